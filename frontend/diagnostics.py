@@ -1,0 +1,119 @@
+"""Diagnostics as values: what went wrong, where, why there, and what to do about it.
+
+A stage makes a `Diagnostic` and adds it to a `Collector`; nothing here formats text (see `render`)
+and nothing here raises.  The message stands alone, begins in lower case, has no full stop, and puts
+code in backticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .source import Span
+
+__all__ = ["Collector", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A span with a few words: what is there, or why it matters."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """Advice.  Its edits are all applied or none; `machine` edits are sure to be right."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    applicability: Literal["machine", "suggestion"] = "suggestion"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueNote:
+    """An expression of the user's and its value at run time, as text."""
+
+    expression: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One call on the way to the error: the function that calls, and the call in it."""
+
+    function: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One cause, once.
+
+    `code` is a slug of `codes.CODES`; `primary` the smallest span to change; `where` reads
+    "in function `f`" or "in method `C.f`"; `stack` lists calls outermost first; `torch_message` is
+    torch's sentence for the same fault, `torch_span` what torch underlines if not `primary`, and
+    `exception` the class that torch raises.
+    """
+
+    code: str
+    message: str
+    primary: Label | None
+    where: str = ""
+    secondary: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    values: tuple[ValueNote, ...] = ()
+    stack: tuple[Frame, ...] = ()
+    helps: tuple[Help, ...] = ()
+    torch_message: str = ""
+    torch_span: Span | None = None
+    exception: str = "RuntimeError"
+    severity: Literal["error", "warning", "bug"] = "error"
+
+
+@dataclass
+class Collector:
+    """The diagnostics of one compilation, in order of discovery (which is torch's order)."""
+
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep a diagnostic, unless one with the same code already points at the same text."""
+        if not any(self._same(diagnostic, other) for other in self.found):
+            self.found.append(diagnostic)
+
+    @staticmethod
+    def _same(one: Diagnostic, other: Diagnostic) -> bool:
+        if one.primary is None or other.primary is None:
+            return one == other
+        a, b = one.primary.span, other.primary.span
+        return one.code == other.code and (a.filename, a.line, a.column) == (
+            b.filename,
+            b.line,
+            b.column,
+        )
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [d for d in self.found if d.severity != "warning"]
+
+    def in_source_order(self) -> Iterator[Diagnostic]:
+        """All diagnostics by file, line and column."""
+
+        def place(d: Diagnostic) -> tuple[str, int, int]:
+            if d.primary is None:
+                return ("", 0, 0)
+            return (d.primary.span.filename or "", d.primary.span.line, d.primary.span.column)
+
+        return iter(sorted(self.found, key=place))

@@ -1,0 +1,105 @@
+"""Source texts and the places in them.
+
+A `Source` is the text of one function, class or archive file together with where that text begins;
+a `Span` is a stretch of it.  Offsets and columns count characters, not bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+
+__all__ = ["UNKNOWN", "Source", "Span"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A text and its origin.
+
+    `filename` is None for text that has no file.  `first_line` is the 1-based line of the file on
+    which `text` begins.  `function` names the function the text was taken from, if it was.
+    """
+
+    text: str
+    filename: str | None = None
+    first_line: int = 1
+    function: str | None = None
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of the first character of every line."""
+        starts = [0]
+        starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
+        return starts
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines, without their line ends."""
+        return self.text.split("\n")
+
+    def line_index(self, offset: int) -> int:
+        """The 0-based index, within this text, of the line that holds `offset`."""
+        return bisect_right(self.line_starts, offset) - 1
+
+    def offset(self, line_index: int, column: int) -> int:
+        """The offset of a 0-based line and 0-based column of this text."""
+        return self.line_starts[line_index] + column
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The characters `start <= offset < end` of a source.
+
+    `torch_end` is where torch's own text stops underlining (for a call it underlines the callee
+    alone); it equals `end` unless said otherwise, and never moves the start.
+    """
+
+    source: Source
+    start: int
+    end: int
+    torch_end: int = field(default=-1)
+
+    def __post_init__(self) -> None:
+        if self.torch_end < 0:
+            object.__setattr__(self, "torch_end", self.end)
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    @property
+    def filename(self) -> str | None:
+        return self.source.filename
+
+    @property
+    def line(self) -> int:
+        """The 1-based line in the file."""
+        return self.source.line_index(self.start) + self.source.first_line
+
+    @property
+    def end_line(self) -> int:
+        """The 1-based line in the file that holds the last character."""
+        return self.source.line_index(max(self.start, self.end - 1)) + self.source.first_line
+
+    @property
+    def column(self) -> int:
+        """The 0-based column, in characters."""
+        return self.start - self.source.line_starts[self.source.line_index(self.start)]
+
+    @property
+    def end_column(self) -> int:
+        """The 0-based column just past the last character, on its own line."""
+        last = max(self.start, self.end - 1)
+        return self.end - self.source.line_starts[self.source.line_index(last)]
+
+    def to(self, other: Span) -> Span:
+        """The span from here to the end of `other`, in the same source."""
+        return Span(self.source, self.start, other.end)
+
+    def __str__(self) -> str:
+        return f"{self.filename or '<string>'}:{self.line}:{self.column + 1}"
+
+
+UNKNOWN = Span(Source("", None), 0, 0)
+"""The span of what the user did not write."""

@@ -1,0 +1,340 @@
+"""The syntax tree: every form of the language on one page.
+
+A tree says what was written, not what it means: names are unresolved and nothing has a type.
+`from_python` makes it from a live function, `from_text` from text such as an archive's code files.
+Annotations and decorators are expressions like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import EllipsisType
+
+from .source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything that was written somewhere."""
+
+    span: Span
+
+
+# ---------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Expr(Node):
+    """An expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """`1`, `2.5`, `3j`, `"text"`, `True`, `None`, `...`"""
+
+    value: int | float | complex | str | bool | EllipsisType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expr):
+    """`x`"""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Expr):
+    """`value.name`; `name_span` is the name alone"""
+
+    value: Expr
+    name: str
+    name_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword(Node):
+    """`name=value` in a call; `name` is None for `**value`"""
+
+    name: str | None
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """`function(*arguments, **keywords)`; `span.torch_end` is the end of `function`"""
+
+    function: Expr
+    arguments: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Starred(Expr):
+    """`*value`"""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Expr):
+    """`lower:upper:step` between brackets"""
+
+    lower: Expr | None
+    upper: Expr | None
+    step: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(Expr):
+    """`value[indices]`; `x[a, b]` has two indices, `x[(a,)]` one tuple"""
+
+    value: Expr
+    indices: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    """`-a`, `+a`, `~a`, `not a`"""
+
+    operator: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """`left operator right`, operator one of `+ - * / // % ** @ & | ^ << >>`"""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expr):
+    """`left op right [op right ...]`, op one of `== != < <= > >= is, is not, in, not in`"""
+
+    left: Expr
+    operators: tuple[str, ...]
+    rights: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean(Expr):
+    """`a and b and c`, `a or b`"""
+
+    operator: str
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expr):
+    """`body if test else orelse`"""
+
+    test: Expr
+    body: Expr
+    orelse: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TupleDisplay(Expr):
+    elements: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListDisplay(Expr):
+    elements: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictDisplay(Expr):
+    keys: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generator(Node):
+    """`for target in iterable if ...` of a comprehension"""
+
+    target: Expr
+    iterable: Expr
+    conditions: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListComprehension(Expr):
+    element: Expr
+    generators: tuple[Generator, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictComprehension(Expr):
+    key: Expr
+    value: Expr
+    generators: tuple[Generator, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FormattedString(Expr):
+    """An f-string: texts (as `Literal`) and expressions without conversion or format, in order"""
+
+    parts: tuple[Expr, ...]
+
+
+# ----------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """A statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`a = b = value`; `type_comment` is the parsed `# type:` comment of the line"""
+
+    targets: tuple[Expr, ...]
+    value: Expr
+    type_comment: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedAssign(Statement):
+    """`target: annotation = value`; without a value a mere declaration"""
+
+    target: Expr
+    annotation: Expr
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class AugmentedAssign(Statement):
+    """`target operator= value`; operator as in `Binary`"""
+
+    target: Expr
+    operator: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionStatement(Statement):
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """`elif` is an `If` alone in `orelse`"""
+
+    test: Expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    test: Expr
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    target: Expr
+    iterable: Expr
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Raise(Statement):
+    exception: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(Statement):
+    test: Expr
+    message: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(Statement):
+    targets: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithItem(Node):
+    context: Expr
+    target: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class With(Statement):
+    items: tuple[WithItem, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Statement):
+    pass
+
+
+# ---------------------------------------------------------------------------------- definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Node):
+    """`name: annotation = default`; `span` covers the whole of it"""
+
+    name: str
+    annotation: Expr | None
+    default: Expr | None
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """A function or method; `span` starts at its first decorator, as torch underlines it.
+
+    A `# type: (A, B) -> C` signature comment is already folded into the annotations.
+    """
+
+    name: str
+    name_span: Span
+    parameters: tuple[Parameter, ...]
+    returns: Expr | None
+    body: tuple[Statement, ...]
+    decorators: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMember(Node):
+    """`name : annotation = value` in a class body, also `__annotations__["name"] = annotation`."""
+
+    name: str
+    annotation: Expr | None
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDefinition(Node):
+    """A class; its plain assignments and declarations are `members`, its functions `methods`."""
+
+    name: str
+    bases: tuple[Expr, ...]
+    members: tuple[ClassMember, ...]
+    methods: tuple[Function, ...]
+
+
+Definition = Function | ClassDefinition

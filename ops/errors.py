@@ -1,0 +1,44 @@
+"""What operators raise.
+
+`str(e)` is torch's sentence.  The code and the rest feed the diagnostic that a script failure
+becomes; in eager code they are simply there to be read.
+"""
+
+from __future__ import annotations
+
+__all__ = ["IndexOutOfRange", "OperatorError", "UnsupportedOperator"]
+
+
+class OperatorError(RuntimeError):
+    """An operator cannot do what it was asked.
+
+    `code` is a slug of the error table; `headline`, if given, is the diagnostic's own message;
+    `roles` says of an argument (by its name in the schema) what was wanted of it.
+    """
+
+    def __init__(
+        self,
+        torch_message: str,
+        *,
+        code: str = "operator-failed",
+        headline: str = "",
+        roles: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(torch_message)
+        self.code = code
+        self.headline = headline
+        self.roles = roles or {}
+
+
+class IndexOutOfRange(OperatorError, IndexError):
+    """An index or dimension outside its range."""
+
+    def __init__(self, torch_message: str, *, headline: str = "") -> None:
+        super().__init__(torch_message, code="index-out-of-range", headline=headline)
+
+
+class UnsupportedOperator(OperatorError, NotImplementedError):
+    """An operator, or a form of one, that does not exist here."""
+
+    def __init__(self, torch_message: str, *, headline: str = "") -> None:
+        super().__init__(torch_message, code="unknown-op", headline=headline)

@@ -1,0 +1,103 @@
+"""The operator table: one entry an operator, everything else is derived from it.
+
+    @operator("aten::tanh(Tensor self) -> Tensor")
+    def tanh(self: Array) -> Array:
+        return unary(np.tanh, self)
+
+The function is the operator's forward over run-time values: a Tensor is a bare `numpy.ndarray` (0-d
+stays an array), an int, float, bool, complex or str is the Python value, lists and dicts are the
+Python ones and may be changed in place, a dtype, layout or memory format is its number, a device a
+`Device`, None is None.  It is called with all arguments of the schema, in order, by position; several results
+are returned as a tuple.  Schema text is parsed when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+from ..typecheck.schema import Signature
+from ..typecheck.schema_text import parse_schema
+
+__all__ = ["TABLE", "Operator", "Table", "operator"]
+
+Forward = TypeVar("Forward", bound=Callable[..., object])
+
+
+class Operator:
+    """One overload: its schema and its forward function."""
+
+    def __init__(self, schema: str, forward: Callable[..., object]) -> None:
+        self.schema = schema
+        self.full_name = schema[: schema.index("(")].strip()
+        self.name, _, self.overload = self.full_name.partition(".")
+        self.forward = forward
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The parsed schema."""
+        return parse_schema(self.schema)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.schema}>"
+
+
+class Table:
+    """The operators by name; the overloads of a name are kept in order of declaration."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, list[Operator]] = {}
+        self._by_full_name: dict[str, Operator] = {}
+
+    def add(self, entry: Operator) -> None:
+        """Add an overload.
+
+        Raises:
+            ValueError: there is one of that name already.
+        """
+        if entry.full_name in self._by_full_name:
+            raise ValueError(f"{entry.full_name} is declared twice")
+        self._by_full_name[entry.full_name] = entry
+        self._by_name.setdefault(entry.name, []).append(entry)
+
+    def operators(self, name: str) -> Sequence[Operator]:
+        """The overloads of `aten::add`; empty for an unknown name."""
+        return self._by_name.get(name, ())
+
+    def operator(self, full_name: str) -> Operator | None:
+        """The overload `aten::add.Tensor`, or None."""
+        return self._by_full_name.get(full_name)
+
+    def of(self, signature: Signature) -> Operator:
+        """The operator that a signature of this table belongs to."""
+        return self._by_full_name[signature.full_name]
+
+    def overloads(self, name: str) -> list[Signature]:
+        """The signatures of `aten::add`'s overloads, in order; empty for an unknown name."""
+        return [entry.signature for entry in self.operators(name)]
+
+    def names(self) -> list[str]:
+        """All qualified names."""
+        return list(self._by_name)
+
+    def __iter__(self) -> Iterator[Operator]:
+        return iter(self._by_full_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_full_name)
+
+
+TABLE = Table()
+"""The operators of rushlight; the family files of this folder fill it when `ops` is imported."""
+
+
+def operator(*schemas: str) -> Callable[[Forward], Forward]:
+    """Declare the decorated function as the forward of one or more overloads."""
+
+    def declare(forward: Forward) -> Forward:
+        for schema in schemas:
+            TABLE.add(Operator(schema, forward))
+        return forward
+
+    return declare

@@ -1,0 +1,75 @@
+"""Functions as the stages hand them on: a name first, then a signature, a typed tree, a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..frontend import tree
+from .schema import Signature
+
+if TYPE_CHECKING:
+    from .typed import TypedFunction
+    from .types import ClassType
+
+__all__ = ["Function", "RecursiveDefinition"]
+
+
+class RecursiveDefinition(Exception):
+    """A function's signature was asked for while its body was being checked."""
+
+
+@dataclass(eq=False)
+class Function:
+    """A function or method.
+
+    `define` is called once, when the signature is first needed, and fills in `declared` (early, if
+    the signature does not depend on the body), `typed` and `graph`.  `owner` is a method's class.
+    `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
+    """
+
+    qualified_name: str
+    tree: tree.Function | None = None
+    define: Callable[[Function], None] | None = None
+    declared: Signature | None = None
+    typed: TypedFunction | None = None
+    graph: object | None = None
+    owner: ClassType | None = None
+    python: object | None = None
+    _defining: bool = field(default=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The unqualified name."""
+        return self.qualified_name.rpartition(".")[2]
+
+    def ensure_defined(self) -> None:
+        """Run `define` if it has not run.
+
+        Raises:
+            RecursiveDefinition: it is running now.
+        """
+        if self._defining:
+            raise RecursiveDefinition(self.qualified_name)
+        if self.define is None:
+            return
+        self._defining = True
+        try:
+            define, self.define = self.define, None
+            define(self)
+        finally:
+            self._defining = False
+
+    @property
+    def signature(self) -> Signature:
+        """The signature, checking the body first if that has not happened.
+
+        Raises:
+            RecursiveDefinition: the function calls itself.
+        """
+        if self.declared is None or self.define is not None:
+            self.ensure_defined()
+        if self.declared is None:
+            raise RecursiveDefinition(self.qualified_name)
+        return self.declared

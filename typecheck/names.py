@@ -1,0 +1,116 @@
+"""What a name outside a function may stand for, and who is asked.
+
+The checker never sees a live Python object: whoever drives it (the public face for live code, the
+importer for archives) hands it a `Resolver` that answers in these terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..frontend.source import Span
+from .functions import Function
+from .types import Type
+
+__all__ = [
+    "Constant",
+    "FunctionName",
+    "Meaning",
+    "Namespace",
+    "OperatorName",
+    "OverloadedFunction",
+    "Resolver",
+    "SpecialForm",
+    "TypeName",
+    "Unusable",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorName:
+    """A function that is an operator: `torch.tanh` is `aten::tanh`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialForm:
+    """A name the checker itself knows: `range`, `len`, `isinstance`, `print`, `annotate`, …"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """A scripted or scriptable function."""
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class OverloadedFunction:
+    """Functions tried in order (`torch.jit._overload`, `boolean_dispatch`)."""
+
+    functions: tuple[Function, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value the checker may copy into the program, with its type."""
+
+    value: object
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A name that exists but cannot be used in script, and torch's reason."""
+
+    torch_message: str
+    code: str = "global-value"
+    message: str = ""
+
+
+class Namespace(Protocol):
+    """Something with members: `torch`, `math`, a Python module."""
+
+    def member(self, name: str, span: Span) -> Meaning | None:
+        """What `namespace.name` stands for; None if there is no such member."""
+
+    def names(self) -> Iterable[str]:
+        """All member names, for near misses."""
+
+    @property
+    def title(self) -> str:
+        """How messages call it: `torch.nn.functional`."""
+
+
+Meaning = (
+    OperatorName
+    | SpecialForm
+    | FunctionName
+    | OverloadedFunction
+    | TypeName
+    | Constant
+    | Unusable
+    | Namespace
+)
+
+
+class Resolver(Protocol):
+    """The names a function sees besides its locals."""
+
+    def lookup(self, name: str, span: Span) -> Meaning | None:
+        """What a global, closure or builtin name stands for; None if it is not defined."""
+
+    def names(self) -> Iterable[str]:
+        """All names `lookup` knows, for near misses."""

@@ -1,0 +1,85 @@
+"""Signatures: of operators (parsed from schema text) and of functions (made by the checker)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from .types import Type
+
+__all__ = ["NO_DEFAULT", "AliasInfo", "Argument", "OperatorTable", "Signature"]
+
+
+class _NoDefault:
+    def __repr__(self) -> str:
+        return "NO_DEFAULT"
+
+
+NO_DEFAULT: Final = _NoDefault()
+"""The default of an argument that must be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class AliasInfo:
+    """`Tensor(a!)`: the alias sets before and after the call, and whether it is written to."""
+
+    sets: tuple[str, ...]
+    is_write: bool = False
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter or result.
+
+    `size` is the N of `int[N]`: a single number is then repeated N times.  `alias` is present
+    where results may share memory or the argument is changed in place.
+    """
+
+    name: str
+    type: Type
+    default: object = NO_DEFAULT
+    keyword_only: bool = False
+    size: int | None = None
+    alias: AliasInfo | None = None
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not NO_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`name.overload(arguments) -> returns`.
+
+    `name` is qualified (`aten::add`, or a plain function name); `vararg` accepts any further
+    arguments, `varret` any results.
+    """
+
+    name: str
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[Argument, ...]
+    vararg: bool = False
+    varret: bool = False
+
+    @property
+    def full_name(self) -> str:
+        """`aten::add.Tensor`, or `aten::tanh` for an overload without a name."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether an argument is changed in place."""
+        return any(a.alias is not None and a.alias.is_write for a in self.arguments)
+
+
+class OperatorTable(Protocol):
+    """What the checker asks of the operators; `ops` fills it."""
+
+    def overloads(self, name: str) -> Sequence[Signature]:
+        """The overloads of `aten::add`, in registration order; empty for an unknown name."""
+
+    def names(self) -> Sequence[str]:
+        """All qualified names, for near misses."""

@@ -1,0 +1,455 @@
+"""The typed tree: what the checker hands to lowering.
+
+Every expression has a type, every call its signature and how its arguments fill it, all sugar
+(`self.layers[0]`, `range`, comprehension forms, static conditions, loops over modules) is resolved.
+Lowering needs no look-ups and makes no decisions about types.
+
+Evaluation order is part of the form: the `inputs` of a call are evaluated in order, then its
+`bindings` are worked through in order, which may add conversions and default constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..frontend.source import Span
+from .functions import Function
+from .schema import Signature
+from .types import ClassType, Type
+
+# ---------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression of known type."""
+
+    span: Span
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """A constant: int, float, complex, bool, str, None, a device, a Tensor, a list or dict of such,
+    an enum member (`EnumMember`), or a `Function`."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Local(Expr):
+    """A read of a local variable or parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary(Expr):
+    """A read of a value that `Let`, `Unpack` or an `Iterable` bound; written once, has no name."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetAttribute(Expr):
+    """`object.name`, an attribute slot or a submodule."""
+
+    object: Expr
+    name: str
+
+
+# How one argument of a signature is filled from the evaluated inputs:
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Input `index`, after applying one-argument operators such as `aten::IntImplicit` in order."""
+
+    index: int
+    conversions: tuple[Signature, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The argument's default."""
+
+    value: object
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A list made of several inputs: `x.view(2, 3)` for `int[] size`."""
+
+    elements: tuple[Given, ...]
+    element_type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A list made of one input `count` times: a number for `int[2]`."""
+
+    element: Given
+    count: int
+    element_type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class FromTuple:
+    """A list made of the elements of a tuple input."""
+
+    index: int
+    elements: tuple[Type, ...]
+    element_type: Type
+
+
+Binding = Given | Default | Gathered | Repeated | FromTuple
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCall(Expr):
+    """A call of an operator.  Several results make a tuple type.
+
+    For a vararg operator (`prim::Print`, `aten::format`) the bindings go past its arguments.
+    """
+
+    signature: Signature
+    inputs: tuple[Expr, ...]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(Expr):
+    """A call of a scripted function."""
+
+    function: Function
+    inputs: tuple[Expr, ...]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCall(Expr):
+    """`object.name(...)`; the signature's first argument, self, is not among the bindings."""
+
+    object: Expr
+    name: str
+    signature: Signature
+    inputs: tuple[Expr, ...]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewObject(Expr):
+    """`C(...)`: a new object of a script class, its `__init__` called on it if it has one."""
+
+    cls: ClassType
+    init: Function | None
+    inputs: tuple[Expr, ...]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleLiteral(Expr):
+    """A tuple, or a NamedTuple if the type is one."""
+
+    elements: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral(Expr):
+    elements: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictLiteral(Expr):
+    keys: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TupleIndex(Expr):
+    """`value[index]` of a tuple; `index` is not negative.  `written` is the index as evaluated
+    by the program, if it was (torch keeps its constant); None for a field of a NamedTuple."""
+
+    value: Expr
+    index: int
+    written: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSlice(Expr):
+    value: Expr
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expr):
+    """`body if test else orelse`; refinements come first, as in a branch."""
+
+    test: Expr
+    body: Expr
+    orelse: Expr
+    body_refinements: tuple[Statement, ...] = ()
+    orelse_refinements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShortCircuit(Expr):
+    """`left and right`, `left or right`, both bool; `refinements` hold while right is evaluated."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    refinements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedCast(Expr):
+    """`value`, known by a test to be of this narrower type."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsInstance(Expr):
+    """A type test that must be made at run time."""
+
+    value: Expr
+    types: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uninitialized(Expr):
+    """A value that is never looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListComprehension(Expr):
+    """`prelude` assigns the loop's target from the temporaries; condition may be None."""
+
+    iterable: Iterable
+    prelude: tuple[Statement, ...]
+    condition: Expr | None
+    element: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class DictComprehension(Expr):
+    iterable: Iterable
+    prelude: tuple[Statement, ...]
+    condition: Expr | None
+    key: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fork(Expr):
+    """`torch.jit.fork(function, ...)`; the call is what runs in the new task."""
+
+    call: FunctionCall | MethodCall
+
+
+# ------------------------------------------------------------------------- what a loop runs over
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`range(stop)` if start is None, else all three; binds `Temporary(item)` to the index.
+
+    Without a stop it never ends by itself (the counter of `enumerate`).
+    """
+
+    span: Span
+    start: Expr | None
+    stop: Expr | None
+    step: Expr | None
+    item: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, tensor, string or list of keys; `item_bindings` has the sequence as input 0 and the
+    index as input 1, so a tensor's item is `aten::select(sequence, 0, index)`."""
+
+    span: Span
+    value: Expr
+    length: Signature
+    item_signature: Signature
+    item_bindings: tuple[Binding, ...]
+    item_type: Type
+    item: int
+
+
+@dataclass(frozen=True, slots=True)
+class Zip:
+    """Several iterables in step; ends with the shortest."""
+
+    span: Span
+    children: tuple[Iterable, ...]
+
+
+Iterable = Range | Sequence | Zip
+
+
+# ----------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """`name = value`; `type` is the variable's, of which the value's is a subtype.
+
+    A refinement is an assignment of an `UncheckedCast` of the variable to itself.
+    """
+
+    name: str
+    type: Type
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    """Evaluate once, read by `Temporary(index)`."""
+
+    index: int
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack(Statement):
+    """Bind one temporary to each element of a tuple, or of a list of exactly that length."""
+
+    value: Expr
+    temporaries: tuple[int, ...]
+    types: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttribute(Statement):
+    object: Expr
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Statement):
+    """An expression for its effect."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable that holds a value after a branch or loop, and its type there."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """`joins` are the variables assigned in either branch that can be read afterwards, by name.
+
+    A branch that always leaves (return, raise, break, continue) need not assign them.
+    """
+
+    test: Expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+    joins: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Statement):
+    """`carried` are the variables assigned in the body that were defined before the loop."""
+
+    test: Expr
+    body: tuple[Statement, ...]
+    carried: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """The body begins with the assignments of the target from the iterable's temporaries."""
+
+    iterable: Iterable
+    body: tuple[Statement, ...]
+    carried: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Raise(Statement):
+    """`message` is a str; `exception` is the qualified class name (`builtins.ValueError`)."""
+
+    message: Expr
+    exception: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class With(Statement):
+    """Enter the contexts in order, run the body, leave them in reverse order."""
+
+    contexts: tuple[WithContext, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithContext:
+    """`target` receives what `__enter__` returns, if it is not None."""
+
+    span: Span
+    value: Expr
+    enter: Signature
+    target: str | None
+
+
+# ------------------------------------------------------------------------------------ functions
+
+
+@dataclass(frozen=True, slots=True)
+class EnumMember:
+    """A member of an `EnumType`, as a constant."""
+
+    name: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    span: Span
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFunction:
+    """A checked function; a method's first parameter is self.
+
+    A body that can reach its end ends with a `Return` of None.
+    """
+
+    span: Span
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: Type
+    body: tuple[Statement, ...]

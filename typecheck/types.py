@@ -1,0 +1,386 @@
+"""Every type of the language.
+
+A type has three spellings: `str(t)` is the one of graph text and operator schemas (`int[]`,
+`Dict(str, int)`, `Tensor?`), `t.annotation_str` the one of serialized code (`List[int]`,
+`Optional[Tensor]`), `t.python` the one of messages (`list[int]`, `Tensor | None`).
+
+Types compare by structure; classes, interfaces and functions by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .functions import Function
+
+
+class Type:
+    """A type; `contained` are its type arguments, in order."""
+
+    __slots__ = ()
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return ()
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        """The same type over other arguments."""
+        return self
+
+    @property
+    def annotation_str(self) -> str:
+        return str(self)
+
+    @property
+    def python(self) -> str:
+        return self.annotation_str
+
+
+@dataclass(frozen=True)
+class SimpleType(Type):
+    """A type without arguments: its spelling in graphs, in serialized code and in messages."""
+
+    text: str
+    annotation: str = ""
+    spelling: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def annotation_str(self) -> str:
+        return self.annotation or self.text
+
+    @property
+    def python(self) -> str:
+        return self.spelling or self.annotation or self.text
+
+
+TENSOR = SimpleType("Tensor")
+INT = SimpleType("int")
+FLOAT = SimpleType("float")
+COMPLEX = SimpleType("complex")
+BOOL = SimpleType("bool")
+STRING = SimpleType("str")
+NUMBER = SimpleType("Scalar", "number", "number")
+NONE = SimpleType("NoneType", "NoneType", "None")
+ANY = SimpleType("Any")
+DEVICE = SimpleType("Device", "Device", "torch.device")
+GENERATOR = SimpleType("Generator", "Generator", "torch.Generator")
+STREAM = SimpleType("Stream", "Stream", "torch.Stream")
+STORAGE = SimpleType("Storage")
+CAPSULE = SimpleType("Capsule")
+ANY_LIST = SimpleType("list", "list")
+ANY_TUPLE = SimpleType("tuple", "tuple")
+ANY_CLASS = SimpleType("AnyClassType", "AnyClassType")
+ANY_ENUM = SimpleType("AnyEnumType", "AnyEnumType")
+UNKNOWN = SimpleType("<unknown>")
+"""The type of what could not be checked; it agrees with everything, so one fault is told once."""
+
+
+@dataclass(frozen=True)
+class VariableType(Type):
+    """A type variable of an operator schema, such as the `t` of `aten::append.t`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class ListType(Type):
+    element: Type
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return ListType(*parts)
+
+    def __str__(self) -> str:
+        return f"{self.element}[]"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"List[{self.element.annotation_str}]"
+
+    @property
+    def python(self) -> str:
+        return f"list[{self.element.python}]"
+
+
+@dataclass(frozen=True)
+class DictType(Type):
+    key: Type
+    value: Type
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return (self.key, self.value)
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return DictType(*parts)
+
+    def __str__(self) -> str:
+        return f"Dict({self.key}, {self.value})"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Dict[{self.key.annotation_str}, {self.value.annotation_str}]"
+
+    @property
+    def python(self) -> str:
+        return f"dict[{self.key.python}, {self.value.python}]"
+
+
+@dataclass(frozen=True)
+class TupleType(Type):
+    """A tuple; `name` and `fields` are set for a NamedTuple."""
+
+    elements: tuple[Type, ...]
+    name: str | None = None
+    fields: tuple[str, ...] = ()
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return self.elements
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return TupleType(parts, self.name, self.fields)
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            fields = zip(self.fields, self.elements, strict=True)
+            return f"NamedTuple({', '.join(f'{n} : {t}' for n, t in fields)})"
+        return f"({', '.join(map(str, self.elements))})"
+
+    @property
+    def annotation_str(self) -> str:
+        if self.name is not None:
+            return self.name
+        return f"Tuple[{', '.join(t.annotation_str for t in self.elements) or '()'}]"
+
+    @property
+    def python(self) -> str:
+        if self.name is not None:
+            return self.name.rpartition(".")[2]
+        return f"tuple[{', '.join(t.python for t in self.elements) or '()'}]"
+
+
+@dataclass(frozen=True)
+class OptionalType(Type):
+    """`element` or None.  Make it with `relations.optional`, which keeps the form canonical."""
+
+    element: Type
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return OptionalType(*parts)
+
+    def __str__(self) -> str:
+        return f"{self.element}?"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Optional[{self.element.annotation_str}]"
+
+    @property
+    def python(self) -> str:
+        return f"{self.element.python} | None"
+
+
+@dataclass(frozen=True)
+class UnionType(Type):
+    """One of several types, never just one type and None.  Make it with `relations.union`."""
+
+    members: tuple[Type, ...]
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return self.members
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return UnionType(parts)
+
+    def __str__(self) -> str:
+        return f"Union({', '.join(map(str, self.members))})"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"Union[{', '.join(t.annotation_str for t in self.members)}]"
+
+    @property
+    def python(self) -> str:
+        return " | ".join(t.python for t in self.members)
+
+
+@dataclass(frozen=True)
+class FutureType(Type):
+    """What `fork` gives (`Future`), or an unfinished `_Await`."""
+
+    element: Type
+    kind: Literal["Future", "Await", "RRef"] = "Future"
+
+    @property
+    def contained(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def with_contained(self, parts: tuple[Type, ...]) -> Type:
+        return FutureType(parts[0], self.kind)
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.element})"
+
+    @property
+    def annotation_str(self) -> str:
+        return f"{self.kind}[{self.element.annotation_str}]"
+
+    @property
+    def python(self) -> str:
+        return f"{self.kind}[{self.element.python}]"
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionType(Type):
+    """The type of a constant that is a function."""
+
+    function: Function
+
+    def __str__(self) -> str:
+        return "Function"
+
+    @property
+    def annotation_str(self) -> str:
+        return self.function.qualified_name
+
+
+@dataclass(frozen=True)
+class ClassAttribute:
+    """A slot of a class: parameters and buffers say so."""
+
+    name: str
+    type: Type
+    kind: Literal["parameter", "buffer", "attribute"] = "attribute"
+
+
+@dataclass(frozen=True, eq=False)
+class ClassType(Type):
+    """A script class or the class of a module, named `__torch__.…`.
+
+    `attributes` are the slots in order; `constants` the Final values, which have no slot;
+    `methods` those defined so far.  `find_method`, if set, is asked for a method that is not there
+    yet, so that bodies are compiled when first needed; it returns None for an unknown name.
+    `missing` says of Python attributes that were left out why they were.
+    """
+
+    qualified_name: str
+    is_module: bool = False
+    attributes: dict[str, ClassAttribute] = field(default_factory=dict)
+    constants: dict[str, object] = field(default_factory=dict)
+    methods: dict[str, Function] = field(default_factory=dict)
+    static_methods: dict[str, Function] = field(default_factory=dict)
+    properties: dict[str, tuple[Function, Function | None]] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    finder: list[Callable[[str], Function | None]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The unqualified name."""
+        return self.qualified_name.rpartition(".")[2]
+
+    def method(self, name: str) -> Function | None:
+        """The method of that name, compiled now if it has to be; None if there is none."""
+        found = self.methods.get(name)
+        for find in self.finder:
+            if found is None:
+                found = find(name)
+        return found
+
+    def add_attribute(
+        self,
+        name: str,
+        type: Type,
+        kind: Literal["parameter", "buffer", "attribute"] = "attribute",
+    ) -> None:
+        self.attributes[name] = ClassAttribute(name, type, kind)
+
+    def slot(self, name: str) -> int:
+        """The index of an attribute's slot."""
+        return list(self.attributes).index(name)
+
+    def __str__(self) -> str:
+        return self.qualified_name
+
+    @property
+    def python(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"ClassType({self.qualified_name})"
+
+
+@dataclass(frozen=True, eq=False)
+class InterfaceType(Type):
+    """A set of methods; `is_module` for an interface that modules may fill."""
+
+    qualified_name: str
+    is_module: bool = False
+    methods: dict[str, Function] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.qualified_name
+
+    @property
+    def python(self) -> str:
+        return self.qualified_name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, eq=False)
+class EnumType(Type):
+    """An enumeration: its value type and its members, in order."""
+
+    qualified_name: str
+    value: Type
+    members: tuple[tuple[str, object], ...]
+
+    def __str__(self) -> str:
+        return f"Enum<{self.qualified_name}>"
+
+    @property
+    def annotation_str(self) -> str:
+        return self.qualified_name
+
+    @property
+    def python(self) -> str:
+        return self.qualified_name.rpartition(".")[2]
+
+
+_SIMPLE = (
+    *(TENSOR, INT, FLOAT, COMPLEX, BOOL, STRING, NUMBER, NONE, ANY, DEVICE),
+    *(GENERATOR, STREAM, STORAGE, CAPSULE, ANY_CLASS, ANY_ENUM),
+)
+
+SIMPLE_TYPES: dict[str, Type] = {
+    **{t.text: t for t in _SIMPLE},
+    "number": NUMBER,
+    "ScalarType": INT,
+    "Layout": INT,
+    "MemoryFormat": INT,
+    "SymInt": INT,
+    "QScheme": INT,
+    "Dimname": STRING,
+    "DeviceIndex": INT,
+    "AnyList": ANY_LIST,
+    "list": ANY_LIST,
+    "AnyTuple": ANY_TUPLE,
+    "tuple": ANY_TUPLE,
+}
+"""What the words of schema text mean; dtypes, layouts and memory formats are ints, as in torch."""
