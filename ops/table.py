@@ -7,8 +7,8 @@
 The function is the operator's forward over run-time values: a Tensor is a bare `numpy.ndarray` (0-d
 stays an array), an int, float, bool, complex or str is the Python value, lists and dicts are the
 Python ones and may be changed in place, a dtype, layout or memory format is its number, a device a
-`Device`, None is None.  It is called with all arguments of the schema, in order, by position; several results
-are returned as a tuple.  Schema text is parsed when it is first needed.
+`Device`, None is None.  It is called with all arguments of the schema, in order, by position;
+several results are returned as a tuple.  Schema text is parsed when it is first needed.
 """
 
 from __future__ import annotations

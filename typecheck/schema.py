@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from .types import Type
@@ -39,7 +39,7 @@ class Argument:
 
     name: str
     type: Type
-    default: object = NO_DEFAULT
+    default: object = field(default=NO_DEFAULT, hash=False)
     keyword_only: bool = False
     size: int | None = None
     alias: AliasInfo | None = None
