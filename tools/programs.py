@@ -1,11 +1,11 @@
 """Program files, and how their inputs and results are written down.
 
-A program file is a Python file over `import rushlight as torch` with two tables: `PROGRAMS`, name ->
-function making (eager, scripted), and `INPUTS`, name -> function making a list of argument tuples.  The
-same file runs in torch when `rushlight` in `sys.modules` is torch.
+A program file is a Python file over `import rushlight as torch` with two tables: `PROGRAMS`, name
+-> function making (eager, scripted), and `INPUTS`, name -> function making a list of argument
+tuples.  The same file runs in torch when `rushlight` in `sys.modules` is torch.
 
-Values are written as JSON: `{"t": "tensor", "dtype": ..., "shape": [...], "v": [...]}` and the like;
-this module works with either library and needs neither.
+Values are written as JSON: `{"t": "tensor", "dtype": ..., "shape": [...], "v": [...]}` and the
+like; this module works with either library and needs neither.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Program", "call", "capture", "encode", "load", "normalized", "same"]
 
 @dataclass(frozen=True)
 class Program:
-    """One program: `make()` gives (eager or None, scripted), `inputs()` a list of argument tuples."""
+    """One program: `make()` gives (eager or None, scripted), `inputs()` argument tuples."""
 
     name: str
     file: str
@@ -121,7 +121,9 @@ def same(one: Any, other: Any, tolerance: float = 1e-5) -> bool:
 
 def _close(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, list):
-        return len(one) == len(other) and all(_close(a, b, tolerance) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            _close(a, b, tolerance) for a, b in zip(one, other, strict=True)
+        )
     if not isinstance(one, str):
         return bool(one == other)
     a, b = float(one), float(other)

@@ -1,10 +1,10 @@
 """Write down what real torch makes of the programs; run by a Python that has torch 2.13.
 
-    python tools/record_torch.py PROGRAMS OUT           texts, results and archives of every program
-    python tools/record_torch.py PROGRAMS OUT --replay ARCHIVES   results of ARCHIVES/NAME.pt instead
+    python tools/record_torch.py PROGRAMS OUT
 
-OUT/NAME.json holds the texts (`code`, `code_with_constants`, `graph`, `inlined_graph`) and the results;
-OUT/NAME.pt is torch's archive.
+OUT/NAME.json then holds every program's texts (`code`, `code_with_constants`, `graph`,
+`inlined_graph`) and results, OUT/NAME.pt is torch's archive.  With `--replay ARCHIVES` the results
+are those of ARCHIVES/NAME.pt instead.
 """
 
 from __future__ import annotations
