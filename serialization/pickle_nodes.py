@@ -1,0 +1,138 @@
+"""What a pickle of an archive holds, as plain data.
+
+None, bools, ints, floats and strings stand for themselves; everything else is one of these nodes.
+Two references to one node mean that the two share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = [
+    "ComplexNode",
+    "DeviceNode",
+    "DictNode",
+    "EnumNode",
+    "Global",
+    "ListNode",
+    "Node",
+    "ObjectNode",
+    "OrderedDictNode",
+    "StorageNode",
+    "TensorNode",
+    "TupleNode",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """The name of a class or function: a name only, nothing is looked up."""
+
+    module: str
+    name: str
+
+    @property
+    def qualified_name(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageNode:
+    """A storage: its kind (`Float`), the record that holds it below the pickle's folder, and its
+    number of elements."""
+
+    kind: str
+    key: str
+    location: str
+    numel: int
+
+
+@dataclass(eq=False, slots=True)
+class TupleNode:
+    items: tuple[Node, ...]
+
+
+@dataclass(eq=False, slots=True)
+class ListNode:
+    """A list; `tag` is its type as written (`List[int]`), or empty if it has none."""
+
+    items: list[Node] = field(default_factory=list)
+    tag: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class DictNode:
+    """A dict as pairs, in order; `tag` is its type as written (`Dict[str, int]`)."""
+
+    items: list[tuple[Node, Node]] = field(default_factory=list)
+    tag: str = ""
+
+    def by_name(self) -> dict[str, Node]:
+        """The entries whose keys are strings."""
+        return {key: value for key, value in self.items if isinstance(key, str)}
+
+
+@dataclass(eq=False, slots=True)
+class OrderedDictNode:
+    """The empty `OrderedDict` of backward hooks in a tensor."""
+
+
+@dataclass(eq=False, slots=True)
+class ComplexNode:
+    value: complex
+
+
+@dataclass(eq=False, slots=True)
+class DeviceNode:
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class EnumNode:
+    """A member of an enumeration, by its value."""
+
+    cls: Global
+    value: Node
+
+
+@dataclass(eq=False, slots=True)
+class ObjectNode:
+    """An object of a script class; `state` is None until the pickle sets it."""
+
+    cls: Global
+    state: Node = None
+
+
+@dataclass(eq=False, slots=True)
+class TensorNode:
+    """A dense tensor: a window on a storage.  Offset and strides count elements.
+
+    `math` says whether the values are to be conjugated (`conj`) or negated (`neg`) when read.
+    """
+
+    storage: StorageNode
+    offset: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    requires_grad: bool
+    math: frozenset[str] = frozenset()
+
+
+Node = (
+    None
+    | bool
+    | int
+    | float
+    | str
+    | Global
+    | StorageNode
+    | TupleNode
+    | ListNode
+    | DictNode
+    | OrderedDictNode
+    | ComplexNode
+    | DeviceNode
+    | EnumNode
+    | ObjectNode
+    | TensorNode
+)

@@ -1,0 +1,70 @@
+"""Which nodes are printed inside the expression of their only user.
+
+A block is walked backwards together with the expression trees hanging off its nodes: a node may
+stand inside its user if, reading the expression from right to left, it is exactly the node that
+comes next in the block.  Evaluation order is thereby kept whatever the operators do.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Block, Node, Value
+
+__all__ = ["inlined_nodes"]
+
+_FUNCTION_CALLS = frozenset(("prim::fork", "prim::awaitable"))
+
+
+def inlined_nodes(block: Block) -> set[Node]:
+    """The nodes of `block` and the blocks in it that need no statement of their own."""
+    found: set[Node] = set()
+    _scan_block(block, found)
+    return found
+
+
+def _scan_block(block: Block, found: set[Node]) -> None:
+    _scan_node(block.ret, found)
+    for node in block.nodes_reversed:
+        _scan_node(node, found)
+
+
+def _scan_node(node: Node, found: set[Node]) -> Node:
+    """Scan the inputs of `node`; the result is the last node before it that is not inlined yet."""
+    if node in found:
+        return node
+    for block in node.blocks:
+        _scan_block(block, found)
+    point = _before(node)
+    for value in reversed(node.inputs):
+        point = _scan_value(value, point, found)
+    return point
+
+
+def _scan_value(value: Value, point: Node, found: set[Node]) -> Node:
+    node = value.node
+    if node.is_constant:
+        found.add(node)
+    elif node is point and _can_inline(value):
+        point = _scan_node(node, found)
+        found.add(node)
+    return point
+
+
+def _before(node: Node) -> Node:
+    node = node.previous
+    while node.is_constant:
+        node = node.previous
+    return node
+
+
+def _can_inline(value: Value) -> bool:
+    node = value.node
+    if len(node.outputs) != 1 or len(value.uses) != 1 or node.blocks:
+        return False
+    user, index = value.uses[0].user, value.uses[0].index
+    if value.name is not None and user.kind != "prim::Return":
+        return False
+    if user.kind == "prim::Loop":
+        return index < 2  # a carried value is assigned before the loop's own conditions are printed
+    if user.kind == "prim::If":
+        return node.kind != "prim::isinstance"  # its refinements are in the graph already
+    return user.kind not in _FUNCTION_CALLS
