@@ -216,8 +216,6 @@ class _Reader:
         empty = isinstance(arguments, TupleNode) and not arguments.items
         if not (isinstance(cls, Global) and empty):
             raise self.error("unsafe-pickle", "makes an object in a way that archives do not")
-        if _is_library(cls.module):
-            raise self.unknown_name(cls)
         self.push(ObjectNode(cls))
 
     def build(self) -> None:
