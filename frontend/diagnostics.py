@@ -13,7 +13,7 @@ from typing import Literal
 
 from .source import Span
 
-__all__ = ["Collector", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
+__all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,23 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """`callee` is compiled because `caller` calls it at `span`; both by qualified name."""
+
+    callee: str
+    caller: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One cause, once.
 
     `code` is a slug of `codes.CODES`; `primary` the smallest span to change; `where` reads
     "in function `f`" or "in method `C.f`"; `stack` lists calls outermost first; `torch_message` is
     torch's sentence for the same fault, `torch_span` what torch underlines if not `primary`, and
-    `exception` the class that torch raises.
+    `exception` the class that torch raises.  `demands` says, outermost first, why the function at
+    fault is compiled at all.
     """
 
     code: str
@@ -80,13 +90,18 @@ class Diagnostic:
     torch_span: Span | None = None
     exception: str = "RuntimeError"
     severity: Literal["error", "warning", "bug"] = "error"
+    demands: tuple[Demand, ...] = ()
 
 
 @dataclass
 class Collector:
-    """The diagnostics of one compilation, in order of discovery (which is torch's order)."""
+    """The diagnostics of one compilation, in order of discovery (which is torch's order).
+
+    `demands` are the calls that lead to what is being compiled at the moment, outermost first.
+    """
 
     found: list[Diagnostic] = field(default_factory=list)
+    demands: list[Demand] = field(default_factory=list)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic, unless one with the same code already points at the same text."""

@@ -44,6 +44,11 @@ class Function:
         """The unqualified name."""
         return self.qualified_name.rpartition(".")[2]
 
+    @property
+    def is_being_defined(self) -> bool:
+        """Whether its body is being checked right now, so that a call of it is a recursion."""
+        return self._defining
+
     def ensure_defined(self) -> None:
         """Run `define` if it has not run.
 

@@ -16,6 +16,7 @@ from .types import Type
 
 __all__ = [
     "Constant",
+    "ExceptionClass",
     "FunctionName",
     "Meaning",
     "Namespace",
@@ -64,6 +65,13 @@ class TypeName:
 
 
 @dataclass(frozen=True, slots=True)
+class ExceptionClass:
+    """A class to raise: `builtins.ValueError`."""
+
+    qualified_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A value the checker may copy into the program, with its type."""
 
@@ -101,6 +109,7 @@ Meaning = (
     | OverloadedFunction
     | TypeName
     | Constant
+    | ExceptionClass
     | Unusable
     | Namespace
 )

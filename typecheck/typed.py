@@ -178,9 +178,12 @@ class TupleIndex(Expr):
 
 @dataclass(frozen=True, slots=True)
 class TupleSlice(Expr):
+    """The elements `range(start, stop, step)`; none of them is out of range."""
+
     value: Expr
     start: int
     stop: int
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,15 @@ class DictComprehension(Expr):
     prelude: tuple[Statement, ...]
     condition: Expr | None
     key: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Sequenced(Expr):
+    """`value`, evaluated after the statements, which are `Let`, `Unpack`, `Evaluate` and, for a
+    comprehension over a tuple, `Assign`."""
+
+    statements: tuple[Statement, ...]
     value: Expr
 
 
@@ -389,10 +401,12 @@ class Return(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Raise(Statement):
-    """`message` is a str; `exception` is the qualified class name (`builtins.ValueError`)."""
+    """`message` is a str; `exception` is the qualified class name (`builtins.ValueError`), which
+    was written at `exception_span`."""
 
     message: Expr
     exception: str | None
+    exception_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
