@@ -1,0 +1,53 @@
+"""`save` and `load`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+from ..frontend.exceptions import trimmed
+from ..serialization.load import load_archive
+from .function import ScriptFunction
+from .module import ScriptModule, wrap
+
+__all__ = ["load", "save"]
+
+File = str | Path | IO[bytes]
+
+
+def save(
+    m: ScriptModule | ScriptFunction, f: File, _extra_files: dict[str, Any] | None = None
+) -> None:
+    """Write a scripted module or function as a TorchScript archive.
+
+    A file that is there is replaced when all is written, or stays as it was.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with trimmed():
+        m.save(f, _extra_files)
+
+
+def load(
+    f: File,
+    map_location: object = None,
+    _extra_files: dict[str, Any] | None = None,
+    _restore_shapes: bool = False,
+) -> Any:
+    """Open a TorchScript archive: a path, or a file object opened for reading bytes.
+
+    Nothing in the file is executed or imported.  `_extra_files` names extra records to read; their
+    contents are put into it.
+
+    Raises:
+        RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
+            uses operators that do not exist here (all are named).
+        ValueError: there is no such file.
+    """
+    if map_location is not None and str(map_location) != "cpu":
+        raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")
+    with trimmed():
+        if isinstance(f, str | Path) and not Path(f).exists():
+            raise ValueError(f"The provided filename {f} does not exist")
+        return wrap(load_archive(f, _extra_files))

@@ -1,0 +1,232 @@
+"""A live `nn.Module` -> the class type it is compiled under.
+
+Modules of one Python class share a class type if everything that is compiled in is equal: types of
+attributes, constants, submodules' class types, and functions held as attributes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from ..interpreter.values import type_of_value
+from ..nn.module import Module
+from ..ops.dtype import Device, DType, Layout
+from ..typecheck.functions import Function
+from ..typecheck.types import ClassType, Type
+from .compile import method_function
+from .decorators import Attribute
+from .python_types import type_of_annotation
+from .qualified_names import mangled, qualified_name
+
+__all__ = ["concrete_type", "origin_of"]
+
+Kind = Literal["parameter", "buffer", "attribute"]
+
+# What nn.Module keeps for itself; no program sees it.
+_INTERNAL = frozenset(
+    """_version _parameters _buffers _non_persistent_buffers_set _backward_hooks
+    _backward_pre_hooks _forward_hooks _forward_hooks_with_kwargs _forward_pre_hooks
+    _forward_pre_hooks_with_kwargs _forward_hooks_always_called _state_dict_hooks
+    _state_dict_pre_hooks _load_state_dict_pre_hooks _load_state_dict_post_hooks _modules
+    _initializing dump_patches""".split()
+)
+
+_types: WeakKeyDictionary[type, list[tuple[Facts, ClassType]]] = WeakKeyDictionary()
+_origins: WeakKeyDictionary[ClassType, type] = WeakKeyDictionary()
+
+
+@dataclass
+class Facts:
+    """All that is compiled into a module's code; equal facts, equal class type."""
+
+    attributes: list[tuple[str, Type, Kind]] = field(default_factory=list)
+    modules: list[tuple[str, ClassType]] = field(default_factory=list)
+    constants: dict[str, object] = field(default_factory=dict)
+    functions: dict[str, object] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Facts):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def _key(self) -> tuple[object, ...]:
+        constants = {name: (type(value), value) for name, value in self.constants.items()}
+        functions = {name: id(value) for name, value in self.functions.items()}
+        return (self.attributes, self.modules, constants, functions, sorted(self.missing))
+
+
+def origin_of(cls: ClassType) -> type | None:
+    """The Python class that a class type was made from."""
+    return _origins.get(cls)
+
+
+def concrete_type(module: Module) -> ClassType:
+    """The class type of a module, made when no earlier module has equal facts."""
+    scripted = getattr(module, "_c", None)
+    if scripted is not None and isinstance(scripted.cls, ClassType):
+        return scripted.cls
+    facts = _gather(module)
+    known = _types.setdefault(type(module), [])
+    for other, cls in known:
+        if other == facts:
+            return cls
+    cls = _make(module, facts)
+    known.append((facts, cls))
+    return cls
+
+
+def _make(module: Module, facts: Facts) -> ClassType:
+    cls = ClassType(mangled(qualified_name(type(module))), is_module=True)
+    for name, type_, kind in facts.attributes:
+        cls.add_attribute(name, type_, kind)
+    for name, submodule in facts.modules:
+        cls.add_attribute(name, submodule)
+    cls.constants.update(facts.constants)
+    cls.missing.update(facts.missing)
+    cls.finder.append(lambda name: _find_method(cls, module, facts, name))
+    _origins[cls] = type(module)
+    return cls
+
+
+def _find_method(cls: ClassType, module: Module, facts: Facts, name: str) -> Function | None:
+    """A method that compiled code reaches: the Python class's, found when it is first asked for."""
+    scripted = getattr(type(module), "_script_methods", {})
+    python = scripted.get(name) or inspect.getattr_static(type(module), name, None)
+    if not inspect.isfunction(python) or getattr(Module, name, None) is python:
+        return None
+    method = method_function(cls, name, python)
+    cls.methods[name] = method
+    return method
+
+
+def _gather(module: Module) -> Facts:
+    facts = Facts()
+    annotations = dict(_annotations(type(module)))
+    for kind, table in (("parameter", module._parameters), ("buffer", module._buffers)):
+        for name, value in table.items():
+            facts.attributes.append((name, _type_of(name, value, annotations)[0] or _none(), kind))
+    for name, submodule in module._modules.items():
+        if submodule is None:
+            facts.attributes.append((name, _none(), "attribute"))
+        else:
+            facts.modules.append((name, concrete_type(submodule)))
+    _gather_constants(module, facts, annotations)
+    _gather_attributes(module, facts, annotations)
+    return facts
+
+
+def _none() -> Type:
+    found = type_of_value(None)
+    assert found is not None
+    return found
+
+
+def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
+    """The annotations of a class, or of the nearest base that has any below Module."""
+    for base in cls.__mro__:
+        if base is Module:
+            return
+        found = inspect.get_annotations(base)
+        if found:
+            names = dict(vars(inspect.getmodule(base) or typing))
+            yield from ((n, _evaluated(a, names)) for n, a in found.items())
+            return
+
+
+def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+    """A string annotation (`from __future__ import annotations`) as the object it names."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, names)
+    except (NameError, AttributeError, SyntaxError, TypeError):
+        return annotation
+
+
+def _type_of(name: str, value: Any, annotations: dict[str, Any]) -> tuple[Type | None, bool]:
+    """An attribute's type, and whether it had to be inferred from the value."""
+    if name in annotations:
+        return type_of_annotation(annotations[name]), False
+    if isinstance(value, Attribute):
+        return type_of_annotation(value.type), False
+    return type_of_value(value), True
+
+
+def _gather_constants(module: Module, facts: Facts, annotations: dict[str, Any]) -> None:
+    names = dict.fromkeys(getattr(module, "__constants__", ()))
+    names |= {n: None for n, a in annotations.items() if _is_final(a)}
+    taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
+    for name in names:
+        if name not in taken and hasattr(module, name):
+            facts.constants[name] = _constant(getattr(module, name), name, type(module))
+
+
+def _is_final(annotation: Any) -> bool:
+    return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
+
+
+def _constant(value: Any, name: str, owner: type) -> object:
+    """A constant's value: a list becomes a tuple, as in torch.
+
+    Raises:
+        TypeError: the value is no constant.
+    """
+    if value is None or isinstance(value, bool | int | float | str | Device):
+        return value
+    if isinstance(value, DType | Layout):
+        return value.number
+    if isinstance(value, list | tuple):
+        return tuple(_constant(v, name, owner) for v in value)
+    raise TypeError(
+        f"'{type(value).__name__}' object in attribute '{owner.__name__}.{name}' is not a valid "
+        "constant: a constant is a bool, int, float, str, None, device, dtype or layout, or a list "
+        "or tuple of these"
+    )
+
+
+def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, Any]) -> None:
+    taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
+    ignored = getattr(module, "__jit_ignored_attributes__", ())
+    for name, value in vars(module).items():
+        if name in _INTERNAL or name.startswith("__") or name in ignored:
+            continue
+        if name in taken or name in facts.constants:
+            continue
+        if inspect.isfunction(value):
+            facts.functions[name] = value
+            continue
+        found, inferred = _type_of(name, value, annotations)
+        if found is not None:
+            facts.attributes.append((name, found, "attribute"))
+        else:
+            facts.missing[name] = _why_missing(value, inferred)
+
+
+def _why_missing(value: Any, inferred: bool) -> str:
+    """torch's sentence on an attribute that script cannot hold."""
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    hint = (
+        "Its type was inferred; try adding a type annotation for the attribute." if inferred else ""
+    )
+    return (
+        "(This attribute exists on the Python module, but we failed to convert Python type: "
+        f"'{name}' to a TorchScript type. {_reason(value)}. {hint})"
+    )
+
+
+def _reason(value: Any) -> str:
+    if isinstance(value, list):
+        return "List trace inputs must have elements" if not value else "List element types differ"
+    if isinstance(value, dict):
+        return "Dictionary inputs must have entries" if not value else "Dictionary types differ"
+    return (
+        "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
+        "inputs or outputs of traced functions"
+    )

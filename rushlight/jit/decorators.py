@@ -1,0 +1,89 @@
+"""Marks on functions and values: what to compile, what to leave to Python."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar, overload
+
+__all__ = [
+    "Attribute",
+    "Final",
+    "annotate",
+    "export",
+    "ignore",
+    "is_scripting",
+    "modifier",
+    "unused",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+T = TypeVar("T")
+
+_MODIFIER = "_torchscript_modifier"
+EXPORT = "export (compile this function even if nothing calls it)"
+IGNORE = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
+UNUSED = "unused (ignored and replaced with raising of an exception)"
+
+
+def modifier(function: object) -> str | None:
+    """The mark on a function or method: `EXPORT`, `IGNORE`, `UNUSED` or None."""
+    function = getattr(function, "__func__", function)
+    return getattr(function, _MODIFIER, None)
+
+
+def _mark(function: Any, mark: str) -> Any:
+    setattr(function, _MODIFIER, mark)
+    return function
+
+
+def export(function: Function) -> Function:
+    """Compile this method although `forward` does not reach it."""
+    marked: Function = _mark(function, EXPORT)
+    return marked
+
+
+@overload
+def ignore(drop: Function, **kwargs: Any) -> Function: ...
+@overload
+def ignore(drop: bool = False, **kwargs: Any) -> Callable[[Function], Function]: ...
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """Leave a function to Python; `@ignore` or `@ignore(drop=True)`, which is `unused`.
+
+    Raises:
+        RuntimeError: `drop` is neither a function nor a bool.
+    """
+    if callable(drop):
+        return _mark(drop, IGNORE)
+    if not builtins.isinstance(drop, bool):
+        raise RuntimeError(
+            f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}"
+        )
+    if kwargs.pop("drop_on_export", False):
+        warnings.warn("ignore(drop_on_export=True) is deprecated; use unused", stacklevel=2)
+        drop = True
+    return lambda function: _mark(function, UNUSED if drop else IGNORE)
+
+
+def unused(function: Function) -> Function:
+    """Replace calls of this function in script by raising an exception."""
+    marked: Function = _mark(function, UNUSED)
+    return marked
+
+
+def annotate(the_type: Any, the_value: T) -> T:
+    """Give a value a type in script; in Python the value itself."""
+    return the_value
+
+
+class Attribute(NamedTuple):
+    """A value of a module with its type: `self.x = torch.jit.Attribute([], List[int])`."""
+
+    value: Any
+    type: Any
+
+
+def is_scripting() -> bool:
+    """Whether the code is being compiled; False when Python runs it."""
+    return False

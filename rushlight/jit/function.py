@@ -1,0 +1,116 @@
+"""Scripted functions and methods as Python sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+from ..frontend.exceptions import trimmed
+from ..interpreter.disassemble import listing
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import call
+from ..ir.define import graph_of
+from ..ir.graph import Graph
+from ..ir.passes.inline import inlined
+from ..serialization.python_printer import print_function
+from ..serialization.save import save_function, save_function_to_buffer
+from ..typecheck.functions import Function
+from ..typecheck.schema import Signature
+
+__all__ = ["ScriptFunction", "ScriptMethod"]
+
+
+class _Compiled:
+    """What functions and methods have in common: their texts."""
+
+    _rushlight_function: Function
+
+    @property
+    def name(self) -> str:
+        """The unqualified name."""
+        return self._rushlight_function.name
+
+    @property
+    def qualified_name(self) -> str:
+        """`__torch__.module.name`."""
+        return self._rushlight_function.qualified_name
+
+    @property
+    def schema(self) -> Signature:
+        """The signature."""
+        return self._rushlight_function.signature
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as compiled, calls not inlined."""
+        return graph_of(self._rushlight_function)
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """A copy of the graph with all calls inlined."""
+        return inlined(self.graph)
+
+    @property
+    def code(self) -> str:
+        """The graph as source text, as archives hold it."""
+        return print_function(self._rushlight_function).text
+
+    @property
+    def code_with_constants(self) -> tuple[str, dict[str, object]]:
+        """`code`, and the values it names `CONSTANTS.c0` and so on."""
+        printed = print_function(self._rushlight_function)
+        return printed.text, {f"c{i}": value for i, value in enumerate(printed.constants)}
+
+    @property
+    def instructions(self) -> str:
+        """The register code, an instruction a line with its meaning."""
+        return listing(self._rushlight_function)
+
+
+class ScriptFunction(_Compiled):
+    """What `script` makes of a function: call it like the function."""
+
+    def __init__(self, function: Function) -> None:
+        self._rushlight_function = function
+        python = function.python
+        self.__doc__ = getattr(python, "__doc__", None)
+        self.__name__ = function.name
+        self.__module__ = getattr(python, "__module__", __name__)
+        self.__wrapped__ = python
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it.
+
+        Raises:
+            RuntimeError: an argument has the wrong type, or an operator failed; the message is
+                torch's and a note shows the place.
+        """
+        with trimmed():
+            return call(self._rushlight_function, args, kwargs)
+
+    def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
+        """Write an archive that `load` opens; see `ScriptModule.save`."""
+        save_function(self._rushlight_function, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+        """The bytes of the archive."""
+        return save_function_to_buffer(self._rushlight_function, _extra_files)
+
+    def __repr__(self) -> str:
+        return f"<rushlight.jit.ScriptFunction {self.qualified_name}>"
+
+
+class ScriptMethod(_Compiled):
+    """A compiled method bound to its object."""
+
+    def __init__(self, owner: ScriptObject, function: Function) -> None:
+        self._rushlight_function = function
+        self.owner = owner
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it; raises as `ScriptFunction.__call__`."""
+        with trimmed():
+            return call(self._rushlight_function, args, kwargs, self.owner)
+
+    def __repr__(self) -> str:
+        return f"<rushlight.jit.ScriptMethod {self.qualified_name}>"

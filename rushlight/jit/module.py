@@ -1,0 +1,248 @@
+"""Scripted modules as Python sees them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, MutableMapping
+from pathlib import Path
+from typing import IO, Any, ClassVar, Literal
+
+from ..interpreter.objects import ScriptObject
+from ..interpreter.values import from_machine, to_machine
+from ..ir.graph import Graph
+from ..nn.module import Module
+from ..ops.tensor import Tensor
+from ..serialization.save import save_archive, save_to_buffer
+from ..typecheck.types import ClassType
+from .function import ScriptMethod
+
+__all__ = ["RecursiveScriptModule", "ScriptMeta", "ScriptModule", "SlotView", "wrap"]
+
+
+class SlotView(MutableMapping[str, Any]):
+    """The parameters or the buffers of a script object as a dictionary of live tensors."""
+
+    def __init__(self, target: ScriptObject, kind: Literal["parameter", "buffer"]) -> None:
+        self._target = target
+        self._kind = kind
+
+    def _has(self, name: str) -> bool:
+        attribute = self._target.cls.attributes.get(name)
+        return attribute is not None and attribute.kind == self._kind
+
+    def __getitem__(self, name: str) -> Tensor | None:
+        if not self._has(name):
+            raise KeyError(name)
+        value = self._target.slots[self._target.cls.slot(name)]
+        assert value is None or isinstance(value, Tensor)
+        return value
+
+    def __setitem__(self, name: str, value: Tensor | None) -> None:
+        if not self._has(name):
+            raise KeyError(name)
+        self._target.slots[self._target.cls.slot(name)] = value
+
+    def __delitem__(self, name: str) -> None:
+        raise RuntimeError(f"cannot remove '{name}' from a scripted module")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._target.cls.attributes if self._has(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _Forward:
+    """`forward` of a script module is its compiled method, looked up like any other attribute."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else instance.__getattr__("forward")
+
+
+class ScriptMeta(type):
+    """Takes the `script_method`s out of a class body and compiles them when an object is made."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        methods: dict[str, Any] = {}
+        for base in reversed(bases):
+            methods.update(getattr(base, "_script_methods", {}))
+        for key, value in list(namespace.items()):
+            if getattr(value, "_rushlight_script_method", False):
+                methods[key] = value
+                delattr(cls, key)
+        cls._script_methods = methods
+        if not namespace.get("_compiled", False):
+            cls._compile_after_init()
+
+    def _compile_after_init(cls) -> None:
+        original = cls.__init__  # type: ignore[misc]
+
+        @functools.wraps(original)
+        def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            if type(self) is cls:
+                ScriptMeta.finish(self)
+
+        cls.__init__ = initialise  # type: ignore[misc]
+
+    finish: ClassVar[Callable[[Any], None]]
+    """Compiles the object and lets it stand for the compiled module; set by `script`."""
+
+
+class ScriptModule(Module, metaclass=ScriptMeta):
+    """The base class of scripted modules, and the older way to write one:
+
+        class Model(torch.jit.ScriptModule):
+            @torch.jit.script_method
+            def forward(self, x): ...
+
+    An object of such a class is compiled at the end of its `__init__`; from then on its attributes
+    are those of the compiled module.
+    """
+
+    _compiled = True
+    _script_methods: ClassVar[dict[str, Any]]
+    forward: Any = _Forward()
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = self.__dict__.get("_actual_script_module")
+        if compiled is None:
+            return super().__getattr__(name)
+        return getattr(compiled, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        compiled = self.__dict__.get("_actual_script_module")
+        if compiled is None:
+            super().__setattr__(name, value)
+        else:
+            setattr(compiled, name, value)
+
+
+class RecursiveScriptModule(ScriptModule):
+    """What `script` makes of a module, and what `load` returns.
+
+    The attributes are those of the script object: reading `m.weight` gives the live Parameter, a
+    list comes as a copy, setting one is seen by the compiled code.
+    """
+
+    _compiled = True
+
+    def __init__(self, target: ScriptObject) -> None:
+        Module.__init__(self)
+        own = self.__dict__
+        del own["training"]
+        own.pop("_is_full_backward_hook", None)
+        own["_c"] = target
+        own["_parameters"] = SlotView(target, "parameter")
+        own["_buffers"] = SlotView(target, "buffer")
+        own["_modules"] = dict(_submodules(target))
+        target.handle = self
+
+    @property
+    def original_name(self) -> str:
+        """The name of the class that was scripted."""
+        return self._c.cls.name
+
+    # -- texts
+
+    def _forward(self) -> ScriptMethod:
+        return self._script_method("forward")
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of `forward`, calls not inlined."""
+        return self._forward().graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph of `forward` with all calls inlined."""
+        return self._forward().inlined_graph
+
+    @property
+    def code(self) -> str:
+        """The source text of `forward`, as archives hold it."""
+        return self._forward().code
+
+    @property
+    def code_with_constants(self) -> tuple[str, dict[str, object]]:
+        """`code`, and the values it names `CONSTANTS.c0` and so on."""
+        return self._forward().code_with_constants
+
+    # -- attributes
+
+    def _script_method(self, name: str) -> ScriptMethod:
+        function = self._c.cls.method(name)
+        if function is None:
+            raise AttributeError(f"'{self.original_name}' has no method '{name}'")
+        return ScriptMethod(self._c, function)
+
+    def __getattr__(self, name: str) -> Any:
+        target: ScriptObject | None = self.__dict__.get("_c")
+        if target is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        modules = self.__dict__["_modules"]
+        if name in modules:
+            return modules[name]
+        if name in target.cls.attributes:
+            return from_machine(
+                target.slots[target.cls.slot(name)], target.cls.attributes[name].type
+            )
+        if name in target.cls.methods:
+            return self._script_method(name)
+        if name in target.cls.constants:
+            return target.cls.constants[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        target: ScriptObject = self.__dict__["_c"]
+        if name in self._modules:
+            raise RuntimeError(
+                f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to "
+                f"replace existing module '{name}': {value}"
+            )
+        attribute = target.cls.attributes.get(name)
+        if attribute is None:
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Tensor):
+            target.slots[target.cls.slot(name)] = value
+        else:
+            target.slots[target.cls.slot(name)] = to_machine(value, attribute.type)
+
+    def __dir__(self) -> list[str]:
+        names = [*super().__dir__(), *self._c.cls.attributes, *self._c.cls.methods]
+        return sorted(set(names))
+
+    # -- archives
+
+    def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
+        """Write an archive that `rushlight.jit.load` and `torch.jit.load` open.
+
+        A file that is there is replaced when all is written, or stays as it was.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        save_archive(self._c, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+        """The bytes of the archive."""
+        return save_to_buffer(self._c, _extra_files)
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+
+def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:
+    for name, attribute in target.cls.attributes.items():
+        if isinstance(attribute.type, ClassType) and attribute.type.is_module:
+            value = target.slots[target.cls.slot(name)]
+            assert isinstance(value, ScriptObject)
+            yield name, wrap(value)
+
+
+def wrap(target: ScriptObject) -> Module:
+    """The Python module of a script object: the one it has, or a new one."""
+    if isinstance(target.handle, Module):
+        return target.handle
+    return RecursiveScriptModule(target)

@@ -1,0 +1,103 @@
+"""Live annotations (`List[int]`, `Optional[Tensor]`, `"int"`) -> types of the language."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any
+
+from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.random import Generator
+from ..ops.tensor import Tensor
+from ..typecheck.relations import optional, union
+from ..typecheck.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    GENERATOR,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+from .qualified_names import qualified_name
+
+__all__ = ["named_tuple_type", "type_of_annotation", "type_of_class"]
+
+_CLASSES: dict[Any, Type] = {
+    bool: BOOL,
+    int: INT,
+    float: FLOAT,
+    complex: COMPLEX,
+    str: STRING,
+    type(None): NONE,
+    Tensor: TENSOR,
+    Device: DEVICE,
+    Generator: GENERATOR,
+    DType: INT,
+    Layout: INT,
+    MemoryFormat: INT,
+}
+
+
+def type_of_class(cls: object) -> Type | None:
+    """The type a Python class stands for (`int`, `Tensor`, a NamedTuple class); None if none."""
+    try:
+        found = _CLASSES.get(cls)
+    except TypeError:  # unhashable: no class
+        return None
+    if found is not None:
+        return found
+    if isinstance(cls, type):
+        if issubclass(cls, Tensor):
+            return TENSOR
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return named_tuple_type(cls)
+    return None
+
+
+def named_tuple_type(cls: type) -> TupleType:
+    """The type of a NamedTuple class; a field without annotation is a Tensor."""
+    fields = tuple(getattr(cls, "_fields", ()))
+    hints = typing.get_type_hints(cls)
+    elements = tuple(
+        type_of_annotation(hints[f]) or TENSOR if f in hints else TENSOR for f in fields
+    )
+    return TupleType(elements, qualified_name(cls), fields)
+
+
+def type_of_annotation(annotation: Any) -> Type | None:
+    """The type of a live annotation, or None if it has none in the language."""
+    if annotation is None:
+        return NONE
+    if annotation is Any:
+        return ANY
+    origin = typing.get_origin(annotation)
+    if origin is None:
+        return type_of_class(annotation)
+    if origin in (typing.Final, typing.ClassVar):
+        return type_of_annotation(typing.get_args(annotation)[0])
+    parts = [type_of_annotation(part) for part in typing.get_args(annotation) if part != ()]
+    known = [part for part in parts if part is not None]
+    return None if len(known) != len(parts) else _generic(origin, known)
+
+
+def _generic(origin: object, parts: list[Type]) -> Type | None:
+    if origin is list and len(parts) == 1:
+        return ListType(parts[0])
+    if origin is dict and len(parts) == 2:
+        return DictType(*parts)
+    if origin is tuple:
+        return TupleType(tuple(parts))
+    if origin in (typing.Union, types.UnionType):
+        rest = [part for part in parts if part != NONE]
+        if len(rest) == 1:
+            return optional(rest[0]) if len(rest) != len(parts) else rest[0]
+        return union(parts)
+    return None

@@ -1,0 +1,204 @@
+"""What the names in a live function stand for.
+
+Names are looked up where Python would: closure, globals, builtins.  Whatever is found is described
+to the checker in the terms of `typecheck.names`; Python functions are handed on to be compiled.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..frontend.source import Span
+from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..typecheck.functions import Function
+from ..typecheck.names import (
+    Constant,
+    FunctionName,
+    Meaning,
+    OperatorName,
+    SpecialForm,
+    TypeName,
+    Unusable,
+)
+from ..typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, Type
+from . import decorators
+from .builtin_functions import builtin_meaning
+from .python_types import type_of_annotation, type_of_class
+
+__all__ = ["LiveNamespace", "LiveResolver", "register_special"]
+
+CompileFunction = Callable[[Callable[..., Any]], Function]
+
+_SPECIAL: dict[int, tuple[object, Meaning]] = {}
+
+
+def register_special(value: object, meaning: Meaning) -> None:
+    """Give an object of the public face (`torch.jit.annotate`) a meaning of its own."""
+    _SPECIAL[id(value)] = (value, meaning)
+
+
+@dataclass
+class LiveResolver:
+    """The names a function sees: `scope` first (names of the frame that defines a class), then its
+    closure, globals and the builtins.  `compile` makes a `Function` of a Python function."""
+
+    function: Callable[..., Any]
+    compile: CompileFunction
+    scope: Mapping[str, object] = field(default_factory=dict)
+
+    def _environments(self) -> Iterable[Mapping[str, object]]:
+        function = inspect.unwrap(self.function)
+        function = getattr(function, "__func__", function)
+        yield self.scope
+        yield _closure(function)
+        yield getattr(function, "__globals__", {})
+        yield vars(builtins)
+
+    def lookup(self, name: str, span: Span) -> Meaning | None:
+        """See `typecheck.names.Resolver`."""
+        for environment in self._environments():
+            if name in environment:
+                return meaning_of(environment[name], name, self.compile, constant=False)
+        return None
+
+    def names(self) -> Iterable[str]:
+        """See `typecheck.names.Resolver`."""
+        found: dict[str, None] = {}
+        for environment in self._environments():
+            found.update(dict.fromkeys(environment))
+        return found
+
+
+def _closure(function: Any) -> dict[str, object]:
+    cells = getattr(function, "__closure__", None) or ()
+    names = function.__code__.co_freevars if cells else ()
+    found: dict[str, object] = {}
+    for name, cell in zip(names, cells, strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+@dataclass
+class LiveNamespace:
+    """A Python module, or anything else with attributes that script may read."""
+
+    target: object
+    compile: CompileFunction
+
+    @property
+    def title(self) -> str:
+        name = getattr(self.target, "__name__", type(self.target).__name__)
+        first, dot, rest = name.partition(".")
+        return f"torch{dot}{rest}" if first == "rushlight" else name
+
+    def member(self, name: str, span: Span) -> Meaning | None:
+        """See `typecheck.names.Namespace`.  Numbers and strings of modules are constants."""
+        try:
+            value = getattr(self.target, name)
+        except AttributeError:
+            return None
+        return meaning_of(value, name, self.compile, constant=True)
+
+    def names(self) -> Iterable[str]:
+        """See `typecheck.names.Namespace`."""
+        return dir(self.target)
+
+
+def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: bool) -> Meaning:
+    """What a live object means in script.
+
+    A plain number or string is only usable if it is a member of a module (`constant`), since a
+    global may change after compilation.
+    """
+    special = _SPECIAL.get(id(value)) if not isinstance(value, int | float | str) else None
+    if special is not None and special[0] is value:
+        return special[1]
+    known = builtin_meaning(value) or _annotation(value) or _value(value, constant)
+    if known is not None:
+        return known
+    operator = getattr(value, "operator_name", None)
+    if isinstance(operator, str):
+        return OperatorName(operator)
+    if isinstance(value, types.ModuleType):
+        return LiveNamespace(value, compile)
+    return _function(value, compile) or _unusable(value, name)
+
+
+def _annotation(value: Any) -> Meaning | None:
+    """Names that stand for types, and the generic ones of `typing`."""
+    for word in ("List", "Dict", "Tuple", "Optional", "Union", "Any", "Final"):
+        if value is getattr(typing, word):
+            return SpecialForm(word)
+    if isinstance(value, enum.EnumMeta):
+        return Unusable(
+            f"Enum '{value.__name__}' cannot be used here", message="enums are not supported yet"
+        )
+    found = type_of_class(value)
+    if found is None and typing.get_origin(value) is not None:
+        found = type_of_annotation(value)
+    return TypeName(found) if found is not None else None
+
+
+_CONSTANTS: list[tuple[type, Type]] = [
+    (bool, BOOL),
+    (int, INT),
+    (float, FLOAT),
+    (complex, COMPLEX),
+    (str, STRING),
+    (type(None), NONE),
+]
+
+
+def _value(value: Any, constant: bool) -> Meaning | None:
+    if isinstance(value, DType | Layout | MemoryFormat):
+        return Constant(value.number, INT)
+    if isinstance(value, Device):
+        return Constant(value, DEVICE)
+    if constant:
+        for cls, type in _CONSTANTS:
+            if isinstance(value, cls):
+                return Constant(value, type)
+    return None
+
+
+def _function(value: Any, compile: CompileFunction) -> Meaning | None:
+    scripted = getattr(value, "_rushlight_function", None)
+    if isinstance(scripted, Function):
+        return FunctionName(scripted)
+    mark = decorators.modifier(value)
+    if mark == decorators.UNUSED:
+        return SpecialForm("unused")
+    if mark == decorators.IGNORE:
+        return Unusable(
+            f"Could not export Python function call '{getattr(value, '__name__', value)}'. Remove "
+            "calls to Python functions before export. Did you forget to add @script or "
+            "@script_method annotation? If this is a nn.ModuleList, add it to __constants__",
+            code="not-scriptable",
+            message=f"`{getattr(value, '__name__', value)}` is left to Python by `ignore`, "
+            "which scripted code cannot call yet",
+        )
+    if inspect.isfunction(value):
+        return FunctionName(compile(value))
+    return None
+
+
+def _unusable(value: Any, name: str) -> Unusable:
+    kind = type(value).__name__
+    message = (
+        f"python value of type '{kind}' cannot be used as a value. Perhaps it is a closed over "
+        "global variable? If so, please consider passing it in as an argument or use a local "
+        "variable instead."
+    )
+    return Unusable(
+        message, message=f"`{name}` is a global of type `{kind}`, which script cannot read"
+    )

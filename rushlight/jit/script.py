@@ -1,0 +1,157 @@
+"""`script`: compile a function or a module."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..frontend.exceptions import trimmed
+from ..interpreter.objects import ScriptObject
+from ..interpreter.values import to_machine
+from ..nn.module import Module
+from ..ops.tensor import Tensor
+from . import decorators
+from .compile import compile_function
+from .concrete import concrete_type
+from .decorators import Attribute
+from .function import ScriptFunction
+from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
+from .session import CompilationFailed, compiling
+
+__all__ = ["script", "script_method", "script_module"]
+
+
+def script(obj: Any, *, _frames_up: int = 0) -> Any:
+    """Compile a function (-> `ScriptFunction`) or a module (-> `RecursiveScriptModule`).
+
+    What it calls is compiled too: Python functions, methods, submodules.
+
+    Raises:
+        RuntimeError: the code cannot be compiled.  The text is torch's for the first error;
+            `e.diagnostics` has all of them, and they are shown in full below the message.
+        frontend.exceptions.NotSupportedError: it uses Python that script does not have.
+        TypeError: `obj` is neither a function nor a module.
+    """
+    try:
+        with trimmed():
+            return _script(obj)
+    except CompilationFailed:
+        return obj
+
+
+def _script(obj: Any) -> Any:
+    if isinstance(obj, ScriptFunction | ScriptModule):
+        return obj
+    if isinstance(obj, Module):
+        return script_module(obj)
+    if inspect.isclass(obj):
+        raise _refused_class(obj)
+    if inspect.isfunction(obj) or inspect.ismethod(obj):
+        return _script_function(obj)
+    raise TypeError(
+        f"`{obj!r}` is of type {type(obj).__name__}; script compiles functions and modules"
+    )
+
+
+def _refused_class(cls: type) -> Exception:
+    if issubclass(cls, Module):
+        return RuntimeError(
+            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing "
+            "an instance instead"
+        )
+    return NotImplementedError(f"script classes are not supported yet: class `{cls.__name__}`")
+
+
+def _script_function(python: Callable[..., Any]) -> ScriptFunction:
+    with compiling():
+        function = compile_function(python)
+        function.ensure_defined()
+    return ScriptFunction(function)
+
+
+def script_module(module: Module) -> RecursiveScriptModule:
+    """Compile a module: its `forward`, its exported methods and what they reach.
+
+    Raises: as `script`.
+    """
+    with compiling():
+        target = _instance(module, {})
+        _compile_methods(target, module)
+    return RecursiveScriptModule(target)
+
+
+def _instance(module: Module, made: dict[int, ScriptObject]) -> ScriptObject:
+    """The script object of a module; one that is met twice is one object."""
+    scripted = getattr(module, "_c", None)
+    if isinstance(scripted, ScriptObject):
+        return scripted
+    if id(module) not in made:
+        cls = concrete_type(module)
+        target = ScriptObject(cls)
+        made[id(module)] = target
+        for name, attribute in cls.attributes.items():
+            value = getattr(module, name)
+            if isinstance(value, Module):
+                slot: object = _instance(value, made)
+            else:
+                slot = _slot(value, attribute.type)
+            target.slots[cls.slot(name)] = slot
+    return made[id(module)]
+
+
+def _slot(value: Any, type: Any) -> object:
+    if isinstance(value, Attribute):
+        value = value.value
+    return value if isinstance(value, Tensor) else to_machine(value, type)
+
+
+def _compile_methods(target: ScriptObject, module: Module) -> None:
+    """Compile what Python may call: inner modules' first, as torch does."""
+    for name, submodule in module._modules.items():
+        inner = target.slots[target.cls.slot(name)] if submodule is not None else None
+        if submodule is not None and isinstance(inner, ScriptObject):
+            _compile_methods(inner, submodule)
+    for name in _entry_points(module):
+        method = target.cls.method(name)
+        if method is not None:
+            method.ensure_defined()
+
+
+def _entry_points(module: Module) -> list[str]:
+    """`forward`, unless it is inherited or left out, then the exported methods by name."""
+    if isinstance(module, ScriptModule):
+        return list(type(module)._script_methods)
+    names = []
+    forward = getattr(type(module), "forward", None)
+    left_out = decorators.modifier(forward) in (decorators.IGNORE, decorators.UNUSED)
+    if forward is not getattr(Module, "forward", None) and not left_out:
+        names.append("forward")
+    for name in dir(type(module)):
+        item = inspect.getattr_static(type(module), name)
+        if decorators.modifier(item) == decorators.EXPORT and name not in names:
+            names.append(name)
+    return names
+
+
+def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a method of a `ScriptModule` subclass as compiled."""
+    function._rushlight_script_method = True  # type: ignore[attr-defined]
+    return function
+
+
+def _finish(module: Any) -> None:
+    """Compile an object whose `__init__` has run and hand its attributes over to the result."""
+    with trimmed(), compiling():
+        target = _instance(module, {})
+        _compile_methods(target, module)
+    own = module.__dict__
+    for name in target.cls.attributes:
+        for table in (own, own["_parameters"], own["_buffers"], own["_modules"]):
+            table.pop(name, None)
+    for name in ("_parameters", "_buffers", "_modules"):
+        del own[name]
+    own["_actual_script_module"] = RecursiveScriptModule(target)
+
+
+ScriptMeta.finish = staticmethod(_finish)

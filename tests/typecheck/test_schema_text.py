@@ -1,0 +1,69 @@
+"""Schema text is read into signatures."""
+
+from __future__ import annotations
+
+import pytest
+
+from rushlight.typecheck.schema import NO_DEFAULT
+from rushlight.typecheck.schema_text import SchemaError, parse_schema
+from rushlight.typecheck.types import INT, TENSOR, DictType, ListType, OptionalType, VariableType
+
+
+def test_names_types_and_defaults() -> None:
+    add = parse_schema("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+    assert (add.name, add.overload, add.full_name) == ("aten::add", "Tensor", "aten::add.Tensor")
+    assert [a.name for a in add.arguments] == ["self", "other", "alpha"]
+    assert [a.keyword_only for a in add.arguments] == [False, False, True]
+    assert add.arguments[0].default is NO_DEFAULT
+    assert add.arguments[2].default == 1
+    assert not add.is_mutable
+
+
+def test_sizes_optionals_and_words() -> None:
+    text = "aten::f(int[2] k, ScalarType? dtype=None, bool[]? m=None, float e=1, str s='a') -> int[]"
+    f = parse_schema(text)
+    assert f.arguments[0].size == 2
+    assert f.arguments[0].type == ListType(INT)
+    assert f.arguments[1].type == OptionalType(INT)
+    assert f.arguments[3].default == 1.0
+    assert isinstance(f.arguments[3].default, float)
+    assert f.arguments[4].default == "a"
+    assert f.returns[0].type == ListType(INT)
+
+
+def test_alias_marks() -> None:
+    append = parse_schema("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)")
+    assert append.is_mutable
+    assert append.arguments[0].type == ListType(VariableType("t"))
+    alias = append.arguments[1].alias
+    assert alias is not None
+    assert (alias.sets, alias.after, alias.is_write) == (("c",), ("*",), False)
+
+
+@pytest.mark.parametrize(
+    ("returns", "count"),
+    [("()", 0), ("Tensor", 1), ("(Tensor values, Tensor indices)", 2), ("(int, t(*))[]", 1)],
+)
+def test_results(returns: str, count: int) -> None:
+    assert len(parse_schema(f"aten::f(Tensor x) -> {returns}").returns) == count
+
+
+def test_varargs_and_containers() -> None:
+    assert parse_schema("aten::format(str self, ...) -> str").vararg
+    assert parse_schema("prim::f(...) -> ...").varret
+    items = parse_schema("aten::items.int(Dict(int, t) self) -> (int, t)[]")
+    assert items.arguments[0].type == DictType(INT, VariableType("t"))
+    assert str(items.returns[0].type) == "(int, t)[]"
+
+
+def test_equal_texts_give_equal_signatures() -> None:
+    text = "aten::g(Tensor self, int[2] s=[1, 1]) -> Tensor"
+    assert parse_schema(text) == parse_schema(text)
+    assert hash(parse_schema(text)) == hash(parse_schema(text))
+    assert parse_schema(text).returns[0].type == TENSOR
+
+
+@pytest.mark.parametrize("text", ["", "aten::f", "aten::f(Tensor) -> Tensor", "f(int x) -> int"])
+def test_what_is_no_schema_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError, match="not an operator schema"):
+        parse_schema(text)
