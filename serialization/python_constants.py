@@ -104,7 +104,7 @@ def _holds_non_ascii(value: object) -> bool:
 
 
 class Constants:
-    """The values that code calls `CONSTANTS.c0`, `CONSTANTS.c1`, … and the literals of all others."""
+    """The values that code calls `CONSTANTS.c0`, `CONSTANTS.c1`, … and other literals."""
 
     def __init__(self, names: TypeNames) -> None:
         self._names = names

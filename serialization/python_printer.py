@@ -20,7 +20,6 @@ from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import (
     BOOL,
     NONE,
-    ListType,
     OptionalType,
     TupleType,
     Type,
@@ -28,7 +27,7 @@ from ..typecheck.types import (
 )
 from .python_constants import Constants
 from .python_inline import inlined_nodes
-from .python_names import Names, is_identifier
+from .python_names import Names
 from .python_printer_expressions import Expressions, PrintError
 from .python_text import Record, Spans, Text
 from .python_types import Dependencies, TypeNames
