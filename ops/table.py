@@ -9,12 +9,16 @@ stays an array), an int, float, bool, complex or str is the Python value, lists 
 Python ones and may be changed in place, a dtype, layout or memory format is its number, a device a
 `Device`, None is None.  It is called with all arguments of the schema, in order, by position;
 several results are returned as a tuple.  Schema text is parsed when it is first needed.
+
+A forward that works in place returns its own argument.  Floating-point warnings of NumPy are the
+caller's to switch off (`quiet`), once for as many forwards as it runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TypeVar
 
 from ..typecheck.schema import Signature
@@ -43,12 +47,21 @@ class Operator:
         return f"<operator {self.schema}>"
 
 
+@cache
+def _overload_order() -> dict[str, list[str]]:
+    """The overloads of a name in the order torch tries them (see tools/order_overloads.py)."""
+    text = (Path(__file__).parent / "overload_order.txt").read_text("utf-8")
+    lines = (line.split() for line in text.splitlines())
+    return {name: ["" if word == "-" else word for word in words] for name, *words in lines}
+
+
 class Table:
-    """The operators by name; the overloads of a name are kept in order of declaration."""
+    """The operators by name; the overloads of a name are kept in the order torch tries them."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, list[Operator]] = {}
         self._by_full_name: dict[str, Operator] = {}
+        self._in_order: set[str] = set()
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -60,10 +73,16 @@ class Table:
             raise ValueError(f"{entry.full_name} is declared twice")
         self._by_full_name[entry.full_name] = entry
         self._by_name.setdefault(entry.name, []).append(entry)
+        self._in_order.discard(entry.name)
 
     def operators(self, name: str) -> Sequence[Operator]:
         """The overloads of `aten::add`; empty for an unknown name."""
-        return self._by_name.get(name, ())
+        found = self._by_name.get(name, [])
+        if len(found) > 1 and name not in self._in_order:
+            order = _overload_order().get(name, [])
+            found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
+            self._in_order.add(name)
+        return found
 
     def operator(self, full_name: str) -> Operator | None:
         """The overload `aten::add.Tensor`, or None."""

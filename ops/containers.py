@@ -1,0 +1,311 @@
+"""Operators over lists and dicts, which are changed in place where the schema says so.
+
+Dicts are declared for every key type but Tensor: a tensor has no value to look it up by.
+"""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array
+from .errors import IndexOutOfRange, OperatorError
+from .scalar import wrap64
+from .table import operator
+
+__all__ = ["KEYS", "get_element", "key_error", "slice_of"]
+
+KEYS: Final = ("str", "int", "bool", "float", "complex")
+"""The key types of dicts."""
+
+List = list[Any]
+Dict = dict[Any, Any]
+
+
+def for_keys(*templates: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a forward for every key type; `KEY` in the schemas stands for it."""
+
+    def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
+        operator(*(text.replace("KEY", key) for text in templates for key in KEYS))(forward)
+        return forward
+
+    return declare
+
+
+# --------------------------------------------------------------------------- lists
+
+operator("aten::len.t(t[] a) -> int", "aten::len.any(Any[] a) -> int")(len)
+
+
+def _no_index(values: List, index: int) -> IndexOutOfRange:
+    count = f"{len(values)} element{'' if len(values) == 1 else 's'}"
+    return IndexOutOfRange(
+        "list index out of range", headline=f"index {index} is out of range for a list of {count}"
+    )
+
+
+@operator(
+    "aten::__getitem__.t(t[](a) list, int idx) -> t(*)",
+    "aten::select.t(t[](a) list, int idx) -> t(*)",
+)
+def get_element(values: List, index: int) -> Any:
+    try:
+        return values[index]
+    except IndexError:
+        raise _no_index(values, index) from None
+
+
+@operator("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)")
+def set_element(values: List, index: int, element: Any) -> List:
+    try:
+        values[index] = element
+    except IndexError:
+        raise _no_index(values, index) from None
+    return values
+
+
+@operator("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)")
+def append(values: List, element: Any) -> List:
+    values.append(element)
+    return values
+
+
+@operator("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)")
+def pop(values: List, index: int) -> Any:
+    if not values:
+        raise IndexOutOfRange("pop from empty list", headline="`pop` from an empty list")
+    try:
+        return values.pop(index)
+    except IndexError:
+        raise _no_index(values, index) from None
+
+
+@operator("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()")
+def insert(values: List, index: int, element: Any) -> None:
+    values.insert(index, element)
+
+
+@operator("aten::Delete.t(t[](a!) self, int idx) -> ()")
+def delete(values: List, index: int) -> None:
+    try:
+        del values[index]
+    except IndexError:
+        raise _no_index(values, index) from None
+
+
+operator("aten::extend.t(t[](a!) self, t[] other) -> ()")(list.extend)
+operator("aten::reverse.t(t[](a!) self) -> ()")(list.reverse)
+operator("aten::clear.t(t[](a!) self) -> ()")(list.clear)
+operator("aten::copy.t(t[](a) self) -> t[]", "aten::list.t(t[] l) -> t[]")(list)
+operator("aten::add.t(t[] a, t[] b) -> t[]")(python.add)
+operator("aten::add_.t(t[](a!) self, t[] b) -> t[]")(python.iadd)
+operator("aten::mul.left_t(t[] l, int n) -> t[]", "aten::mul.right_(int n, t[] l) -> t[]")(
+    python.mul
+)
+operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
+
+
+@operator("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]")
+def slice_of(values: List, start: int | None, end: int | None, step: int) -> List:
+    if not step:
+        raise OperatorError("List slice should have non-zero step")
+    return values[start:end:step]
+
+
+operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
+
+for _type in ("int", "float", "bool", "str"):
+    operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(python.eq)
+    operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(python.ne)
+    operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(list.count)
+for _type in ("int", "float", "str"):
+    operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(python.contains)
+
+
+def same_tensor(a: Array, b: Array) -> bool:
+    """Whether two tensors of a list count as equal.
+
+    Raises:
+        OperatorError: they have several elements.
+    """
+    equal = np.asarray(a == b)
+    if equal.size != 1:
+        raise OperatorError(
+            "Boolean value of Tensor with more than one value is ambiguous",
+            code="ambiguous-condition",
+            headline=f"one truth value is needed, but this comparison has {equal.size}",
+        )
+    return bool(equal.reshape(-1)[0])
+
+
+@operator("aten::eq.Tensor_list(Tensor[] a, Tensor[] b) -> bool")
+def equal_tensor_lists(a: list[Array], b: list[Array]) -> bool:
+    return len(a) == len(b) and all(map(same_tensor, a, b))
+
+
+@operator("aten::ne.Tensor_list(Tensor[] a, Tensor[] b) -> bool")
+def unequal_tensor_lists(a: list[Array], b: list[Array]) -> bool:
+    return not equal_tensor_lists(a, b)
+
+
+@operator("aten::count.Tensor(Tensor[] self, Tensor el) -> int")
+def count_tensor(values: list[Array], element: Array) -> int:
+    return sum(same_tensor(value, element) for value in values)
+
+
+@operator(
+    *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str"))
+)
+def index_of(values: List, element: Any) -> int:
+    try:
+        return values.index(element)
+    except ValueError:
+        raise OperatorError(f"'{element}' is not in list") from None
+
+
+@operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int")
+def index_of_tensor(values: list[Array], element: Array) -> int:
+    for position, value in enumerate(values):
+        if same_tensor(value, element):
+            return position
+    raise OperatorError("'tensor' is not in list")
+
+
+@operator(
+    *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str"))
+)
+def remove(values: List, element: Any) -> None:
+    try:
+        values.remove(element)
+    except ValueError:
+        raise OperatorError("list.remove(x): x not in list") from None
+
+
+@operator("aten::remove.Tensor(Tensor[](a!) self, Tensor el) -> ()")
+def remove_tensor(values: list[Array], element: Array) -> None:
+    for position, value in enumerate(values):
+        if same_tensor(value, element):
+            del values[position]
+            return
+    raise OperatorError("list.remove(x): x not in list")
+
+
+_SORTED: Final = ("int", "float", "bool", "str")
+
+
+@operator(*(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED))
+@operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
+def sort(values: List, reverse: bool) -> None:
+    values.sort(reverse=reverse)
+
+
+@operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
+@operator("aten::sorted.any(t[](a) self) -> t[]")
+def sorted_list(values: List) -> List:
+    return sorted(values)
+
+
+@operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")
+def sum_of_ints(values: list[int]) -> int:
+    return wrap64(sum(values))
+
+
+@operator("aten::sum.float(float[] self) -> float")
+def sum_of_floats(values: list[float]) -> float:
+    total = 0.0  # not sum(), which compensates from Python 3.12 on
+    for value in values:
+        total += value
+    return total
+
+
+@operator("aten::sum.complex(complex[] self) -> complex")
+def sum_of_complex(values: list[complex]) -> complex:
+    total = 0j
+    for value in values:
+        total += value
+    return total
+
+
+operator(*(f"aten::any.{t}({t}[] self) -> bool" for t in ("int", "float", "bool", "str")))(any)
+operator(*(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool")))(all)
+
+
+# --------------------------------------------------------------------------- dicts
+
+for_keys("aten::len.Dict_KEY(Dict(KEY, t) self) -> int")(len)
+for_keys("aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool")(python.contains)
+for_keys("aten::keys.KEY(Dict(KEY, t) self) -> KEY[](*)")(list)
+for_keys("aten::clear.KEY(Dict(KEY, t)(a!) self) -> ()")(dict.clear)
+for_keys("aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?")(dict.get)
+for_keys("aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)")(dict.get)
+for_keys(
+    "aten::copy.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
+    "aten::dict.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
+    "aten::dict.KEY((KEY, tVal)[] inputs) -> Dict(KEY, tVal)",
+)(dict)
+for_keys("aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()")(dict.update)
+for_keys(
+    "aten::setdefault.KEY(Dict(KEY, t)(a!) self, KEY(b -> *) key, t(c -> *) default_value) -> t(*)"
+)(dict.setdefault)
+operator("aten::dict() -> Dict(str, Tensor)")(dict)
+
+
+@for_keys("aten::values.KEY(Dict(KEY, t) self) -> t[](*)")
+def values_of(mapping: Dict) -> List:
+    return list(mapping.values())
+
+
+@for_keys("aten::items.KEY(Dict(KEY, t) self) -> ((KEY, t)[])")
+def items_of(mapping: Dict) -> list[tuple[Any, Any]]:
+    return list(mapping.items())
+
+
+def key_error(key: Any) -> OperatorError:
+    """The error of a key that a dict does not have."""
+    return OperatorError(
+        f"KeyError: {key}", code="key-missing", headline=f"the dict has no key {key!r}"
+    )
+
+
+@for_keys("aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)")
+def get_value(mapping: Dict, key: Any) -> Any:
+    try:
+        return mapping[key]
+    except KeyError:
+        raise key_error(key) from None
+
+
+@for_keys("aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()")
+def set_value(mapping: Dict, key: Any, value: Any) -> None:
+    mapping[key] = value
+
+
+@for_keys("aten::Delete.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> ()")
+def delete_key(mapping: Dict, key: Any) -> None:
+    try:
+        del mapping[key]
+    except KeyError:
+        raise key_error(key) from None
+
+
+@for_keys("aten::pop.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> t(*)")
+def pop_value(mapping: Dict, key: Any) -> Any:
+    try:
+        return mapping.pop(key)
+    except KeyError:
+        raise key_error(key) from None
+
+
+for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_value) -> t(*)")(
+    dict.pop
+)
+
+
+@for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")
+def popitem(mapping: Dict) -> tuple[Any, Any]:
+    if not mapping:
+        raise OperatorError("popitem(): dictionary is empty", code="key-missing")
+    return mapping.popitem()

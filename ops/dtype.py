@@ -1,0 +1,345 @@
+"""Dtypes, devices, layouts and memory formats, under torch's names and numbers.
+
+At run time a script knows a dtype, layout or memory format by its number; these objects are what
+Python sees.  Arrays of bfloat16 and the float8 types come from ml_dtypes, imported when first used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = [
+    "Array",
+    "DType",
+    "Device",
+    "DTYPES",
+    "Layout",
+    "MemoryFormat",
+    "Scalar",
+    "default_dtype",
+    "dtype_by_name",
+    "dtype_by_number",
+    "dtype_of",
+    "get_default_dtype",
+    "numpy_dtype",
+    "set_default_dtype",
+]
+
+Array = np.ndarray[Any, Any]
+"""A tensor at run time."""
+
+Scalar = bool | int | float | complex
+
+
+class DType:
+    """An element type: `torch.float32`.
+
+    `number` is the one of archives and graphs, `scalar_name` the word of torch's messages
+    (`Float`), `itemsize` in bytes.
+    """
+
+    __slots__ = (
+        *("_numpy", "is_complex", "is_floating_point", "itemsize"),
+        *("kind", "name", "number", "scalar_name"),
+    )
+
+    def __init__(self, name: str, number: int, itemsize: int, kind: str, scalar_name: str) -> None:
+        self.name = name
+        self.number = number
+        self.itemsize = itemsize
+        self.kind = kind
+        self.scalar_name = scalar_name
+        self.is_floating_point = kind == "f"
+        self.is_complex = kind == "c"
+        self._numpy: np.dtype[Any] | None = None
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there are negative values."""
+        return self.kind in "ifc"
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The dtype of arrays.
+
+        Raises:
+            NotImplementedError: NumPy has no such element type.
+        """
+        if self._numpy is None:
+            self._numpy = _numpy_dtype(self.name)
+            _BY_NUMPY[self._numpy] = self
+        return self._numpy
+
+    def to_complex(self) -> DType:
+        """The complex dtype whose parts are of this one."""
+        names = {"float16": "complex32", "float64": "complex128"}
+        return self if self.is_complex else dtype_by_name(names.get(self.name, "complex64"))
+
+    def to_real(self) -> DType:
+        """The dtype of a complex dtype's parts."""
+        names = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+        return dtype_by_name(names.get(self.name, self.name))
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dtype_by_name, (self.name,)
+
+
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    if name == "bfloat16" or name.startswith("float8"):
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise NotImplementedError(f"tensors of torch.{name} are not supported") from None
+
+
+_WORDS: Final = """
+uint8 0 1 u Byte; int8 1 1 i Char; int16 2 2 i Short; int32 3 4 i Int; int64 4 8 i Long;
+float16 5 2 f Half; float32 6 4 f Float; float64 7 8 f Double; complex32 8 4 c ComplexHalf;
+complex64 9 8 c ComplexFloat; complex128 10 16 c ComplexDouble; bool 11 1 b Bool; qint8 12 1 q QInt8;
+quint8 13 1 q QUInt8; qint32 14 4 q QInt32; bfloat16 15 2 f BFloat16; quint4x2 16 1 q QUInt4x2;
+quint2x4 17 1 q QUInt2x4; bits1x8 18 1 x Bits1x8; bits2x4 19 1 x Bits2x4; bits4x2 20 1 x Bits4x2;
+bits8 21 1 x Bits8; bits16 22 2 x Bits16; float8_e5m2 23 1 f Float8_e5m2;
+float8_e4m3fn 24 1 f Float8_e4m3fn; float8_e5m2fnuz 25 1 f Float8_e5m2fnuz;
+float8_e4m3fnuz 26 1 f Float8_e4m3fnuz; uint16 27 2 u UInt16; uint32 28 4 u UInt32;
+uint64 29 8 u UInt64; float8_e8m0fnu 44 1 f Float8_e8m0fnu
+"""
+
+
+def _read(words: str) -> dict[str, DType]:
+    found = {}
+    for entry in words.split(";"):
+        name, number, itemsize, kind, scalar_name = entry.split()
+        found[name] = DType(name, int(number), int(itemsize), kind, scalar_name)
+    return found
+
+
+DTYPES: Final = _read(_WORDS)
+"""All dtypes by name."""
+
+_BY_NUMBER: Final = {d.number: d for d in DTYPES.values()}
+_BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {}
+
+
+def dtype_by_name(name: str) -> DType:
+    """The dtype `torch.<name>`.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return DTYPES[name]
+
+
+def dtype_by_number(number: int) -> DType:
+    """The dtype of a number.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _BY_NUMBER[number]
+
+
+def numpy_dtype(number: int) -> np.dtype[Any]:
+    """The array dtype of a dtype's number."""
+    return _BY_NUMBER[number].numpy
+
+
+def dtype_of(array: Array) -> DType:
+    """The dtype of an array.
+
+    Raises:
+        TypeError: no tensor has such elements.
+    """
+    return of_numpy(array.dtype)
+
+
+def of_numpy(dtype: np.dtype[Any]) -> DType:
+    """The dtype that a NumPy dtype stands for.
+
+    Raises:
+        TypeError: no tensor has such elements.
+    """
+    found = _BY_NUMPY.get(dtype)
+    if found is None:
+        found = DTYPES.get(dtype.name)
+        if found is None or not dtype.isnative:
+            raise TypeError(
+                f"can't convert np.ndarray of type {dtype.type.__module__}.{dtype.type.__name__}. "
+                "The only supported types are: float64, float32, float16, complex64, complex128, "
+                "int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+            )
+        _BY_NUMPY[dtype] = found
+    return found
+
+
+class _Default:
+    """The dtype that Python floats become; changed by `set_default_dtype`."""
+
+    __slots__ = ("complex", "float", "number")
+
+    def __init__(self) -> None:
+        self.set(DTYPES["float32"])
+
+    def set(self, dtype: DType) -> None:
+        self.number = dtype.number
+        self.float = dtype.numpy
+        complex_name = "complex128" if dtype.itemsize == 8 else "complex64"
+        self.complex = DTYPES[complex_name].numpy
+
+
+default_dtype: Final = _Default()
+"""`float` and `complex` are the array dtypes of Python floats and complex numbers."""
+
+
+def get_default_dtype() -> DType:
+    """The dtype of new floating-point tensors."""
+    return _BY_NUMBER[default_dtype.number]
+
+
+def set_default_dtype(d: DType) -> None:
+    """Set the dtype of new floating-point tensors.
+
+    Raises:
+        TypeError: it is not a floating-point dtype.
+    """
+    if not isinstance(d, DType):
+        raise TypeError(f"invalid dtype object: {d!r}")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    default_dtype.set(d)
+
+
+class Layout:
+    """How a tensor lies in memory; only `torch.strided` exists here."""
+
+    __slots__ = ("name", "number")
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
+        self.number = number
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _layout_by_name, (self.name,)
+
+
+class MemoryFormat:
+    """An order of dimensions in memory."""
+
+    __slots__ = ("name", "number")
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
+        self.number = number
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _memory_format_by_name, (self.name,)
+
+
+LAYOUTS: Final = {
+    name: Layout(name, number)
+    for number, name in enumerate(("strided", "sparse_coo", "sparse_csr", "_mkldnn"))
+}
+MEMORY_FORMATS: Final = {
+    name: MemoryFormat(name, number)
+    for number, name in enumerate(
+        ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+    )
+}
+
+
+def _layout_by_name(name: str) -> Layout:
+    return LAYOUTS[name]
+
+
+def _memory_format_by_name(name: str) -> MemoryFormat:
+    return MEMORY_FORMATS[name]
+
+
+_DEVICE_TYPES: Final = (
+    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan"
+)
+_MORE_DEVICE_TYPES: Final = "mps meta hpu mtia privateuseone"
+
+
+class Device:
+    """A device; every kind can be named, tensors live on `cpu` alone.
+
+    Args:
+        type: `cpu`, `cuda:1`, or another Device.
+        index: the number of the device of that type, if `type` does not say it.
+
+    Raises:
+        RuntimeError: no such device type.
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: str | Device, index: int | None = None) -> None:
+        if isinstance(type, Device):
+            type, index = type.type, type.index if index is None else index
+        if not isinstance(type, str):
+            raise TypeError(f"Device(): argument 'type' must be str, not {type.__class__.__name__}")
+        name, colon, number = type.partition(":")
+        if colon:
+            if index is not None:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed "
+                    f"explicitly: {type}"
+                )
+            if not number.isdigit():
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            index = int(number)
+        if name not in _DEVICE_TYPES.split() and name not in _MORE_DEVICE_TYPES.split():
+            raise RuntimeError(
+                "Expected one of "
+                f"{', '.join((_DEVICE_TYPES + ' ' + _MORE_DEVICE_TYPES).split())} "
+                f"device type at start of device string: {name}"
+            )
+        self.type: str = name
+        self.index: int | None = index
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self.type == other.type and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Device, (self.type, self.index)
+
+
+CPU: Final = Device("cpu")
+
+
+def check_device(device: Device | None) -> None:
+    """Refuse every device but the CPU.
+
+    Raises:
+        NotImplementedError: tensors cannot live there.
+    """
+    if device is not None and device.type != "cpu":
+        raise NotImplementedError(
+            f"no tensor can live on {device}: this build of rushlight has the CPU alone"
+        )

@@ -1,0 +1,225 @@
+"""Elementwise computation over arrays: casting, broadcasting, writing in place.
+
+The family files declare operators with these.  Same dtypes on both sides is the common case and is
+looked at first; everything else takes the path through `promotion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array, Scalar, default_dtype, of_numpy
+from .errors import OperatorError
+from .promotion import can_cast, common_dtype, common_dtype_with, kind
+
+__all__ = [
+    "as_array",
+    "binary",
+    "broadcast_error",
+    "cast",
+    "checked_broadcast",
+    "compare",
+    "float_unary",
+    "in_place",
+    "number_as",
+    "unary",
+    "with_number",
+    "write",
+]
+
+Dtype = np.dtype[Any]
+Kernel = Callable[..., Any]
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_BOOL: Final = np.dtype(np.bool_)
+
+
+def as_array(value: Any, dtype: Dtype | None = None) -> Array:
+    """What NumPy gave back as a tensor: its functions turn 0-d arrays into numbers."""
+    if type(value) is ndarray and (dtype is None or value.dtype is dtype):
+        return value
+    return asarray(value, dtype)
+
+
+def cast(array: Array, dtype: Dtype) -> Array:
+    """The array in that dtype; itself if it is in it already.
+
+    Whole numbers wrap; complex numbers lose their imaginary part.
+    """
+    if array.dtype is dtype or array.dtype == dtype:
+        return array
+    if array.dtype.kind == "c" and dtype.kind != "c" and dtype != _BOOL:
+        array = array.real
+    return array.astype(dtype)
+
+
+def number_as(number: Scalar, dtype: Dtype) -> Array:
+    """A Python number as a 0-d tensor; a number too large for a whole-number dtype wraps."""
+    if dtype.kind in "iu":
+        if isinstance(number, complex):
+            number = number.real
+        bits = 8 * dtype.itemsize
+        wrapped = int(number) & ((1 << bits) - 1)
+        if dtype.kind == "i" and wrapped >> (bits - 1):
+            wrapped -= 1 << bits
+        return asarray(wrapped, dtype)
+    if isinstance(number, complex) and dtype.kind != "c":
+        number = number.real
+    return asarray(number).astype(dtype)
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+def broadcast_error(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
+) -> OperatorError:
+    """The error for two shapes that do not broadcast; `names` are the arguments'."""
+    longest = max(len(a), len(b))
+    left = (1,) * (longest - len(a)) + a
+    right = (1,) * (longest - len(b)) + b
+    for dim in reversed(range(longest)):
+        x, y = left[dim], right[dim]
+        if x != y and 1 not in (x, y):
+            return OperatorError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) "
+                f"at non-singleton dimension {dim}",
+                code="shape-mismatch",
+                headline=f"shapes {list(a)} and {list(b)} do not broadcast: {x} against {y}",
+                roles={names[0]: f"has {x} in dimension {dim}", names[1]: f"has {y} there"},
+            )
+    return OperatorError(f"shapes {list(a)} and {list(b)} broadcast")
+
+
+def checked_broadcast(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str] = ("self", "other")
+) -> tuple[int, ...]:
+    """The shape that both broadcast to.
+
+    Raises:
+        OperatorError: there is none.
+    """
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise broadcast_error(a, b, names) from None
+
+
+# --------------------------------------------------------------------------- two operands
+
+
+def binary(kernel: Kernel, a: Array, b: Array) -> Array:
+    """`kernel(a, b)` in the common dtype of both.
+
+    Raises:
+        OperatorError: the shapes do not broadcast, or there is no common dtype.
+    """
+    if a.dtype is not b.dtype:
+        dtype = common_dtype(a, b)
+        a, b = cast(a, dtype), cast(b, dtype)
+    try:
+        result = kernel(a, b)
+    except ValueError:
+        checked_broadcast(a.shape, b.shape)
+        raise
+    return result if type(result) is ndarray else asarray(result)
+
+
+def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = False) -> Array:
+    """`kernel(a, number)`, or `kernel(number, a)` if `swapped`, in the common dtype of both.
+
+    16-bit floats are computed in float32 with the number in float32, then rounded, as in torch.
+    """
+    dtype = a.dtype
+    if dtype.kind != "f" or dtype.itemsize < 4 or type(number) is complex:
+        dtype = common_dtype_with(a, number)
+        a = cast(a, dtype)
+        if dtype.itemsize < 4 and kind(dtype) == 2:
+            wide = with_number(kernel, a.astype(np.float32), number, swapped=swapped)
+            return wide if wide.dtype == _BOOL else wide.astype(dtype)
+    if not (dtype.kind == "f" and type(number) is float):
+        number = number_as(number, dtype)  # type: ignore[assignment]
+    result = kernel(number, a) if swapped else kernel(a, number)
+    return result if type(result) is ndarray else asarray(result)
+
+
+def compare(kernel: Kernel, a: Array, b: Array) -> Array:
+    """`binary` for comparisons, which NumPy cannot do for every pair."""
+    return binary(kernel, a, b)
+
+
+# --------------------------------------------------------------------------- one operand
+
+
+def unary(kernel: Kernel, a: Array) -> Array:
+    """`kernel(a)` in the dtype of `a`."""
+    result = kernel(a)
+    return result if type(result) is ndarray else asarray(result)
+
+
+def float_unary(kernel: Kernel, a: Array) -> Array:
+    """`kernel(a)`; whole numbers and bools are computed in the default float dtype.
+
+    16-bit floats are computed in float32 and rounded.
+    """
+    dtype = a.dtype
+    if dtype.kind not in "fc" or dtype.itemsize < 4:
+        if kind(dtype) == 2:
+            return asarray(kernel(a.astype(np.float32))).astype(dtype)
+        a = a.astype(default_dtype.float)
+    result = kernel(a)
+    return result if type(result) is ndarray else asarray(result)
+
+
+# --------------------------------------------------------------------------- in place
+
+
+def write(target: Array, result: Array) -> Array:
+    """Write an operator's result into `target`, which is returned.
+
+    Raises:
+        OperatorError: it does not fit in shape or dtype.
+    """
+    if target.shape != result.shape:
+        shape = checked_broadcast(target.shape, result.shape)
+        if shape != target.shape:
+            raise OperatorError(
+                f"output with shape {_shape(target.shape)} doesn't match "
+                f"the broadcast shape {_shape(shape)}",
+                code="shape-mismatch",
+                headline=f"a result of shape {list(shape)} cannot be written into `self`, "
+                f"which has shape {list(target.shape)}",
+                roles={"self": f"has shape {list(target.shape)}"},
+            )
+    if target.dtype is not result.dtype:
+        if not can_cast(result.dtype, target.dtype):
+            raise _cast_error(result.dtype, target.dtype)
+        result = cast(result, target.dtype)
+    target[...] = result
+    return target
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _cast_error(source: Dtype, target: Dtype) -> OperatorError:
+    a, b = of_numpy(source), of_numpy(target)
+    return OperatorError(
+        f"result type {a.scalar_name} can't be cast to the desired output type {b.scalar_name}",
+        code="dtype-mismatch",
+        headline=f"a `{a}` result cannot be written into `self`, which is `{b}`",
+        roles={"self": f"is `{b}`"},
+    )
+
+
+def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
+    """The in-place form of a forward: computes, then writes into the first argument."""
+
+    def write_result(self: Array, *rest: Any) -> Array:
+        return write(self, forward(self, *rest))
+
+    return write_result

@@ -1,0 +1,331 @@
+"""The functions of `math` and `cmath` over Python numbers, rounding and conversions.
+
+Nothing raises for want of a value: as in C, the result is then infinite or not a number.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from .dtype import Scalar
+from .errors import OperatorError
+from .scalar import fmod, power_of_ints, wrap64
+from .table import operator
+
+__all__ = ["float_of", "int_of", "log"]
+
+Function = Callable[[float], float]
+
+
+def _safe(function: Function, overflow: Callable[[float], float] = abs) -> Function:
+    """A function of `math` that gives what C gives where Python raises."""
+
+    def call(a: float) -> float:
+        try:
+            return float(function(a))
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.copysign(math.inf, overflow(a))
+
+    return call
+
+
+def log(a: float) -> float:
+    """The natural logarithm; -inf for 0, not a number below."""
+    if a > 0:
+        return math.log(a)
+    return -math.inf if a == 0 else math.nan
+
+
+def _log10(a: float) -> float:
+    if a > 0:
+        return math.log10(a)
+    return -math.inf if a == 0 else math.nan
+
+
+def _log1p(a: float) -> float:
+    return -math.inf if a == -1 else math.log1p(a)
+
+
+def _gamma(a: float) -> float:
+    return math.copysign(math.inf, a) if a == 0 else math.gamma(a)
+
+
+def _lgamma(a: float) -> float:
+    return math.inf if a <= 0 and a == math.floor(a) else math.lgamma(a)
+
+
+def _atanh(a: float) -> float:
+    return math.copysign(math.inf, a) if abs(a) == 1 else math.atanh(a)
+
+
+def _sign(a: float) -> float:
+    return a
+
+
+_REAL: Final[dict[str, Function]] = {
+    "acos": _safe(math.acos),
+    "acosh": _safe(math.acosh),
+    "asin": _safe(math.asin),
+    "asinh": _safe(math.asinh),
+    "atan": _safe(math.atan),
+    "atanh": _safe(_atanh),
+    "cos": _safe(math.cos),
+    "cosh": _safe(math.cosh),
+    "degrees": _safe(math.degrees),
+    "erf": _safe(math.erf),
+    "erfc": _safe(math.erfc),
+    "exp": _safe(math.exp),
+    "expm1": _safe(math.expm1),
+    "fabs": _safe(math.fabs),
+    "gamma": _safe(_gamma),
+    "lgamma": _safe(_lgamma),
+    "log": _safe(log),
+    "log10": _safe(_log10),
+    "log1p": _safe(_log1p),
+    "radians": _safe(math.radians),
+    "sin": _safe(math.sin),
+    "sinh": _safe(math.sinh, overflow=_sign),
+    "sqrt": _safe(math.sqrt),
+    "tan": _safe(math.tan),
+    "tanh": _safe(math.tanh),
+}
+
+_COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
+    name: getattr(cmath, name)
+    for name in (
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp"),
+        *("log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
+    )
+}
+
+
+def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
+    """The function of a number of any kind."""
+
+    def call(a: Any) -> Any:
+        return compute(a) if compute is not None and isinstance(a, complex) else real(a)
+
+    return call
+
+
+for _name, _real in _REAL.items():
+    _declare = operator(
+        f"aten::{_name}.int(int a) -> float",
+        f"aten::{_name}.float(float a) -> float",
+    )
+    _declare(_real)
+    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(_either(_real, _COMPLEX.get(_name)))
+    if _name in _COMPLEX:
+        operator(f"aten::{_name}.complex(complex a) -> complex")(_COMPLEX[_name])
+
+
+# --------------------------------------------------------------------------- two operands
+
+
+@operator(
+    "aten::log.int_int(int a, int b) -> float",
+    "aten::log.float_float(float a, float b) -> float",
+    "aten::log.int_float(int a, float b) -> float",
+    "aten::log.float_int(float a, int b) -> float",
+    "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
+)
+def log_to_base(a: float, b: float) -> float:
+    above, below = log(a), log(b)
+    return above / below if below else math.copysign(math.inf, above) if above else math.nan
+
+
+@operator(
+    "aten::log.complex_complex(complex a, complex b) -> complex",
+    "aten::log.complex_float(complex a, float b) -> complex",
+    "aten::log.complex_int(complex a, int b) -> complex",
+    "aten::log.float_complex(float a, complex b) -> complex",
+    "aten::log.int_complex(int a, complex b) -> complex",
+)
+def complex_log_to_base(a: complex, b: complex) -> complex:
+    return cmath.log(a) / cmath.log(b)
+
+
+def _declare_of_two(name: str, forward: Callable[[float, float], float], generic: str) -> None:
+    for a, b in (("int", "int"), ("float", "float"), ("int", "float"), ("float", "int")):
+        overload = a if a == b else f"{a}_{b}"
+        operator(f"aten::{name}.{overload}({a} a, {b} b) -> float")(forward)
+    operator(f"aten::{name}{generic}(Scalar a, Scalar b) -> float")(forward)
+
+
+def _remainder(a: float, b: float) -> float:
+    return math.nan if math.isinf(a) or not b else math.remainder(a, b)
+
+
+_declare_of_two("atan2", math.atan2, ".Scalar_Scalar")
+_declare_of_two("copysign", math.copysign, "")
+_declare_of_two("mathremainder", _remainder, "")
+
+
+@operator("aten::gcd.int(int a, int b) -> int")
+def gcd(a: int, b: int) -> int:
+    return wrap64(math.gcd(a, b))
+
+
+@operator("aten::factorial.int(int a) -> int")
+def factorial(a: int) -> int:
+    if a < 0:
+        raise OperatorError("factorial() not defined for negative values")
+    return wrap64(math.factorial(a)) if a < 67 else 0  # from 66! on all 64 low bits are 0
+
+
+@operator("aten::modf(float a) -> (float, float)")
+def modf(a: float) -> tuple[float, float]:
+    return math.modf(a)
+
+
+@operator("aten::frexp(float a) -> (float, int)")
+def frexp(a: float) -> tuple[float, int]:
+    return math.frexp(a)
+
+
+@operator("aten::ldexp(float x, int i) -> float")
+def ldexp(x: float, i: int) -> float:
+    try:
+        return math.ldexp(x, i)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+@operator("aten::divmod.int(int x, int y) -> (int, int)")
+def divmod_ints(x: int, y: int) -> tuple[int, int]:
+    if not y:
+        raise OperatorError(
+            "ZeroDivisionError: integer division or modulo by zero", code="division-by-zero"
+        )
+    return wrap64(x // y), x % y
+
+
+@operator(
+    "aten::divmod.float(float x, float y) -> (float, float)",
+    "aten::divmod.float_int(float x, int y) -> (float, float)",
+    "aten::divmod.int_float(int x, float y) -> (float, float)",
+)
+def divmod_floats(x: float, y: float) -> tuple[float, float]:
+    if not y:
+        raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
+    rest = fmod(x, y)
+    if rest and (rest < 0) != (y < 0):
+        rest += y
+    return (x - rest) / y, rest
+
+
+# --------------------------------------------------------------------------- rounding
+
+
+def int_of(a: float) -> int:
+    """A float cut to a whole number; the lowest one where that does not fit, as on x86."""
+    if not math.isfinite(a):
+        return -(1 << 63)
+    cut = int(a)
+    return cut if -(1 << 63) <= cut < 1 << 63 else -(1 << 63)
+
+
+@operator("aten::floor.float(float a) -> int")
+def floor(a: float) -> int:
+    return int_of(math.floor(a)) if math.isfinite(a) else int_of(a)
+
+
+@operator("aten::ceil.float(float a) -> int")
+def ceil(a: float) -> int:
+    return int_of(math.ceil(a)) if math.isfinite(a) else int_of(a)
+
+
+operator("aten::floor.int(int a) -> int", "aten::ceil.int(int a) -> int")(int)
+
+
+@operator("aten::floor.Scalar(Scalar a) -> Scalar")
+def floor_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else floor(a)
+
+
+@operator("aten::ceil.Scalar(Scalar a) -> Scalar")
+def ceil_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else ceil(a)
+
+
+@operator("aten::round.int(int a) -> float", "aten::round.float(float a) -> float")
+def round_half_even(a: float) -> float:
+    if not math.isfinite(a):
+        return a
+    return math.copysign(float(round(a)), a) if a else float(a)
+
+
+@operator("aten::round.Scalar(Scalar a) -> Scalar")
+def round_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else round_half_even(a)
+
+
+operator("aten::isnan.float(float a) -> bool")(math.isnan)
+operator("aten::isinf.float(float a) -> bool")(math.isinf)
+operator("aten::isfinite.float(float a) -> bool")(math.isfinite)
+operator("aten::isnan.complex(complex a) -> bool")(cmath.isnan)
+operator("aten::isinf.complex(complex a) -> bool")(cmath.isinf)
+operator("aten::isfinite.complex(complex a) -> bool")(cmath.isfinite)
+
+
+# --------------------------------------------------------------------------- conversions
+
+operator("aten::Int.float(float a) -> int")(int_of)
+operator("aten::Int.bool(bool a) -> int")(int)
+operator("aten::Float.int(int a) -> float", "aten::Float.bool(bool a) -> float")(float)
+operator("aten::Bool.int(int a) -> bool", "aten::Bool.float(float a) -> bool")(bool)
+
+
+@operator("aten::Int.Scalar(Scalar a) -> int")
+def int_of_scalar(a: Any) -> int:
+    if isinstance(a, int):
+        return int(a)
+    if isinstance(a, complex):
+        a = a.real
+    if not (-(2.0**63) <= a < 2.0**63):
+        raise OperatorError("value cannot be converted to type int without overflow")
+    return int(a)
+
+
+@operator("aten::Float.Scalar(Scalar a) -> float")
+def float_of(a: Any) -> float:
+    return float(a.real if isinstance(a, complex) else a)
+
+
+def _leading(text: str, accepted: str, name: str) -> str:
+    """The number at the front of a text, as C's `strtoll` and `strtod` read it."""
+    import re
+
+    found = re.match(accepted, text.lstrip(" \t\n\v\f\r"), re.IGNORECASE)
+    if found is None:
+        raise OperatorError(name, headline=f"{text!r} is not a number")
+    return found.group()
+
+
+@operator("aten::Int.str(str a) -> int")
+def int_of_text(a: str) -> int:
+    number = int(_leading(a, r"[+-]?\d+", "stoll"))
+    if wrap64(number) != number:
+        raise OperatorError("stoll", headline=f"{a!r} does not fit into 64 bits")
+    return number
+
+
+@operator("aten::Float.str(str a) -> float")
+def float_of_text(a: str) -> float:
+    pattern = r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)"
+    return float(_leading(a, pattern, "stod"))
+
+
+@operator("aten::Complex.Scalar(Scalar a) -> complex")
+def complex_of(a: Scalar) -> complex:
+    return complex(a)
+
+
+for _x in ("int", "float", "bool"):
+    for _y in ("int", "float", "bool"):
+        operator(f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex")(complex)

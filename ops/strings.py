@@ -1,0 +1,253 @@
+"""Operators over strings.
+
+A string is a row of bytes, UTF-8 where it came from Python: lengths, positions and single
+characters are those of bytes.
+"""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Callable
+from typing import Any, Final
+
+from .errors import IndexOutOfRange, OperatorError
+from .table import operator
+
+__all__ = ["from_bytes", "to_bytes"]
+
+WHITE: Final = " \n\t\f\v"
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of a string."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def from_bytes(data: bytes) -> str:
+    """The string of some bytes; those that are not UTF-8 come back out of `to_bytes`."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _on_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function written for `str` see bytes, as Latin-1, where a string is not ASCII."""
+
+    def call(*arguments: Any) -> Any:
+        if all(a.isascii() for a in arguments if isinstance(a, str)):
+            return function(*arguments)
+        narrow = (to_bytes(a).decode("latin-1") if isinstance(a, str) else a for a in arguments)
+        return _widen(function(*narrow))
+
+    return call
+
+
+def _widen(value: Any) -> Any:
+    if isinstance(value, str):
+        return from_bytes(value.encode("latin-1"))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_widen, value))
+    return value
+
+
+operator("aten::add.str(str a, str b) -> str")(python.add)
+
+
+@operator("aten::len.str(str s) -> int")
+def length(s: str) -> int:
+    return len(s) if s.isascii() else len(to_bytes(s))
+
+
+@operator(
+    "aten::__getitem__.str(str s, int index) -> str",
+    "prim::StringIndex(str string, int index) -> str",
+)
+@_on_bytes
+def character(s: str, index: int) -> str:
+    try:
+        return s[index]
+    except IndexError:
+        size = len(s)
+        place = index if index >= 0 else (index + size) % (1 << 64)
+        raise IndexOutOfRange(
+            f"basic_string::at: __n (which is {place}) >= this->size() (which is {size})",
+            headline=f"index {index} is out of range for a string of {size} characters",
+        ) from None
+
+
+@operator("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str")
+@_on_bytes
+def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
+    if not step:
+        raise OperatorError("slice step cannot be zero")
+    return string[start:end:step]
+
+
+@operator("aten::list(str t) -> str[]")
+@_on_bytes
+def characters(t: str) -> list[str]:
+    return list(t)
+
+
+# --------------------------------------------------------------------------- case and kind
+
+for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
+    operator(f"aten::{_name}(str self) -> str")(_on_bytes(getattr(str, _name)))
+for _name in (
+    *("isalnum", "isalpha", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric"),
+    *("isprintable", "isspace", "istitle", "isupper"),
+):
+    operator(f"aten::{_name}(str self) -> bool")(getattr(str, _name))
+
+
+# --------------------------------------------------------------------------- cutting and joining
+
+
+@operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str')
+def strip(self: str, chars: str) -> str:
+    return self.strip(chars)
+
+
+@operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str')
+def lstrip(self: str, chars: str) -> str:
+    return self.lstrip(chars)
+
+
+@operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str')
+def rstrip(self: str, chars: str) -> str:
+    return self.rstrip(chars)
+
+
+def _check_separator(separator: str) -> None:
+    if not separator:
+        raise OperatorError("ValueError: empty separator", headline="`separator` is empty")
+
+
+@operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]")
+def split(self: str, separator: str | None, max: int) -> list[str]:
+    if separator is None:
+        return self.split(None, max)
+    _check_separator(separator)
+    return self.split(separator, max)
+
+
+@operator('aten::rsplit(str self, str separator=" ", int max=-1) -> str[]')
+def rsplit(self: str, separator: str, max: int) -> list[str]:
+    _check_separator(separator)
+    return self.rsplit(separator, max)
+
+
+@operator("aten::splitlines(str self, bool keepends=False) -> str[]")
+def splitlines(self: str, keepends: bool) -> list[str]:
+    return self.splitlines(keepends)
+
+
+@operator("aten::partition(str self, str separator) -> (str, str, str)")
+def partition(self: str, separator: str) -> tuple[str, str, str]:
+    return self.partition(separator)
+
+
+@operator("aten::rpartition(str self, str separator) -> (str, str, str)")
+def rpartition(self: str, separator: str) -> tuple[str, str, str]:
+    return self.rpartition(separator)
+
+
+@operator("aten::join(str self, str[] values) -> str")
+def join(self: str, values: list[str]) -> str:
+    return self.join(values)
+
+
+@operator("aten::replace(str self, str old, str new, int max=-1) -> str")
+def replace(self: str, old: str, new: str, max: int) -> str:
+    return self.replace(old, new, max)
+
+
+@operator("aten::expandtabs(str self, int tabsize=8) -> str")
+def expandtabs(self: str, tabsize: int) -> str:
+    return self.expandtabs(tabsize)
+
+
+for _name in ("center", "ljust", "rjust"):
+    operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(
+        _on_bytes(getattr(str, _name))
+    )
+operator("aten::zfill(str self, int width) -> str")(_on_bytes(str.zfill))
+
+
+# --------------------------------------------------------------------------- searching
+
+
+def _bounds(size: int, start: int, end: int) -> tuple[int, int]:
+    """Where a search begins and stops; an end of -1 is the end of the string."""
+    start = max(start + size, 0) if start < 0 else start
+    end = end + size + 1 if end < 0 else min(end, size)
+    return start, max(end, 0)
+
+
+@operator("aten::find(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def find(self: str, substr: str, start: int, end: int) -> int:
+    return self.find(substr, *_bounds(len(self), start, end))
+
+
+@operator("aten::rfind(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def rfind(self: str, substr: str, start: int, end: int) -> int:
+    return self.rfind(substr, *_bounds(len(self), start, end))
+
+
+def _must_be_found(position: int) -> int:
+    if position < 0:
+        raise OperatorError("ValueError: substring not found", headline="`substr` is not found")
+    return position
+
+
+@operator("aten::index.str(str self, str substr, int start=0, int end=-1) -> int")
+def index(self: str, substr: str, start: int, end: int) -> int:
+    return _must_be_found(find(self, substr, start, end))
+
+
+@operator("aten::rindex(str self, str substr, int start=0, int end=-1) -> int")
+def rindex(self: str, substr: str, start: int, end: int) -> int:
+    return _must_be_found(rfind(self, substr, start, end))
+
+
+@operator("aten::count(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def count(self: str, substr: str, start: int, end: int) -> int:
+    return self.count(substr, *_bounds(len(self), start, end))
+
+
+@operator("aten::startswith(str self, str substr, int start=0, int end=-1) -> bool")
+@_on_bytes
+def startswith(self: str, substr: str, start: int, end: int) -> bool:
+    return self.startswith(substr, *_bounds(len(self), start, end))
+
+
+@operator("aten::endswith(str self, str substr, int start=0, int end=-1) -> bool")
+@_on_bytes
+def endswith(self: str, substr: str, start: int, end: int) -> bool:
+    return self.endswith(substr, *_bounds(len(self), start, end))
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+@operator("aten::ord(str string) -> int")
+def ordinal(string: str) -> int:
+    data = to_bytes(string)
+    if len(data) != 1:
+        raise OperatorError(f"String for ord() must be 1 character, found {len(data)}")
+    return data[0]
+
+
+@operator("aten::chr(int i) -> str")
+def character_of(i: int) -> str:
+    if not 0 <= i < 256:
+        raise OperatorError(
+            f"chr() arg not in range(256), found {i}", headline=f"`chr` takes 0 to 255, not {i}"
+        )
+    return from_bytes(bytes([i]))
+
+
+operator("aten::hex(int i) -> str")(hex)
+operator("aten::oct(int i) -> str")(oct)
+operator("aten::bin(int i) -> str")(bin)
