@@ -80,9 +80,7 @@ class ContainerWriter:
         if content:
             sizes = struct.pack("<QQ" if large else "<II", len(raw), len(content))
             self._put(b"PK\x07\x08" + struct.pack("<I", crc) + sizes)
-        self._written.append(
-            _Written(name, flags, method, crc, len(raw), len(content), header)
-        )
+        self._written.append(_Written(name, flags, method, crc, len(raw), len(content), header))
 
     def _local_header(
         self, name: bytes, flags: int, method: int, version: int, large: bool

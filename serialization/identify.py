@@ -157,7 +157,8 @@ _ZIP_KINDS: tuple[tuple[Callable[[set[str], list[str]], bool], FileKind], ...] =
         lambda records, names: (
             "archive_format" in records
             or any(r.startswith("models/") and r.endswith(".json") for r in records)
-            or {"serialized_exported_program.json", "serialized_state_dict.pt"} & set(names) != set()
+            or {"serialized_exported_program.json", "serialized_state_dict.pt"} & set(names)
+            != set()
         ),
         EXPORTED,
     ),

@@ -1,0 +1,192 @@
+"""Storages of archives and arrays.
+
+A storage is a run of bytes with one element type; a tensor is a window on it (offset, sizes and
+strides in elements).  Reading makes arrays that share their storage's memory as the tensors did;
+writing finds which arrays share memory and writes that memory once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ops.dtype import DTYPES, Array, DType, dtype_of
+from .container import ArchiveReader
+from .container_writer import ContainerWriter
+from .errors import archive_error
+from .pickle_nodes import StorageNode, TensorNode
+
+__all__ = ["StorageReader", "StorageTable", "Window", "window_of"]
+
+_BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
+
+
+class StorageReader:
+    """The storages of one pickle, read from the records in `folder` when first needed."""
+
+    def __init__(self, archive: ArchiveReader, folder: str) -> None:
+        self._archive = archive
+        self._folder = folder
+        self._read: dict[str, Array] = {}
+
+    def array(self, node: TensorNode) -> Array:
+        """The tensor as an array over its storage's memory.
+
+        Raises:
+            ArchiveError: its record is missing or too short, the tensor reaches outside its
+                storage, or NumPy has no such element type.
+        """
+        dtype = self._dtype(node.storage)
+        storage = self._storage(node.storage, dtype)
+        self._check(node, len(storage) // dtype.itemsize)
+        itemsize = dtype.itemsize
+        # np.ndarray checks once more that the window lies inside the buffer
+        array: Array = np.ndarray(
+            node.size,
+            dtype,
+            buffer=storage,
+            offset=node.offset * itemsize if len(storage) else 0,
+            strides=[stride * itemsize for stride in node.stride],
+        )
+        if "conj" in node.math:
+            array = np.conjugate(array)
+        return np.negative(array) if "neg" in node.math else array
+
+    def _check(self, node: TensorNode, length: int) -> None:
+        sizes, strides = node.size, node.stride
+        well_formed = len(sizes) == len(strides) <= 64 and node.offset >= 0
+        if not well_formed or any(n < 0 for n in (*sizes, *strides)):
+            raise archive_error(
+                "damaged-archive",
+                f"a tensor of storage `{self._folder}{node.storage.key}` has impossible sizes or"
+                f" strides: {list(sizes)}, {list(strides)}",
+            )
+        if 0 in sizes:
+            return
+        last = node.offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        if last >= length:
+            raise archive_error(
+                "damaged-archive",
+                f"a tensor of shape {list(sizes)} reaches outside storage"
+                f" `{self._folder}{node.storage.key}`, which has {length} elements",
+            )
+
+    def _storage(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+        """The bytes of a storage: not every element type of NumPy can be a buffer."""
+        found = self._read.get(node.key)
+        if found is None:
+            found = self._read[node.key] = self._load(node, dtype)
+        return found
+
+    def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+        wanted = node.numel * dtype.itemsize
+        record = self._folder + node.key
+        if wanted == 0:
+            return np.empty(0, np.uint8)
+        if record not in self._archive:
+            raise archive_error(
+                "damaged-archive", f"{self._archive.title} has no record `{record}`"
+            )
+        if self._archive.size(record) < wanted:
+            raise archive_error(
+                "damaged-archive",
+                f"record `{record}` of {self._archive.title} has {self._archive.size(record)}"
+                f" bytes, its storage needs {wanted}",
+            )
+        content = np.frombuffer(self._archive.read(record), np.uint8, wanted)
+        if sys.byteorder == "big":
+            return content.view(dtype).byteswap().view(np.uint8)
+        return content.copy()
+
+    def _dtype(self, node: StorageNode) -> np.dtype[Any]:
+        dtype = _BY_STORAGE.get(node.kind)
+        if dtype is None:
+            message = f"`torch.{node.kind}Storage` is no kind of storage"
+            raise archive_error("damaged-archive", message)
+        try:
+            return dtype.numpy
+        except NotImplementedError as error:
+            raise archive_error("unsupported-value", str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Where an array's elements lie: in the memory of `owner`, a one-dimensional array."""
+
+    owner: Array
+    offset: int
+    stride: tuple[int, ...]
+
+
+def window_of(array: Array) -> Window | None:
+    """The array as a window on all of the memory it shares; None if a tensor cannot say that
+    (a negative stride, an owner with gaps)."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    itemsize = array.itemsize
+    strides = [0 if n == 1 else s for n, s in zip(array.shape, array.strides, strict=True)]
+    distance = _address(array) - _address(owner)
+    if owner.dtype.hasobject or any(s < 0 or s % itemsize for s in (*strides, distance)):
+        return None
+    flat = _flat(owner)
+    if flat is None or flat.nbytes % itemsize:
+        return None
+    stride = tuple(max(s, 0) // itemsize for s in array.strides)
+    return Window(flat.view(array.dtype), distance // itemsize, stride)
+
+
+def _flat(owner: Array) -> Array | None:
+    """All elements of an array in the order of memory, without a copy; None if it has gaps."""
+    if owner.flags.c_contiguous:
+        return owner.reshape(-1)
+    if owner.flags.f_contiguous:
+        return owner.T.reshape(-1)
+    order = np.argsort([-s for s in owner.strides], kind="stable")
+    ordered = owner.transpose(order)
+    return ordered.reshape(-1) if ordered.flags.c_contiguous else None
+
+
+def _address(array: Array) -> int:
+    address = array.__array_interface__["data"][0]
+    assert isinstance(address, int)
+    return address
+
+
+class StorageTable:
+    """The storages of a pickle being written, numbered in order of first use."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[int, str], StorageNode] = {}
+        self._arrays: list[Array] = []
+
+    def tensor(self, array: Array, requires_grad: bool = False) -> TensorNode:
+        """The description of an array, whose storage gets a number if it has none."""
+        window = window_of(array)
+        if window is None:
+            window = window_of(np.array(array, order="C", copy=True))
+            assert window is not None
+        storage = self._storage(window.owner)
+        offset = 0 if storage.numel == 0 else window.offset
+        return TensorNode(storage, offset, array.shape, window.stride, requires_grad)
+
+    def _storage(self, owner: Array) -> StorageNode:
+        kind = dtype_of(owner).scalar_name
+        # empty arrays may lie anywhere: they share nothing
+        key = (_address(owner) if owner.size else -len(self._arrays) - 1, kind)
+        node = self._nodes.get(key)
+        if node is None:
+            node = StorageNode(kind, str(len(self._arrays)), "cpu", owner.size)
+            self._nodes[key] = node
+            self._arrays.append(owner)
+        return node
+
+    def write(self, writer: ContainerWriter, folder: str) -> None:
+        """Write every storage as a record."""
+        for index, array in enumerate(self._arrays):
+            little = array.byteswap() if sys.byteorder == "big" else array
+            writer.add(f"{folder}{index}", little.tobytes())
