@@ -7,6 +7,7 @@ a `Span` is a stretch of it.  Offsets and columns count characters, not bytes.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,12 +20,15 @@ class Source:
 
     `filename` is None for text that has no file.  `first_line` is the 1-based line of the file on
     which `text` begins.  `function` names the function the text was taken from, if it was.
+    `origin`, for text that was printed from a program (an archive's code), tells of an offset which
+    stretch of that program was printed there.
     """
 
     text: str
     filename: str | None = None
     first_line: int = 1
     function: str | None = None
+    origin: Callable[[int], Span | None] | None = None
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -53,20 +57,35 @@ class Span:
 
     `torch_end` is where torch's own text stops underlining (for a call it underlines the callee
     alone); it equals `end` unless said otherwise, and never moves the start.
+    `written` is where the text itself begins.  It differs from `start` for what torch places
+    elsewhere: `(a + b) * c` starts, for torch, at `a`; the slice of `x[1:2]` at `x`.
     """
 
     source: Source
     start: int
     end: int
     torch_end: int = field(default=-1)
+    written: int = field(default=-1)
 
     def __post_init__(self) -> None:
         if self.torch_end < 0:
             object.__setattr__(self, "torch_end", self.end)
+        if self.written < 0:
+            object.__setattr__(self, "written", self.start)
 
     @property
     def text(self) -> str:
-        return self.source.text[self.start : self.end]
+        return self.source.text[self.written : self.end]
+
+    @property
+    def whole(self) -> Span:
+        """The text itself, from its first character on: what to underline or to replace."""
+        return self if self.written == self.start else Span(self.source, self.written, self.end)
+
+    @property
+    def original(self) -> Span | None:
+        """What this text was printed from, if it was and the archive remembers it."""
+        return None if self.source.origin is None else self.source.origin(self.start)
 
     @property
     def filename(self) -> str | None:
