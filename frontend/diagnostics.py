@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .edits import Edit, hunks
+from .paths import shown
 from .source import Span
 
 __all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
@@ -19,14 +21,6 @@ __all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label"
 @dataclass(frozen=True, slots=True)
 class Label:
     """A span with a few words: what is there, or why it matters."""
-
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace the text of `span` by `text`."""
 
     span: Span
     text: str
@@ -90,7 +84,73 @@ class Diagnostic:
     torch_span: Span | None = None
     exception: str = "RuntimeError"
     severity: Literal["error", "warning", "bug"] = "error"
-    demands: tuple[Demand, ...] = ()
+    torch_stack: tuple[Frame, ...] = ()
+    torch_text: str = ""
+
+    def labels(self) -> list[tuple[Label, bool]]:
+        """The labels in the order of their places, each with whether it is the primary one."""
+        found = [(label, False) for label in self.secondary]
+        if self.primary is not None:
+            found.append((self.primary, True))
+        return sorted(found, key=lambda pair: _place(pair[0].span))
+
+    def to_dict(self) -> dict[str, object]:
+        """The diagnostic as plain data: lines and columns count from 1, ends are exclusive."""
+        return {
+            "schema": 1,
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "function": self.where,
+            "spans": [
+                {**_span_dict(label.span), "primary": primary, "label": label.text}
+                for label, primary in self.labels()
+            ],
+            "notes": list(self.notes),
+            "values": [{"expression": v.expression, "value": v.value} for v in self.values],
+            "stack": [
+                {
+                    "function": frame.function,
+                    "file": shown(frame.span.filename),
+                    "line": frame.span.line,
+                    "text": frame.span.text,
+                }
+                for frame in self.stack
+            ],
+            "helps": [_help_dict(help) for help in self.helps],
+            "torch_message": self.torch_message or self.torch_text,
+            "explain": f"rushlight explain {self.code}",
+        }
+
+
+def _place(span: Span) -> tuple[str, int, int]:
+    whole = span.whole
+    return (whole.filename or "", whole.line, whole.column)
+
+
+def _span_dict(span: Span) -> dict[str, object]:
+    whole = span.whole
+    return {
+        "file": shown(whole.filename),
+        "start": {"line": whole.line, "column": whole.column + 1},
+        "end": {"line": whole.end_line, "column": whole.end_column + 1},
+    }
+
+
+def _help_dict(help: Help) -> dict[str, object]:
+    return {
+        "message": help.text,
+        "applicability": help.applicability,
+        "edits": [
+            {
+                "file": shown(hunk.filename),
+                "line": hunk.line,
+                "remove": list(hunk.remove),
+                "insert": list(hunk.insert),
+            }
+            for hunk in hunks(help.edits)
+        ],
+    }
 
 
 @dataclass
@@ -125,10 +185,8 @@ class Collector:
 
     def in_source_order(self) -> Iterator[Diagnostic]:
         """All diagnostics by file, line and column."""
+        return iter(sorted(self.found, key=_order))
 
-        def place(d: Diagnostic) -> tuple[str, int, int]:
-            if d.primary is None:
-                return ("", 0, 0)
-            return (d.primary.span.filename or "", d.primary.span.line, d.primary.span.column)
 
-        return iter(sorted(self.found, key=place))
+def _order(diagnostic: Diagnostic) -> tuple[str, int, int]:
+    return ("", 0, 0) if diagnostic.primary is None else _place(diagnostic.primary.span)

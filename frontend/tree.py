@@ -12,6 +12,9 @@ from types import EllipsisType
 
 from .source import Span
 
+ERROR_NAME = "<error>"
+"""The `id` of the `Name` that stands for an expression already reported; it has no type."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -86,7 +89,7 @@ class Slice(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Subscript(Expr):
-    """`value[indices]`; `x[a, b]` has two indices, `x[(a,)]` one tuple"""
+    """`value[indices]`; `x[a, b]` and, as in Python, `x[(a, b)]` have two, `x[()]` one"""
 
     value: Expr
     indices: tuple[Expr, ...]
@@ -305,7 +308,7 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """A function or method; `span` starts at its first decorator, as torch underlines it.
+    """A function or method; `span` starts at its `def`, as torch underlines it.
 
     A `# type: (A, B) -> C` signature comment is already folded into the annotations.
     """
@@ -328,6 +331,15 @@ class ClassMember(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Property(Node):
+    """`@property` of a class, its functions named `__name_getter` and `__name_setter`."""
+
+    name: str
+    getter: Function
+    setter: Function | None
+
+
+@dataclass(frozen=True, slots=True)
 class ClassDefinition(Node):
     """A class; its plain assignments and declarations are `members`, its functions `methods`."""
 
@@ -335,6 +347,7 @@ class ClassDefinition(Node):
     bases: tuple[Expr, ...]
     members: tuple[ClassMember, ...]
     methods: tuple[Function, ...]
+    properties: tuple[Property, ...] = ()
 
 
 Definition = Function | ClassDefinition

@@ -1,0 +1,37 @@
+"""How file names are shown: short where that loses nothing."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+__all__ = ["PACKAGE", "is_own_file", "shown"]
+
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The directory that holds the parts: the installed package, or a checkout."""
+
+_PARTS = "frontend typecheck ops ir interpreter serialization rushlight grammar".split()
+
+
+@lru_cache(maxsize=4096)
+def is_own_file(filename: str) -> bool:
+    """Whether a file is one of rushlight's own."""
+    if not (PACKAGE / "rushlight").is_dir():  # installed: everything here is ours
+        return filename.startswith(str(PACKAGE) + os.sep)
+    return any(filename.startswith(str(PACKAGE / part) + os.sep) for part in _PARTS)
+
+
+def shown(filename: str | None) -> str:
+    """A file name for a message: relative to the working directory, or to the package."""
+    if filename is None:
+        return "<string>"
+    if not os.path.isabs(filename):
+        return filename
+    if is_own_file(filename):
+        inside = Path(filename).relative_to(PACKAGE).as_posix()
+        return "<rushlight>/" + inside.removeprefix("rushlight/")
+    here = os.getcwd() + os.sep
+    if filename.startswith(here):
+        return filename[len(here) :]
+    return filename

@@ -1,0 +1,193 @@
+"""`# type: (A, B) -> C`: signatures in comments.
+
+As in torch, every line of a function that holds `# type:` counts, wherever it stands, except
+`# type: ignore`.  One such line must be the whole signature; with several, one must read
+`# type: (...) -> C` and the lines before it give one parameter each.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from dataclasses import dataclass, replace
+
+from . import tree
+from .diagnostics import Diagnostic, Label
+from .from_ast import Converter
+from .positions import Positions
+from .source import Source, Span
+
+__all__ = ["fold_signature_comment"]
+
+MARK = "# type:"
+IGNORED = re.compile(r"# type:\ ignore(\[[a-zA-Z-]+\])?$")
+MISSPELT = re.compile(r"#[\t ]*type[\t ]*(?!: ignore(\[.*\])?$):")
+PEP_484 = (
+    "https://www.python.org/dev/peps/pep-0484/#suggested-syntax-for-python-2-7-and-straddling-code"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The text of a type and where it stands: a line of the source and a column in it."""
+
+    line: int
+    column: int
+    text: str
+
+
+class BadComment(Exception):
+    """A type comment that cannot be used: torch's text and the piece of it."""
+
+    def __init__(self, torch_text: str, message: str, piece: Piece) -> None:
+        super().__init__(message)
+        self.torch_text = torch_text
+        self.message = message
+        self.piece = piece
+
+
+def fold_signature_comment(
+    function: tree.Function, source: Source, converter: Converter, *, is_method: bool
+) -> tree.Function:
+    """The function with the types of its signature comment, if it has one, as annotations."""
+    try:
+        pieces = _find(source)
+        if pieces is None:
+            return function
+        types, returns = _parse(pieces, source, converter)
+    except BadComment as error:
+        piece = error.piece
+        start = source.offset(piece.line, piece.column)
+        converter.collector.add(
+            Diagnostic(
+                code="unknown-type",
+                message=error.message,
+                primary=Label(Span(source, start, start + len(piece.text)), "not a signature"),
+                where=converter.where,
+                torch_text=error.torch_text,
+            )
+        )
+        return function
+    parameters = function.parameters[1:] if is_method else function.parameters
+    if len(types) != len(parameters):
+        _report_count(function, len(types), len(parameters), converter, is_method)
+        return function
+    typed = [
+        replace(parameter, annotation=annotation)
+        for parameter, annotation in zip(parameters, types, strict=True)
+    ]
+    kept = function.parameters[: len(function.parameters) - len(parameters)]
+    return replace(function, parameters=(*kept, *typed), returns=returns)
+
+
+def _find(source: Source) -> list[Piece] | None:
+    """The pieces of the comment: either one whole signature, or the parameters and the result."""
+    numbered = list(enumerate(source.lines))
+    lines = [(i, line) for i, line in numbered if MARK in line and not IGNORED.search(line)]
+    if not lines:
+        _refuse_misspelt(numbered)
+        return None
+    if len(lines) == 1:
+        return [_whole(*lines[0])]
+    parameters: list[Piece] = []
+    for i, line in lines:
+        if "# type: (...) -> " in line:
+            column = line.index("-> ") + 3
+            return [*parameters, Piece(i, column, line[column:])]
+        column = line.index(MARK) + len(MARK)
+        column += len(line[column:]) - len(line[column:].lstrip())
+        parameters.append(Piece(i, column, line[column:].strip()))
+    raise BadComment(
+        "Return type line '# type: (...) -> ...' not found on multiline type annotation\n"
+        "for type lines:\n" + "\n".join(line for _, line in lines) + f"\n(See PEP 484 {PEP_484})",
+        "several `# type:` comments need one `# type: (...) -> T` after them",
+        parameters[-1],
+    )
+
+
+def _refuse_misspelt(numbered: list[tuple[int, str]]) -> None:
+    for i, line in numbered:
+        found = MISSPELT.search(line)
+        if found:
+            raise BadComment(
+                f"The annotation prefix in line {i} is probably invalid.\n"
+                f"It must be '# type:'\nSee PEP 484 ({PEP_484})\nfor examples",
+                "a type comment begins with `# type:`",
+                Piece(i, found.start(), found.group()),
+            )
+
+
+def _whole(line_index: int, line: str) -> Piece:
+    """A signature on a line of its own."""
+    start = len(line) - len(line.lstrip())
+    if not line.startswith(MARK, start):
+        first = re.match(r"\w+|.", line[start:])
+        word = first.group() if first else ""
+        kind = word if keyword.iskeyword(word) or not word.isidentifier() else "ident"
+        shown = line.strip()
+        raise BadComment(
+            f"expected type comment but found '{kind}' here:\n{shown}\n"
+            + "~" * len(word)
+            + " <--- HERE\n",
+            "a `# type:` comment is read as the function's signature, and this is none",
+            Piece(line_index, line.index(MARK), line[line.index(MARK) :]),
+        )
+    return Piece(line_index, start + len(MARK), line[start + len(MARK) :].rstrip())
+
+
+def _parse(
+    pieces: list[Piece], source: Source, converter: Converter
+) -> tuple[list[tree.Expr], tree.Expr]:
+    """The parameters' types and the result's."""
+    if len(pieces) > 1 or "->" not in pieces[0].text:
+        *parameters, result = pieces
+        types = [_type(piece, source, converter) for piece in parameters]
+        return types, _type(result, source, converter)
+    piece = pieces[0]
+    text = piece.text.lstrip()
+    try:
+        signature = ast.parse(text, mode="func_type")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unreadable(piece) from None
+    column = piece.column + len(piece.text) - len(text)
+    positions = Positions(source).within(piece.line, column)
+    inner = Converter(positions, converter.collector, converter.where)
+    return [inner.expression(t) for t in signature.argtypes], inner.expression(signature.returns)
+
+
+def _type(piece: Piece, source: Source, converter: Converter) -> tree.Expr:
+    try:
+        parsed = ast.parse(piece.text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unreadable(piece) from None
+    positions = Positions(source).within(piece.line, piece.column)
+    return Converter(positions, converter.collector, converter.where).expression(parsed.body)
+
+
+def _unreadable(piece: Piece) -> BadComment:
+    return BadComment(
+        f"Syntax error in type annotation:\n# type:{piece.text}",
+        "this `# type:` comment cannot be read as a signature",
+        piece,
+    )
+
+
+def _report_count(
+    function: tree.Function, given: int, expected: int, converter: Converter, is_method: bool
+) -> None:
+    start = function.span.start
+    end = max([start + 3, *(parameter.span.torch_end for parameter in function.parameters)])
+    kind = "method" if is_method else "function"
+    converter.collector.add(
+        Diagnostic(
+            code="unknown-type",
+            message=f"the type comment names {given} parameters, but `{function.name}` "
+            f"has {expected}",
+            primary=Label(function.name_span, f"{expected} parameters"),
+            where=converter.where,
+            torch_message=f"Number of type annotations ({given}) did not match the number of "
+            f"{kind} parameters ({expected})",
+            torch_span=Span(function.span.source, start, end),
+        )
+    )
