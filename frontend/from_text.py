@@ -6,6 +6,7 @@ The code in an archive is Python by its grammar, so Python's parser reads it; no
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from . import tree
 from .diagnostics import Collector, Diagnostic, Label
@@ -18,13 +19,18 @@ MAXIMUM_LENGTH = 1 << 28
 """Characters of one text; more is refused unread."""
 
 
-def module_trees(text: str, filename: str | None, collector: Collector) -> list[tree.Definition]:
-    """The classes and functions of a code file, in order.
+def module_trees(
+    text: str,
+    filename: str | None,
+    collector: Collector,
+    origin: Callable[[int], Span | None] | None = None,
+) -> list[tree.Definition]:
+    """The classes and functions of a code file, in order; for `origin` see `Source`.
 
     `import` lines and assignments at the top (`op_version_set = 1`) say nothing and are skipped;
     any other statement there is reported.
     """
-    return _definitions(Source(_unix(text), filename), collector)
+    return _definitions(Source(_unix(text), filename, origin=origin), collector)
 
 
 def function_trees(
