@@ -52,9 +52,15 @@ def float_text(value: float) -> str:
 
 
 def _complex_text(value: complex) -> str:
-    imaginary = float_text(value.imag)
-    sign = "" if imaginary.startswith("-") else "+"
-    return f"{float_text(value.real)}{sign}{imaginary}j"
+    """Both parts have a bare point where they are integral, and zeros have no sign."""
+    sign = "+" if value.imag >= 0 else "-"
+    return f"{_part_text(value.real)}{sign}{_part_text(abs(value.imag))}j"
+
+
+def _part_text(value: float) -> str:
+    if math.isfinite(value) and -(2.0**63) <= value < 2.0**63 and value == int(value):
+        return f"{int(value)}."
+    return f"{value:.17g}"
 
 
 def type_of(value: object) -> Type:

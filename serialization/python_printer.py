@@ -137,6 +137,7 @@ class FunctionPrinter:
         self._importable = importable
         self._variables = Names()
         self._inlined: set[Node] = set()
+        self._pending: dict[Value, None] = {}  # inlined, not yet in a user's text; in order
         self._expressions = Expressions(self.spans, names, constants, dependencies)
 
     # -- text
@@ -250,6 +251,8 @@ class FunctionPrinter:
         # computed before it; a constant may move freely
         if node in self._inlined and not (node.is_constant and self._is_long(text)):
             self._assign(node.output, text)
+            if not node.is_constant:
+                self._pending[node.output] = None
         else:
             self._define(node, text)
 
@@ -265,14 +268,17 @@ class FunctionPrinter:
         return text.length + 2 * self.level >= LONG
 
     def _split_long(self, inputs: Sequence[Value]) -> None:
-        """Give inputs variables up to the last that is long: all of them, to keep their order."""
-        end = 0
-        for i, value in enumerate(inputs):
-            if value.node in self._inlined and self._is_long(self._of(value)):
-                end = i + 1
-        for value in inputs[:end]:
-            if value.node in self._inlined and not value.node.is_constant:
-                self._define(value.node, self._of(value))
+        """Give the inputs up to the last long one variables, and whatever is computed before."""
+        last = None
+        for value in inputs:
+            if value in self._pending and self._is_long(self._of(value)):
+                last = value
+        while last in self._pending:
+            value = next(iter(self._pending))
+            del self._pending[value]
+            self._define(value.node, self._of(value))
+        for value in inputs:
+            self._pending.pop(value, None)
 
     def _print_return(self, node: Node) -> None:
         if self._importable and len(node.inputs) != 1:
