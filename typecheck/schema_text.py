@@ -45,7 +45,7 @@ def parse_schema(text: str) -> Signature:
     from lark.exceptions import LarkError
 
     try:
-        parsed = load("schema").parse(text)
+        parsed: Tree[Any] = load("schema").parse(text)
     except LarkError as error:
         raise SchemaError(f"not an operator schema: {text!r}: {error}") from None
     operator, arguments, returns = parsed.children
@@ -101,7 +101,7 @@ def _type(parsed: Tree[Any]) -> tuple[Type, int | None, AliasInfo | None]:
     alias: AliasInfo | None = None
     for suffix in suffixes:
         if suffix.data == "list":
-            size = int(suffix.children[0]) if suffix.children else None
+            size = int(str(suffix.children[0])) if suffix.children else None
             type = ListType(type)
         elif suffix.data == "optional":
             type = OptionalType(type)

@@ -20,6 +20,7 @@ from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..typecheck.functions import Function
 from ..typecheck.names import (
     Constant,
+    ExceptionClass,
     FunctionName,
     Meaning,
     OperatorName,
@@ -143,6 +144,8 @@ def _annotation(value: Any) -> Meaning | None:
         return Unusable(
             f"Enum '{value.__name__}' cannot be used here", message="enums are not supported yet"
         )
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return ExceptionClass(f"{value.__module__}.{value.__name__}")
     found = type_of_class(value)
     if found is None and typing.get_origin(value) is not None:
         found = type_of_annotation(value)
