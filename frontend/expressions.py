@@ -145,10 +145,15 @@ class ExpressionConverter:
     def around(self, node: Located, width: int, parts: tuple[tree.Expr, ...]) -> Span:
         """The span of a node of which torch marks `width` characters and all its parts."""
         start = self.positions.start(node)
+        starts = [start, *(part.span.start for part in parts)]
         ends = [start + width, *(whole_end(part) for part in parts)]
-        return self.span(
-            node, start=min([start, *(p.span.start for p in parts)]), torch_end=max(ends)
-        )
+        return self.span(node, start=min(starts), torch_end=max(ends))
+
+    def covering(self, node: Located, *parts: tree.Expr) -> Span:
+        """The span of a node of which torch marks no more than its parts."""
+        starts = [part.span.start for part in parts]
+        ends = [whole_end(part) for part in parts]
+        return self.span(node, start=min(starts), torch_end=max(ends))
 
     # ------------------------------------------------------------------------------- atoms
 
@@ -203,9 +208,13 @@ class ExpressionConverter:
         index = node.slice
         if isinstance(index, ast.Tuple) and index.elts:
             indices = tuple(self.index(part, start, end) for part in index.elts)
+        elif isinstance(index, ast.Tuple):
+            empty = self.span(index, torch_end=self.positions.start(index) + len("()"))
+            indices = (tree.TupleDisplay(empty, ()),)
         else:
             indices = (self.index(index, start, end),)
-        torch_end = max([end, *(whole_end(i) for i in indices)])
+        # Torch counts one more character, for the bracket, wherever that stands.
+        torch_end = max([end, *(whole_end(i) for i in indices)]) + len("]")
         return tree.Subscript(self.span(node, start=start, torch_end=torch_end), value, indices)
 
     def index(self, node: ast.expr, start: int, end: int) -> tree.Expr:
@@ -231,7 +240,7 @@ class ExpressionConverter:
         result = self.expression(chain[-1].left)
         for part in reversed(chain):
             right = self.expression(part.right)
-            span = self.span(part, start=result.span.start, torch_end=whole_end(right))
+            span = self.covering(part, result, right)
             result = tree.Binary(span, BINARY[type(part.op)], result, right)
         return result
 
@@ -246,20 +255,20 @@ class ExpressionConverter:
     def compare(self, node: ast.Compare) -> tree.Expr:
         left = self.expression(node.left)
         rights = self.expressions(node.comparators)
-        span = self.span(node, start=left.span.start, torch_end=whole_end(rights[-1]))
+        span = self.covering(node, left, *rights)
         return tree.Compare(span, left, tuple(COMPARE[type(op)] for op in node.ops), rights)
 
     def boolean(self, node: ast.BoolOp) -> tree.Expr:
         values = self.expressions(node.values)
         operator = "and" if isinstance(node.op, ast.And) else "or"
-        span = self.span(node, start=values[0].span.start, torch_end=whole_end(values[-1]))
+        span = self.covering(node, *values)
         return tree.Boolean(span, operator, values)
 
     def conditional(self, node: ast.IfExp) -> tree.Expr:
         test = self.expression(node.test)
         body = self.expression(node.body)
         orelse = self.expression(node.orelse)
-        span = self.span(node, start=body.span.start, torch_end=whole_end(orelse))
+        span = self.covering(node, test, body, orelse)
         return tree.Conditional(span, test, body, orelse)
 
     # ---------------------------------------------------------------------------- displays

@@ -36,7 +36,7 @@ def function_tree(
     `self_name` is the name of the class whose method it is; `self` stays the first parameter.
     `name` is what the function shall be called, if not by its own name.
     """
-    called: str = name or getattr(fn, "__name__", "<function>")
+    called = name or str(getattr(fn, "__name__", "<function>"))
     where = function_place(called, self_name)
     source = _source_of(fn, collector, where)
     if source is None:
