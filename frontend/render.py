@@ -139,9 +139,7 @@ class _Page:
             if label.span.source is not UNKNOWN.source:
                 numbers.append(label.span.end_line)
         for group in self.hunks:
-            numbers.extend(
-                hunk.line + max(len(hunk.remove), len(hunk.insert)) - 1 for hunk in group
-            )
+            numbers.extend(hunk.line + max(len(hunk.remove), len(hunk.insert)) for hunk in group)
         return len(str(max(numbers)))
 
     def text(self) -> str:
