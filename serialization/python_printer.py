@@ -317,7 +317,7 @@ class FunctionPrinter:
             self._assign(inner, self._of(outer))
         for outer, start in zip(node.outputs, node.inputs[2:], strict=True):
             note = ""
-            if isinstance(outer.type, OptionalType | UnionType) and outer.type != start.type:
+            if isinstance(outer.type, OptionalType | UnionType):
                 note = f": {self.names.spell(outer.type)}"
             self.line(self._of(outer), note, " = ", self._of(start))
         self._name([counter])

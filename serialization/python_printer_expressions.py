@@ -99,7 +99,7 @@ def _write_call(e: Expressions, text: Text, node: Node) -> None:
     """An operator call: positional up to the keyword-only arguments, without trailing defaults."""
     if node.signature is None and not node.kind.startswith("prim::"):
         raise PrintError(f"{node.kind} has no signature, so its call cannot be printed", node.span)
-    if node.blocks or len(node.attributes) > 0:
+    if node.blocks or (node.signature is None and node.attributes):
         raise PrintError(f"{node.kind} has no form in code", node.span)
     text.write(f"{_operator_name(node)}(")
     arguments = node.signature.arguments if node.signature is not None else ()
@@ -135,13 +135,22 @@ def _needed(node: Node, arguments: Sequence[Argument]) -> int:
     if node.signature is None:
         return len(inputs)
     for i in reversed(range(len(arguments))):
-        if not arguments[i].has_default or not _is_constant(inputs[i], arguments[i].default):
+        argument = arguments[i]
+        if not argument.has_default or not _is_constant(inputs[i], _default(argument)):
             return i + 1
     return 0
 
 
 def _arguments(signature: Signature | None) -> Sequence[Argument]:
     return () if signature is None else signature.arguments
+
+
+def _default(argument: Argument) -> object:
+    """The default as the list it stands for, if it is a single number for an `int[2]`."""
+    default = argument.default
+    if argument.size is not None and isinstance(default, bool | int | float):
+        return [default] * argument.size
+    return default
 
 
 def _is_constant(value: Value, default: object) -> bool:
@@ -314,7 +323,6 @@ def _to_list(e: Expressions, text: Text, node: Node) -> None:
 
 _FORMS: dict[str, Callable[[Expressions, Text, Node], None]] = {
     "aten::Bool": _listed("bool("),
-    "aten::Complex": _listed("complex("),
     "aten::ComplexImplicit": _annotate,
     "aten::Float": _listed("float("),
     "aten::FloatImplicit": _annotate,
