@@ -17,7 +17,7 @@ __all__ = ["FileKind", "identify"]
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: a slug, a phrase that completes "it is …", and what to do with such a file."""
+    """A kind of file: a slug, a phrase that completes "it is …", and what to do with it."""
 
     name: str
     description: str
@@ -180,7 +180,7 @@ def _zip_names(data: memoryview) -> list[str] | None:
     end = bytes(data[tail:]).rfind(b"PK\x05\x06")
     if end < 0 or tail + end + 22 > len(data):
         return None
-    count, length, offset = struct.unpack_from("<HII", data, tail + end + 10)
+    count, _, offset = struct.unpack_from("<HII", data, tail + end + 10)
     names = []
     for _ in range(count):
         if bytes(data[offset : offset + 4]) != b"PK\x01\x02" or offset + 46 > len(data):
@@ -193,8 +193,8 @@ def _zip_names(data: memoryview) -> list[str] | None:
 
 _GLOBAL = re.compile(rb"c([A-Za-z_][\w.]*)\n[A-Za-z_]\w*\n")
 _PLAIN_MODULES = frozenset(
-    ("builtins", "__builtin__", "collections", "numpy", "torch", "torch._utils", "torch._tensor")
-    + ("torch.nn.parameter", "torch.serialization", "torch.storage", "torch.torch_version")
+    """builtins __builtin__ collections numpy torch torch._utils torch._tensor torch.nn.parameter
+    torch.serialization torch.storage torch.torch_version""".split()
 )
 
 

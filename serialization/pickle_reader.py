@@ -7,7 +7,6 @@ ask for nothing else.  Whatever it does not know is an error that names the opco
 
 from __future__ import annotations
 
-import pickletools
 import struct
 from collections.abc import Callable, Sequence
 
@@ -90,9 +89,7 @@ class _Reader:
         place = ""
         if self.at > 2:
             byte = self.data[self.opcode_at : self.opcode_at + 1]
-            known = pickletools.code2op.get(byte.decode("latin-1"))
-            name = known.name if known is not None else f"0x{byte.hex()}"
-            place = f" (opcode {name} at offset {self.opcode_at})"
+            place = f" (opcode {_opcode_name(byte)} at offset {self.opcode_at})"
         return archive_error(code, f"{self.title} {what}{place}")
 
     def damaged(self, what: str) -> ArchiveError:
@@ -299,6 +296,14 @@ class _Reader:
         if len(found) != len(items):
             raise self.damaged("has a size or stride that is no tuple of integers")
         return found
+
+
+def _opcode_name(byte: bytes) -> str:
+    import pickletools
+
+    code = byte.decode("latin-1")
+    known = (opcode.name for opcode in pickletools.opcodes if opcode.code == code)
+    return next(known, f"0x{byte.hex()}")
 
 
 def _math_bits(node: Node) -> frozenset[str]:

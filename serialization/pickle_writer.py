@@ -1,7 +1,8 @@
 """Writing plain data as the pickles of an archive.
 
-Protocol 2, with the opcodes, memo and helper calls that PyTorch's own writer uses: strings and names
-are written once and then referred to by value, tensors, objects and shared containers by identity.
+Protocol 2, with the opcodes, memo and helper calls that PyTorch's own writer uses: strings and
+names are written once and then referred to by value, tensors, objects and shared containers by
+identity.
 """
 
 from __future__ import annotations

@@ -1,0 +1,25 @@
+"""Writes the archives beside this file; run it with a Python that has PyTorch 2.13."""
+
+import linecache
+import os
+import warnings
+
+import torch
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+warnings.simplefilter("ignore")
+NAME = "sample_module.py"
+with open(NAME) as file:
+    text = file.read()
+# under a plain name, so that no path of this machine gets into the debug records
+linecache.cache[NAME] = (len(text), None, text.splitlines(True), NAME)
+space = {"__name__": "sample_module"}
+exec(compile(text, NAME, "exec"), space)
+import sys  # noqa: E402
+import types  # noqa: E402
+
+module = sys.modules["sample_module"] = types.ModuleType("sample_module")
+vars(module).update(space)
+module.__file__ = NAME
+torch.jit.script(space["Sample"]()).save("sample.pt")
+torch.jit.script(space["scale"]).save("function.pt")

@@ -1,0 +1,88 @@
+"""Debug records: code text <-> the user's source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rushlight.frontend.source import UNKNOWN, Source, Span
+from rushlight.serialization.container import ArchiveReader
+from rushlight.serialization.debug_info import Origins, read_debug_records, write_debug_records
+from rushlight.serialization.pickle_nodes import Node, TupleNode
+from rushlight.serialization.pickle_reader import read_pickle
+
+DATA = Path(__file__).parent / "data"
+CODE = "code/__torch__/sample_module.py"
+
+
+def torch_records() -> tuple[str, Origins]:
+    with ArchiveReader(DATA / "sample.pt") as archive:
+        text = archive.read(CODE).decode()
+        root = read_pickle(archive.read(CODE + ".debug_pkl"), "debug")
+    origins = read_debug_records(root, text)
+    assert origins is not None
+    return text, origins
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "line"),
+    [
+        ("(affine).forward", "self.affine", 45),
+        ("torch.tensor([1.5])", "torch.tensor", 45),
+        ("torch.add(y0, i)", "y + i", 47),
+        ("torch.matmul", "x @ self.w", 16),
+    ],
+)
+def test_torch_records_lead_to_the_source(code: str, source: str, line: int) -> None:
+    text, origins = torch_records()
+    span = origins(text.index(code))
+    assert span is not None
+    assert (span.text, span.line, span.filename) == (source, line, "sample_module.py")
+
+
+def test_text_printed_for_nothing_has_no_origin() -> None:
+    _, origins = torch_records()
+    assert origins(0) is None
+
+
+def test_records_survive_writing_and_reading() -> None:
+    source = Source("def f(x):\n    # größer\n    return x.ä(1)\n", "f.py", 12)
+    code = "é = torch.f(x)\nreturn é\n"
+    call = Span(source, source.text.index("x.ä"), source.text.index("(1)") + 3)
+    records = [(0, UNKNOWN), (4, call), (14, Span(source, 0, 3))]
+    root = read_pickle(write_debug_records(code, records), "debug")
+    origins = read_debug_records(root, code)
+    assert origins is not None
+    assert origins(3) is None
+    found = origins(code.index("torch.f"))
+    assert found is not None
+    assert (found.text, found.line, found.filename) == ("x.ä(1)", 14, "f.py")
+    last = origins(len(code) - 1)
+    assert last is not None
+    assert last.text == "def"
+
+
+def test_code_that_was_loaded_keeps_its_first_origin() -> None:
+    text, origins = torch_records()
+    loaded = Source(text, CODE, origin=origins)
+    place = text.index("torch.matmul")
+    data = write_debug_records("abc", [(0, Span(loaded, place, place + 5))])
+    again = read_debug_records(read_pickle(data, "debug"), "abc")
+    assert again is not None
+    span = again(0)
+    assert span is not None
+    assert (span.text, span.line) == ("x @ self.w", 16)
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        None,
+        TupleNode(("FORMAT_WITH_STRING_TABLE", TupleNode((1,)), TupleNode(()))),
+        TupleNode(("SOMETHING_ELSE", TupleNode(()), TupleNode(()))),
+        TupleNode(("FORMAT_WITH_STRING_TABLE", TupleNode(()), TupleNode((1,)))),
+    ],
+)
+def test_unknown_records_are_passed_over(root: Node) -> None:
+    assert read_debug_records(root, "abc") is None
