@@ -27,6 +27,7 @@ class Function:
     `define` is called once, when the signature is first needed, and fills in `declared` (early, if
     the signature does not depend on the body), `typed` and `graph`.  `owner` is a method's class.
     `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
+    `executable` is what the interpreter keeps to run the function.
     """
 
     qualified_name: str
@@ -37,6 +38,7 @@ class Function:
     graph: object | None = None
     owner: ClassType | None = None
     python: object | None = None
+    executable: object | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 
     @property

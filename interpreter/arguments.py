@@ -1,0 +1,167 @@
+"""Binding the arguments of a call to a signature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..typecheck.functions import Function
+from ..typecheck.schema import Argument, Signature
+from ..typecheck.types import NONE, OptionalType, TupleType, Type
+from .values import CastError, inward, outward
+
+__all__ = ["Binding", "declaration"]
+
+
+class Binding:
+    """How Python calls a function: conversions of its arguments and of its result."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.signature = function.signature
+        self.arguments = self.signature.arguments
+        self._inward = [inward(a.type) for a in self.arguments]
+        returns = [r.type for r in self.signature.returns]
+        result = returns[0] if len(returns) == 1 else TupleType(tuple(returns)) if returns else NONE
+        self.give_back = outward(result)
+        self._positional = sum(not a.keyword_only for a in self.arguments)
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
+        """The machine values of the arguments.
+
+        Raises:
+            RuntimeError: one is missing, unknown, given twice or of the wrong type.
+        """
+        if len(args) != len(self.arguments) or kwargs or self._positional != len(args):
+            args = self._complete(args, kwargs or {})
+        position = 0
+        values = []
+        try:
+            for convert, value in zip(self._inward, args, strict=True):
+                values.append(value.value if value.__class__ is _Default else convert(value))
+                position += 1
+        except CastError as reason:
+            error = self._wrong_type(position, args[position], str(reason))
+            raise error from None
+        return values
+
+    def _complete(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arguments in the order of the signature, defaults put in."""
+        self._check_count(args)
+        complete = list(args)
+        left = dict(kwargs)
+        for position, argument in enumerate(self.arguments):
+            if position < len(args):
+                if argument.name in left:
+                    raise RuntimeError(
+                        f"Argument '{argument.name}' specified both as positional and keyword "
+                        f"argument. Schema: {declaration(self.signature)}"
+                    )
+            elif argument.name in left:
+                complete.append(left.pop(argument.name))
+            elif argument.has_default:
+                complete.append(_Default(argument.default))
+            else:
+                raise RuntimeError(
+                    f"{self.signature_name}() is missing value for argument '{argument.name}'. "
+                    f"Declaration: {declaration(self.signature)}"
+                )
+        for name in left:
+            raise RuntimeError(
+                f"Unknown keyword argument '{name}' for operator '{self.signature_name}'. Schema: "
+                f"{declaration(self.signature)}"
+            )
+        return complete
+
+    def _check_count(self, args: Sequence[Any]) -> None:
+        if len(args) > len(self.arguments):
+            raise RuntimeError(
+                f"{self.signature_name}() expected at most {len(self.arguments)} argument(s) but "
+                f"received {len(args)} argument(s). Declaration: {declaration(self.signature)}"
+            )
+        if len(args) > self._positional:
+            raise RuntimeError(
+                f"{self.signature_name}() takes {self._positional} positional argument(s) but "
+                f"{len(args)} was/were given.  Declaration: {declaration(self.signature)}"
+            )
+
+    @property
+    def signature_name(self) -> str:
+        """The name torch calls the function by."""
+        return self.signature.name.rpartition(".")[2]
+
+    def _wrong_type(self, position: int, value: Any, reason: str) -> RuntimeError:
+        argument = self.arguments[position]
+        inferred = self._is_inferred(argument)
+        lines = [
+            f"{self.signature_name}() Expected a value of type "
+            f"'{_expected(argument.type)}{' (inferred)' if inferred else ''}' for argument "
+            f"'{argument.name}' but instead found type '{value.__class__.__name__}'.",
+            f"Position: {position}",
+            f"Value: {value!r}",
+            f"Declaration: {declaration(self.signature)}",
+            reason,
+        ]
+        if inferred:
+            lines.insert(
+                1,
+                f"Inferred '{argument.name}' to be of type 'Tensor' because it was not annotated "
+                "with an explicit type.",
+            )
+        return RuntimeError("\n".join(lines))
+
+    def _is_inferred(self, argument: Argument) -> bool:
+        """Whether the argument is a tensor because no annotation says anything else."""
+        tree = self.function.tree
+        if tree is None or str(argument.type) != "Tensor":
+            return False
+        return any(p.name == argument.name and p.annotation is None for p in tree.parameters)
+
+
+class _Default:
+    """A default, which is a machine value already; lists and dicts are copied."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value.copy() if isinstance(value, list | dict) else value
+
+
+def _expected(type: Type) -> str:
+    return type.annotation_str
+
+
+def declaration(signature: Signature) -> str:
+    """`f(int x, float y=2.) -> float`, as torch writes it."""
+    parts: list[str] = []
+    for number, argument in enumerate(signature.arguments):
+        first = number == 0 or not signature.arguments[number - 1].keyword_only
+        if argument.keyword_only and first:
+            parts.append("*")
+        default = f"={_default_text(argument.default)}" if argument.has_default else ""
+        parts.append(f"{_type_text(argument.type)} {argument.name}{default}")
+    returns = [_type_text(r.type) for r in signature.returns]
+    tupled = [f"({t})" if t.startswith("(") else t for t in returns]
+    result = tupled[0] if len(returns) == 1 else f"({', '.join(returns)})"
+    return f"{signature.name.rpartition('.')[2]}({', '.join(parts)}) -> {result}"
+
+
+def _type_text(type: Type) -> str:
+    """The type as graphs write it, but named tuples by their names."""
+    if isinstance(type, TupleType) and type.name is not None:
+        return type.name
+    if isinstance(type, OptionalType):
+        return f"{_type_text(type.element)}?"
+    return str(type)
+
+
+def _default_text(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, float):
+        text = f"{value:.17g}"
+        return text if any(c in text for c in ".en") else f"{text}."
+    if isinstance(value, list | tuple):
+        left, right = ("[", "]") if isinstance(value, list) else ("(", ")")
+        return f"{left}{', '.join(map(_default_text, value))}{right}"
+    return str(value)

@@ -1,0 +1,128 @@
+"""The type of a Python value of which no annotation tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.tensor import Tensor
+from ..typecheck.relations import join
+from ..typecheck.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+from .objects import EnumMember, ScriptObject
+
+__all__ = ["CannotInfer", "infer_type", "type_of_value"]
+
+
+class CannotInfer(Exception):
+    """A value has no type of the language; the text is torch's reason."""
+
+
+def type_of_value(value: object) -> Type | None:
+    """The type of a Python value; None if it has none in the language."""
+    try:
+        return infer_type(value)
+    except CannotInfer:
+        return None
+
+
+def infer_type(value: object) -> Type:
+    """The type of a Python value.
+
+    Raises:
+        CannotInfer: it has none in the language.
+    """
+    if isinstance(value, Tensor):
+        return TENSOR
+    found = _EXACT.get(value.__class__)
+    if found is not None:
+        return found
+    for cls, type in _DERIVED:
+        if isinstance(value, cls):
+            return type
+    if isinstance(value, list):
+        return _list_type(value)
+    if isinstance(value, dict):
+        return _dict_type(value)
+    if isinstance(value, tuple):
+        return _tuple_type(value)
+    return _object_type(value)
+
+
+_EXACT: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    float: FLOAT,
+    complex: COMPLEX,
+    str: STRING,
+    type(None): NONE,
+    Device: DEVICE,
+    DType: INT,
+    Layout: INT,
+    MemoryFormat: INT,
+}
+_DERIVED: tuple[tuple[type, Type], ...] = (
+    *((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)),
+)
+
+
+def _list_type(value: list[Any]) -> Type:
+    if not value:
+        raise CannotInfer("List trace inputs must have elements")
+    return ListType(_common([infer_type(v) for v in value], "List", "element"))
+
+
+def _dict_type(value: dict[Any, Any]) -> Type:
+    if not value:
+        raise CannotInfer("Dictionary inputs must have entries")
+    keys = _common([infer_type(k) for k in value], "Dictionary", "key")
+    values = _common([infer_type(v) for v in value.values()], "Dictionary", "value")
+    return DictType(keys, values)
+
+
+def _common(types: list[Type], what: str, part: str) -> Type:
+    found = types[0]
+    for type in types[1:]:
+        both = join(found, type)
+        if both is None:
+            raise CannotInfer(
+                f"{what} inputs to traced functions must have consistent {part} type. Found "
+                f"{found.annotation_str} and {type.annotation_str}"
+            )
+        found = both
+    return found
+
+
+def _tuple_type(value: tuple[Any, ...]) -> Type:
+    elements = tuple(infer_type(v) for v in value)
+    fields = getattr(value, "_fields", None)
+    if fields is None:
+        return TupleType(elements)
+    cls = value.__class__
+    module = "" if cls.__module__ == "__main__" else f".{cls.__module__}"
+    return TupleType(elements, f"__torch__{module}.{cls.__qualname__}", tuple(fields))
+
+
+def _object_type(value: object) -> Type:
+    target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
+    if isinstance(target, ScriptObject):
+        return target.cls
+    if isinstance(value, EnumMember):
+        return value.enum
+    raise CannotInfer(
+        "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
+        "inputs or outputs of traced functions, but instead got value of type "
+        f"{value.__class__.__name__}."
+    )

@@ -1,0 +1,245 @@
+"""The machine: a loop over register code, over bare arrays and Python scalars.
+
+This is the reference: a plan gives the same results faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from .actions import (
+    check_list,
+    create,
+    enum_value,
+    is_instance,
+    make_dict,
+    present,
+    raise_exception,
+    read_slot,
+    wrap,
+    write_slot,
+)
+from .code import Code
+from .instructions import ROWS, Instruction, opcode, row
+from .printing import print_values
+
+__all__ = ["Invoke", "MachineFailure", "execute"]
+
+Invoke = Callable[[Any, Sequence[Any]], Any]
+"""Runs a function (or, given a name, the method of the first argument) on machine values."""
+
+_LOW, _HIGH = -(2**63), 2**63 - 1
+
+
+class MachineFailure(Exception):
+    """Something raised `cause` at `index`; `frame` is what the registers held."""
+
+    def __init__(self, cause: Exception, index: int, frame: list[Any]) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.index = index
+        self.frame = frame
+
+
+def execute(code: Code, arguments: Sequence[Any], invoke: Invoke) -> Any:
+    """The result of a code on machine values.
+
+    Raises:
+        MachineFailure: an instruction failed.
+    """
+    linked = code.linked
+    if linked is None:
+        linked = code.linked = _Linked(code)
+    assert isinstance(linked, _Linked)
+    frame = [*arguments, *linked.rest]
+    return _run(linked.program, frame, invoke)
+
+
+class _Linked:
+    """A code made ready: operators and types in place of their numbers, constants as registers."""
+
+    def __init__(self, code: Code) -> None:
+        empty = [None] * (code.register_count - code.argument_count)
+        self.rest: list[Any] = [*empty, *code.constants]
+        self.code = code
+        self.program = [self._link(instruction) for instruction in code.instructions]
+
+    def _link(self, instruction: Instruction) -> Linked:
+        kinds = row(instruction).kinds
+        operands = zip(kinds, instruction[1:], strict=True)
+        linked = [self._resolve(kind, operand) for kind, operand in operands]
+        one, two, three, four, five = linked + [None] * (5 - len(linked))
+        return (instruction[0], one, two, three, four, five)
+
+    def _place(self, number: int) -> int:
+        return number if number >= 0 else self.code.register_count - 1 - number
+
+    def _resolve(self, kind: str, operand: Any) -> Any:
+        match kind:
+            case "V":
+                return self._place(operand)
+            case "V*":
+                return _reader([self._place(number) for number in operand])
+            case "O":
+                return self.code.operators[operand].forward
+            case "T":
+                return self.code.types[operand]
+            case "T*":
+                return [self.code.types[number] for number in operand]
+            case "F":
+                return self.code.names[operand]
+        return operand
+
+
+Linked = tuple[Any, Any, Any, Any, Any, Any]
+
+
+def _reader(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """A function that reads these places of a frame."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    if places:
+        (place,) = places
+        return lambda frame: (frame[place],)
+    return lambda frame: ()
+
+
+(_MOVE, _FREE, _CALL1, _CALL2, _CALL3, _CALL, _CALL_MANY) = map(
+    opcode, ("move", "free", "call1", "call2", "call3", "call", "call_many")
+)
+(_ADD_INT, _SUB_INT, _MUL_INT, _ADD, _SUB, _MUL) = map(
+    opcode, ("add_int", "sub_int", "mul_int", "add", "sub", "mul")
+)
+(_EQ, _NE, _LT, _LE, _GT, _GE) = map(opcode, ("eq", "ne", "lt", "le", "gt", "ge"))
+(_NOT, _AND, _OR, _IS, _IS_NOT, _LENGTH, _APPEND) = map(
+    opcode, ("not", "and", "or", "is", "is_not", "length", "append")
+)
+(_JUMP, _BRANCH, _RANGE, _NEXT, _RETURN) = map(
+    opcode, ("jump", "branch", "range", "next", "return")
+)
+(_LIST, _GET_SLOT, _GET_TENSOR) = map(opcode, ("list", "get_slot", "get_tensor"))
+
+
+def _run(program: list[Linked], r: list[Any], invoke: Invoke) -> Any:
+    """The loop: `r` is the frame, `at` the next instruction."""
+    at = 0
+    try:
+        while True:
+            op, a, b, c, d, e = program[at]
+            at += 1
+            if op == _CALL2:
+                r[a] = b(r[c], r[d])
+            elif op == _CALL1:
+                r[a] = b(r[c])
+            elif op == _CALL3:
+                r[a] = b(r[c], r[d], r[e])
+            elif op == _GET_TENSOR:
+                r[a] = r[b].slots[c]._array
+            elif op == _BRANCH:
+                if not r[a]:
+                    at = b
+            elif op == _MOVE:
+                r[a] = r[b]
+            elif op == _JUMP:
+                at = a
+            elif op == _NEXT:
+                number = next(r[b], None)
+                if number is None:
+                    at = c
+                else:
+                    r[a] = number
+            elif op == _FREE:
+                for register in a:
+                    r[register] = None
+            elif op == _CALL:
+                r[a] = b(*c(r))
+            elif op <= _MUL_INT:
+                if op == _ADD_INT:
+                    number = r[b] + r[c]
+                elif op == _SUB_INT:
+                    number = r[b] - r[c]
+                elif op == _MUL_INT:
+                    number = r[b] * r[c]
+                else:  # call_many
+                    _store(r, a, b(*c(r)))
+                    continue
+                r[a] = number if _LOW <= number <= _HIGH else wrap(number)
+            elif op == _APPEND:
+                r[a].append(r[b])
+            elif op <= _LENGTH:
+                r[a] = _scalar(op, r[b], r[c] if c is not None else None)
+            elif op == _LIST:
+                r[a] = list(b(r))
+            elif op == _RETURN:
+                return r[a]
+            else:
+                _rarely(op, a, b, c, d, r, invoke)
+    except Exception as cause:
+        raise MachineFailure(cause, at - 1, r) from None
+
+
+def _scalar(op: int, left: Any, right: Any) -> Any:
+    """The instructions over scalars that need no wrapping."""
+    if op <= _MUL:
+        return left + right if op == _ADD else left - right if op == _SUB else left * right
+    if op <= _LT:
+        return left == right if op == _EQ else left != right if op == _NE else left < right
+    if op <= _GE:
+        return left <= right if op == _LE else left > right if op == _GT else left >= right
+    if op <= _OR:
+        return not left if op == _NOT else left & right if op == _AND else left | right
+    if op <= _IS_NOT:
+        return left is right if op == _IS else left is not right
+    return len(left)
+
+
+def _store(r: list[Any], registers: Sequence[int], results: Any) -> None:
+    """Several results into their registers; an operator without any gives None."""
+    if registers:
+        for register, result in zip(registers, results, strict=True):
+            r[register] = result
+
+
+def _rarely(op: int, a: Any, b: Any, c: Any, d: Any, r: list[Any], invoke: Invoke) -> None:
+    """The instructions that are seldom in a hurry."""
+    match ROWS[op].name:
+        case "range":
+            r[a] = iter(range(r[b]))
+        case "tuple":
+            r[a] = b(r)
+        case "dict":
+            r[a] = make_dict(b(r))
+        case "unpack":
+            _store(r, a, r[b])
+        case "unpack_list":
+            _store(r, a, check_list(r[b], c))
+        case "item":
+            r[a] = r[b][c]
+        case "slice":
+            r[a] = r[b][c:d]
+        case "get_slot":
+            r[a] = read_slot(r[b].slots[c])
+        case "set_slot" | "set_tensor":
+            r[a].slots[b] = write_slot(r[c])
+        case "create":
+            r[a] = create(b)
+        case "method":
+            r[a] = invoke(b, c(r))
+        case "function":
+            r[a] = invoke(b.function, c(r))
+        case "is_instance":
+            r[a] = is_instance(r[b], c)
+        case "not_none":
+            r[a] = present(r[b])
+        case "enum_name":
+            r[a] = r[b].name
+        case "enum_value":
+            r[a] = enum_value(r[b])
+        case "print":
+            print_values(a(r))
+        case "raise":
+            raise_exception(r[a], r[b])
+        case name:
+            raise AssertionError(f"no action for `{name}`")

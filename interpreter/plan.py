@@ -1,0 +1,86 @@
+"""Plans: a code compiled to a Python function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, TracebackType
+from typing import Any
+
+from .actions import (
+    check_list,
+    create,
+    enum_value,
+    is_instance,
+    make_dict,
+    present,
+    raise_exception,
+    read_slot,
+    wrap,
+    write_slot,
+)
+from .code import Code, Step
+from .machine import Invoke
+from .plan_source import write_plan
+from .printing import print_values
+
+__all__ = ["Plan", "make_plan"]
+
+_ACTIONS: dict[str, object] = {
+    action.__name__: action
+    for action in (
+        check_list,
+        create,
+        enum_value,
+        is_instance,
+        len,
+        make_dict,
+        present,
+        print_values,
+        raise_exception,
+        range,
+        read_slot,
+        wrap,
+        write_slot,
+    )
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A compiled plan: call `run` with the arguments.
+
+    `text` is its source and `steps[i]` what line `i + 1` was written from.
+    """
+
+    run: Callable[..., Any]
+    code: Code
+    text: str
+    steps: list[Step | None]
+    compiled: CodeType
+
+    def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, Any]] | None:
+        """The step that raised and the registers by name; None if the plan was not running."""
+        while traceback is not None:
+            if traceback.tb_frame.f_code is self.compiled:
+                step = self.steps[traceback.tb_lineno - 1]
+                return None if step is None else (step, dict(traceback.tb_frame.f_locals))
+            traceback = traceback.tb_next
+        return None
+
+
+def make_plan(code: Code, invoke: Invoke) -> Plan | None:
+    """The plan of a code; None if it nests too deeply for one."""
+    source = write_plan(code)
+    if source is None:
+        return None
+    text = source.text
+    space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
+    space.update((f"o{i}", entry.forward) for i, entry in enumerate(code.operators))
+    space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
+    space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
+    space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))
+    # The text is all our own: see plan_source.
+    exec(compile(text, "<plan>", "exec"), space)
+    run = space["plan"]
+    return Plan(run, code, text, source.steps, run.__code__)

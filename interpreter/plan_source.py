@@ -1,0 +1,261 @@
+"""The text of a plan: Python source, one line an instruction, registers as local variables.
+
+The text is made from this file's own templates, numbers of registers and table entries, and
+decimal digits of whole-number constants.  No name or text of a program ever gets into it:
+operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .code import Branch, Code, Region, Repeat, Step
+from .instructions import row
+
+__all__ = ["PlanSource", "write_plan"]
+
+DEEPEST = 18
+"""How deeply loops and branches may nest: CPython's compiler has a limit of 20 loops."""
+
+_SMALL = 2**30 - 1
+_CHECK = (
+    f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
+    f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
+)
+"""Numbers of one digit, as CPython counts, are compared fast; they are nearly all there are."""
+
+_KEYS = ("str", "int", "bool", "float", "complex")
+
+_LINES = {
+    "move": "{a} = {b}",
+    "call1": "{a} = {o}({b})",
+    "call2": "{a} = {o}({b}, {c})",
+    "call3": "{a} = {o}({b}, {c}, {d})",
+    "call": "{a} = {o}({b})",
+    "add": "{a} = {b} + {c}",
+    "sub": "{a} = {b} - {c}",
+    "mul": "{a} = {b} * {c}",
+    "add_int": "{a} = {b} + {c}",
+    "sub_int": "{a} = {b} - {c}",
+    "mul_int": "{a} = {b} * {c}",
+    "eq": "{a} = {b} == {c}",
+    "ne": "{a} = {b} != {c}",
+    "lt": "{a} = {b} < {c}",
+    "le": "{a} = {b} <= {c}",
+    "gt": "{a} = {b} > {c}",
+    "ge": "{a} = {b} >= {c}",
+    "not": "{a} = not {b}",
+    "and": "{a} = {b} & {c}",
+    "or": "{a} = {b} | {c}",
+    "is": "{a} = {b} is {c}",
+    "is_not": "{a} = {b} is not {c}",
+    "length": "{a} = len({b})",
+    "append": "{b}.append({c})",
+    "return": "return {b}",
+    "list": "{a} = [{b}]",
+    "tuple": "{a} = ({b},)",
+    "dict": "{a} = make_dict(({b},))",
+    "unpack_list": "{a}, = check_list({b}, {n})",
+    "unpack": "{a}, = {b}",
+    "item": "{a} = {b}[{n}]",
+    "slice": "{a} = {b}[{m}:{n}]",
+    "get_slot": "{a} = read_slot({b}.slots[{s}])",
+    "get_tensor": "{a} = {b}.slots[{s}]._array",
+    "set_slot": "{b}.slots[{s}] = write_slot({c})",
+    "set_tensor": "{b}.slots[{s}] = write_slot({c})",
+    "create": "{a} = create({t})",
+    "function": "{a} = invoke({t}.function, ({b},))",
+    "method": "{a} = invoke({f}, ({b},))",
+    "is_instance": "{a} = is_instance({b}, ({t},))",
+    "not_none": "{a} = present({b})",
+    "enum_name": "{a} = {b}.name",
+    "enum_value": "{a} = enum_value({b})",
+    "print": "print_values(({b},))",
+    "raise": "raise_exception({b}, {c})",
+}
+
+_OPERATORS = {
+    "aten::__getitem__.t": "{a} = {0}[{1}]",
+    "aten::_set_item.t": "{0}[{1}] = {2}",
+    "aten::__not__": "{a} = not {0}",
+    "aten::neg.float": "{a} = -{0}",
+    "aten::remainder.int": "{a} = {0} % {1}",
+    "aten::floordiv.int": "{a} = {0} // {1}",
+    "aten::neg.int": "{a} = -{0}",
+    "aten::__and__.int": "{a} = {0} & {1}",
+    "aten::__or__.int": "{a} = {0} | {1}",
+    "aten::__xor__.int": "{a} = {0} ^ {1}",
+    **{f"aten::len.Dict_{key}": "{a} = len({0})" for key in _KEYS},
+    **{f"aten::__contains__.{key}": "{a} = {1} in {0}" for key in _KEYS},
+    **{f"aten::__getitem__.Dict_{key}": "{a} = {0}[{1}]" for key in _KEYS},
+    **{f"aten::_set_item.{key}": "{0}[{1}] = {2}" for key in _KEYS},
+}
+"""Operators written out; where a line raises, the operator's forward would have raised too, and
+its error is the one that is told (`errors` asks it)."""
+
+_WRAPPING = frozenset({"add_int", "sub_int", "mul_int", "aten::floordiv.int", "aten::neg.int"})
+
+
+@dataclass
+class PlanSource:
+    """A plan's text, and for each of its lines the step it was written from."""
+
+    lines: list[str] = field(default_factory=list)
+    steps: list[Step | None] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    def add(self, depth: int, line: str, step: Step | None = None) -> None:
+        self.lines.append(" " * depth + line)
+        self.steps.append(step)
+
+
+def write_plan(code: Code) -> PlanSource | None:
+    """The source of a code's plan; None if the code nests too deeply for one."""
+    if _depth(code.body) > DEEPEST:
+        return None
+    writer = _Writer(code)
+    arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
+    writer.source.add(0, f"def plan({arguments}):")
+    writer.region(code.body, 1)
+    return writer.source
+
+
+def _depth(region: Region) -> int:
+    inner = [0]
+    for part in region:
+        if isinstance(part, Branch):
+            inner.append(1 + max(_depth(part.then), _depth(part.otherwise)))
+        elif isinstance(part, Repeat):
+            inner.append(1 + _depth(part.body))
+    return max(inner)
+
+
+class _Writer:
+    """The writing of one plan."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.source = PlanSource()
+
+    def region(self, region: Region, depth: int) -> None:
+        """Write the parts of a region; there is at least one line."""
+        if not region:
+            self.source.add(depth, "pass")
+        position = 0
+        while position < len(region):
+            part = region[position]
+            following = region[position + 1] if position + 1 < len(region) else None
+            if isinstance(part, Step):
+                if isinstance(following, Branch) and self._decides(part, following):
+                    self._branch(following, depth, part)
+                    position += 1
+                else:
+                    self._step(part, depth)
+            elif isinstance(part, Branch):
+                self._branch(part, depth, None)
+            else:
+                self._repeat(part, depth)
+            position += 1
+
+    @staticmethod
+    def _decides(step: Step, branch: Branch) -> bool:
+        """Whether a step does nothing but make the condition of the branch after it."""
+        entry = row(step.instruction)
+        return (
+            entry.name in _CONDITIONS
+            and step.instruction[1] == branch.condition
+            and len(step.node.output.uses) == 1
+        )
+
+    def _branch(self, part: Branch, depth: int, test: Step | None) -> None:
+        condition = self._value(part.condition)
+        if test is not None:
+            condition = self._line(test).partition(" = ")[2]
+        if part.then or not part.otherwise:
+            self.source.add(depth, f"if {condition}:", test)
+            self.region(part.then, depth + 1)
+            if part.otherwise:
+                self.source.add(depth, "else:")
+                self.region(part.otherwise, depth + 1)
+        else:
+            self.source.add(depth, f"if not ({condition}):", test)
+            self.region(part.otherwise, depth + 1)
+
+    def _repeat(self, part: Repeat, depth: int) -> None:
+        test = None if part.condition is None else self._value(part.condition)
+        if part.count is None:
+            self.source.add(depth, f"while {test or True}:")
+        else:
+            self.source.add(depth, f"for r{part.index} in range({self._value(part.count)}):")
+            if test is not None:
+                self.source.add(depth + 1, f"if not {test}: break")
+        self.region(part.body, depth + 1)
+
+    def _step(self, step: Step, depth: int) -> None:
+        self.source.add(depth, self._line(step), step)
+        entry = row(step.instruction)
+        operator = self._operator(step)
+        if (operator if operator is not None else entry.name) in _WRAPPING:
+            for line in _CHECK:
+                self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
+
+    def _operator(self, step: Step) -> str | None:
+        """The full name of the operator that a step calls."""
+        for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
+            if kind == "O":
+                assert isinstance(operand, int)
+                return self.code.operators[operand].full_name
+        return None
+
+    def _line(self, step: Step) -> str:
+        entry = row(step.instruction)
+        shown = {
+            letter: self._operand(kind, operand)
+            for (letter, kind), operand in zip(entry.operands, step.instruction[1:], strict=True)
+        }
+        if entry.name == "free":
+            return " = ".join([*shown["a"].split(", "), "None"])
+        operator = self._operator(step)
+        if operator is not None:
+            return self._call(step, entry.name, operator, shown)
+        return _LINES[entry.name].format(**shown)
+
+    def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
+        template = _OPERATORS.get(operator)
+        results = shown["a"]
+        single = "," not in results
+        if template is not None and single and ("{a}" in template) == bool(results):
+            values = [shown[letter] for letter in ("b", "c", "d") if letter in shown]
+            return template.format(*", ".join(values).split(", "), a=results)
+        if name == "call_many":
+            call = f"{shown['o']}({shown['b']})"
+            return f"{results}{',' if single else ''} = {call}" if results else call
+        return _LINES[name].format(**shown)
+
+    def _operand(self, kind: str, operand: object) -> str:
+        if isinstance(operand, tuple):
+            return ", ".join(self._operand(kind[0], one) for one in operand)
+        if operand is None:
+            return ""
+        assert isinstance(operand, int)
+        if kind in ("R", "V"):
+            return self._value(operand)
+        return f"{_PREFIX.get(kind, '')}{operand:d}"
+
+    def _value(self, number: int) -> str:
+        """A register or constant."""
+        if number >= 0:
+            return f"r{number:d}"
+        constant = self.code.constants[-1 - number]
+        if constant is None or constant is True or constant is False:
+            return str(constant)
+        if type(constant) is int:
+            return f"{constant:d}" if constant >= 0 else f"({constant:d})"
+        return f"c{-1 - number:d}"
+
+
+_PREFIX = {"O": "o", "T": "t", "F": "n"}
+_CONDITIONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "not", "is", "is_not"})

@@ -1,0 +1,139 @@
+"""Calling functions: from Python, and from running code."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..ir.define import graph_of
+from ..ir.passes.inline import inlined
+from ..typecheck.functions import Function
+from .arguments import Binding
+from .assemble import assemble
+from .code import Code
+from .errors import Failure, script_error
+from .machine import MachineFailure, execute
+from .objects import ScriptObject
+from .plan import Plan, make_plan
+
+__all__ = ["Executable", "call", "code_of", "executable_of", "invoke"]
+
+PLAN_VARIABLE = "RUSHLIGHT_PLAN"
+"""The environment variable that, set to `off`, leaves everything to the machine."""
+
+SHORT = 400
+"""Code of at most this many instructions is short: its plan is made in a few milliseconds."""
+
+_LOCK = threading.RLock()
+
+
+class Executable:
+    """What is kept of a function to run it.
+
+    Code that loops and is short gets its plan before its first run, any other code before its
+    second: until then the machine runs it.  A plan that cannot be made is not asked for again.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.code = assemble(inlined(graph_of(function)), function.name)
+        self.binding = Binding(function)
+        self.plan: Plan | None = None
+        eager = self.code.has_loop and len(self.code.instructions) <= SHORT
+        self._runs_before_plan = 0 if eager else 1
+        self._planned = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """The result on machine values.
+
+        Raises:
+            Failure: the program failed.
+        """
+        plan = self.plan
+        if plan is None:
+            plan = self._next_plan()
+        if plan is None:
+            return self._on_machine(values)
+        try:
+            return plan.run(*values)
+        except Exception as cause:
+            raise Failure.in_plan(cause, plan) from None
+
+    def _next_plan(self) -> Plan | None:
+        if self._planned:
+            return None
+        if self._runs_before_plan > 0:
+            self._runs_before_plan -= 1
+            return None
+        with _LOCK:
+            if not self._planned:
+                self.plan = make_plan(self.code, invoke)
+                self._planned = True
+        return self.plan
+
+    def _on_machine(self, values: Sequence[Any]) -> Any:
+        try:
+            return execute(self.code, values, invoke)
+        except MachineFailure as failed:
+            raise Failure.in_machine(failed, self.code) from None
+
+
+def executable_of(function: Function) -> Executable:
+    """The executable of a function, made when first asked for.
+
+    Raises:
+        UnsupportedKind: the machine has no instruction for a node of the graph.
+    """
+    found = function.executable
+    if not isinstance(found, Executable):
+        with _LOCK:
+            found = function.executable
+            if not isinstance(found, Executable):
+                found = function.executable = Executable(function)
+    return found
+
+
+def code_of(function: Function) -> Code:
+    """The register code of a function."""
+    return executable_of(function).code
+
+
+def invoke(target: Function | str, values: Sequence[Any]) -> Any:
+    """Run a function, or the method of that name of the first value, on machine values.
+
+    Raises:
+        Failure: the program failed.
+    """
+    if isinstance(target, str):
+        owner = values[0]
+        method = owner.cls.method(target)
+        if method is None:
+            raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
+        return executable_of(method).run(values)
+    return executable_of(target).run(values)
+
+
+def call(
+    function: Function,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    self: ScriptObject | None = None,
+) -> Any:
+    """Call a function, or a method of `self`, with Python values.
+
+    Raises:
+        RuntimeError: an argument is missing, unknown or of the wrong type, or an operator failed;
+            the text is torch's.
+        ScriptError: the program raised an exception.
+    """
+    executable = executable_of(function)
+    given = args if self is None else (self, *args)
+    values = executable.binding.bind(given, kwargs)
+    try:
+        result = executable.run(values)
+    except Failure as failure:
+        error = script_error(failure, function)
+    else:
+        return executable.binding.give_back(result)
+    raise error from None

@@ -1,0 +1,204 @@
+"""What a node that is neither a constant nor control flow becomes: one or a few instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..ir.graph import Node
+from ..ops.table import Operator, Table
+from ..typecheck.functions import Function
+from ..typecheck.types import TENSOR, ClassType, FunctionType, Type
+from .instructions import Instruction, opcode
+
+__all__ = ["UnsupportedKind", "make_step"]
+
+Operands = tuple[int, ...]
+
+
+class UnsupportedKind(NotImplementedError):
+    """A node of a kind that the machine cannot run; the text names the kind and its place."""
+
+    def __init__(self, node: Node, why: str = "") -> None:
+        self.node = node
+        place = f" ({node.span})" if node.span is not NOWHERE else ""
+        super().__init__(f"cannot run `{node.kind}`{place}{': ' + why if why else ''}")
+
+
+class Tables(Protocol):
+    """The tables of the code that is being assembled."""
+
+    table: Table
+
+    def constant(self, value: object, type: Type) -> int: ...
+    def operator(self, entry: Operator) -> int: ...
+    def type(self, entry: Type) -> int: ...
+    def name_number(self, entry: str) -> int: ...
+
+
+Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
+
+_SIMPLE = {
+    "aten::add.int": "add_int",
+    "aten::sub.int": "sub_int",
+    "aten::mul.int": "mul_int",
+    "aten::add.float": "add",
+    "aten::add.str": "add",
+    "aten::sub.float": "sub",
+    "aten::mul.float": "mul",
+    "aten::__not__": "not",
+    "aten::__and__.bool": "and",
+    "aten::__or__.bool": "or",
+    "aten::__is__": "is",
+    "aten::__isnot__": "is_not",
+    "aten::len.t": "length",
+    **{
+        f"aten::{relation}.{type}": relation
+        for relation in ("eq", "ne", "lt", "le", "gt", "ge")
+        for type in ("int", "float", "str", "bool")
+        if type != "bool" or relation in ("eq", "ne")
+    },
+}
+"""Operators that have an instruction of their own, which does just what their forward does."""
+
+
+def make_step(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> list[Instruction]:
+    """The instructions of a node; `outputs` is empty if the result of an operator is not used.
+
+    Raises:
+        UnsupportedKind: there are none for it.
+    """
+    maker = _MAKERS.get(node.kind)
+    if maker is not None:
+        return [maker(tables, node, outputs, inputs)]
+    if node.kind == "prim::unchecked_cast":
+        same = outputs == inputs
+        return [] if same else [(opcode("move"), outputs[0], inputs[0])]
+    return [_call_operator(tables, node, outputs, inputs)]
+
+
+def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    if node.signature is None:
+        raise UnsupportedKind(node)
+    full_name = node.signature.full_name
+    simple = _SIMPLE.get(full_name)
+    if simple is not None and outputs:
+        return (opcode(simple), outputs[0], *inputs)
+    if full_name == "aten::append.t" and not outputs:
+        return (opcode("append"), *inputs)
+    entry = tables.table.operator(full_name)
+    if entry is None:
+        raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
+    number = tables.operator(entry)
+    if len(outputs) != 1:
+        return (opcode("call_many"), outputs, number, inputs)
+    if 1 <= len(inputs) <= 3:
+        return (opcode(f"call{len(inputs)}"), outputs[0], number, *inputs)
+    return (opcode("call"), outputs[0], number, inputs)
+
+
+def _construct(name: str) -> Maker:
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode(name), outputs[0], inputs)
+
+    return make
+
+
+def _pass_on(name: str) -> Maker:
+    """An instruction whose operands are the outputs and inputs in their order."""
+
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode(name), *outputs, *inputs)
+
+    return make
+
+
+def _unpack(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("unpack"), outputs, inputs[0])
+
+
+def _unpack_list(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("unpack_list"), outputs, inputs[0], len(outputs))
+
+
+def _index(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    position = node.inputs[1].node
+    if not position.is_constant or not isinstance(position.value, int):
+        raise UnsupportedKind(node, "the position in a tuple must be a constant")
+    length = len(node.inputs[0].type.contained)
+    return (opcode("item"), outputs[0], inputs[0], position.value % length)
+
+
+def _slice(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    start, end = node.attributes["beg"], node.attributes["end"]
+    return (opcode("slice"), outputs[0], inputs[0], start, end)
+
+
+def _slot(node: Node) -> tuple[int, bool]:
+    """The slot that a `prim::GetAttr` or `prim::SetAttr` means, and whether it holds a tensor."""
+    owner, name = node.inputs[0].type, node.attributes["name"]
+    if not isinstance(owner, ClassType) or name not in owner.attributes:
+        raise UnsupportedKind(node, f"`{owner.python}` has no attribute `{name}`")
+    return owner.slot(str(name)), owner.attributes[str(name)].type == TENSOR
+
+
+def _get(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    slot, is_tensor = _slot(node)
+    return (opcode("get_tensor" if is_tensor else "get_slot"), outputs[0], inputs[0], slot)
+
+
+def _set(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    slot, is_tensor = _slot(node)
+    return (opcode("set_tensor" if is_tensor else "set_slot"), inputs[0], slot, inputs[1])
+
+
+def _create(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("create"), outputs[0], tables.type(node.output.type))
+
+
+def _method(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    name = tables.name_number(str(node.attributes["name"]))
+    return (opcode("method"), outputs[0], name, inputs)
+
+
+def _function(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    called = node.inputs[0].type
+    if not isinstance(called, FunctionType) or not isinstance(called.function, Function):
+        raise UnsupportedKind(node, "only a constant function can be called")
+    return (opcode("function"), outputs[0], tables.type(called), inputs[1:])
+
+
+def _is_instance(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    from_types = node.attributes["types"]
+    assert isinstance(from_types, list | tuple)
+    wanted = tuple(from_types)
+    return (opcode("is_instance"), outputs[0], inputs[0], tuple(tables.type(t) for t in wanted))
+
+
+def _print(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("print"), inputs)
+
+
+_MAKERS: dict[str, Maker] = {
+    "prim::ListConstruct": _construct("list"),
+    "prim::TupleConstruct": _construct("tuple"),
+    "prim::NamedTupleConstruct": _construct("tuple"),
+    "prim::DictConstruct": _construct("dict"),
+    "prim::TupleUnpack": _unpack,
+    "prim::ListUnpack": _unpack_list,
+    "prim::TupleIndex": _index,
+    "prim::TupleSlice": _slice,
+    "prim::GetAttr": _get,
+    "prim::SetAttr": _set,
+    "prim::CreateObject": _create,
+    "prim::CallMethod": _method,
+    "prim::CallFunction": _function,
+    "prim::isinstance": _is_instance,
+    "aten::_unwrap_optional": _pass_on("not_none"),
+    "prim::unchecked_unwrap_optional": _pass_on("not_none"),
+    "prim::EnumName": _pass_on("enum_name"),
+    "prim::EnumValue": _pass_on("enum_value"),
+    "prim::Print": _print,
+    "prim::RaiseException": _pass_on("raise"),
+}
