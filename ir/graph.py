@@ -10,6 +10,7 @@ Kinds are strings (`aten::add`, `prim::If`); the set is open, `kinds` lists the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -333,6 +334,15 @@ class Block:
         self.ret.add_input(value)
 
     @property
+    def first(self) -> Node:
+        """The first node, or `ret` if there is none."""
+        return self.param.next
+
+    def append(self, node: Node) -> Node:
+        """Put a node at the end."""
+        return node.insert_before(self.ret)
+
+    @property
     def nodes(self) -> Iterator[Node]:
         """The nodes, in order.  The one being visited may be removed, and nodes may be inserted
         after the next one, while iterating."""
@@ -439,6 +449,15 @@ class Graph:
         """Put a node at the insertion point."""
         return node.insert_before(self.insertion)
 
+    @contextmanager
+    def inserting_before(self, node: Node) -> Iterator[None]:
+        """Let `insert` put nodes before `node` for a while."""
+        outer, self.insertion = self.insertion, node
+        try:
+            yield
+        finally:
+            self.insertion = outer
+
     def _next_id(self) -> int:
         self._last_id += 1
         return self._last_id
@@ -452,11 +471,13 @@ class Graph:
             return
         owner = self._names.get(wanted)
         if owner is not None:
-            base, suffix = split_suffix(wanted)
-            number = max(self._suffixes.get(base, 0), suffix or 0) + 1
+            base, number = split_suffix(wanted)
+            number = 1 if number is None else number
+            if base in self._suffixes:
+                number = max(number, self._suffixes[base] + 1)
             while f"{base}.{number}" in self._names:
                 number += 1
-            self._suffixes[base] = number
+            self._suffixes[base] = number + 1
             replacement = f"{base}.{number}"
             owner._name = replacement
             self._names[replacement] = owner
