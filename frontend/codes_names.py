@@ -92,7 +92,7 @@ NAMES = (
                 x = x * 2
             return x
         """,
-        "Globals may change and are not saved with a model, so script reads only functions, classes "
+        "Globals may change and are not saved with a model; script reads only functions, classes "
         "and modules from them. Pass the value in, or make it an attribute of the module.",
     ),
     Code(

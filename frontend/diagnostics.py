@@ -68,7 +68,8 @@ class Diagnostic:
     "in function `f`" or "in method `C.f`"; `stack` lists calls outermost first; `torch_message` is
     torch's sentence for the same fault, `torch_span` what torch underlines if not `primary`, and
     `exception` the class that torch raises.  `demands` says, outermost first, why the function at
-    fault is compiled at all.
+    fault is compiled at all.  `torch_text` replaces all of torch's text where it is not made of
+    sentence, place and demands.
     """
 
     code: str
@@ -84,7 +85,7 @@ class Diagnostic:
     torch_span: Span | None = None
     exception: str = "RuntimeError"
     severity: Literal["error", "warning", "bug"] = "error"
-    torch_stack: tuple[Frame, ...] = ()
+    demands: tuple[Demand, ...] = ()
     torch_text: str = ""
 
     def labels(self) -> list[tuple[Label, bool]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .diagnostics import Diagnostic, Frame
+from .diagnostics import Demand, Diagnostic, Frame
 from .source import Span
 
 __all__ = ["compile_error_text", "highlight", "runtime_error_text"]
@@ -33,7 +33,10 @@ def highlight(span: Span, function: str = "") -> str:
     """The file, the line and the marked text of a span; `function` is named if given."""
     source = span.source
     data = source.text.encode(errors="surrogatepass")
-    start, end = _bytes(span, span.start), min(_bytes(span, span.torch_end), len(data))
+    start, end = _bytes(span, span.start), _bytes(span, span.torch_end)
+    if end - start == len(data):
+        return source.text  # torch takes a range of this size for the text as a whole
+    end = min(end, len(data))
     head = f'  File "{span.filename or "<string>"}", line {span.line}'
     head += f", in {function}\n" if function else "\n"
     begin = data.rfind(b"\n", 0, start) + 1
@@ -48,7 +51,9 @@ def highlight(span: Span, function: str = "") -> str:
 
 def _bytes(span: Span, offset: int) -> int:
     text = span.source.text
-    return offset if text.isascii() else len(text[:offset].encode(errors="surrogatepass"))
+    if text.isascii():
+        return offset
+    return len(text[:offset].encode(errors="surrogatepass")) + max(0, offset - len(text))
 
 
 def _end_of_context(data: bytes, end: int) -> int:
@@ -74,7 +79,10 @@ def _marked_lines(data: bytes, start: int, end: int) -> tuple[bytes, int]:
         while blank < marked_end and (data[blank] == 0x20 or blank < start):
             blank += 1
         if blank < marked_end:
-            more = data[line_end:end].strip(b" \n") != b""
+            # Torch looks one character past the range for more to mark, and finds the end of the
+            # text to be one.
+            beyond = data[line_end : end + 1] + (b"\0" if end == len(data) else b"")
+            more = line_end < end and beyond.strip(b" \n") != b""
             marks = b" " * (blank - line_begin) + b"~" * (marked_end - blank)
             shown += marks + (b"\n" if more else HERE)
         at = line_end + 1
@@ -91,16 +99,16 @@ def compile_error_text(diagnostic: Diagnostic) -> str:
     if span is None or diagnostic.exception not in _PLACED_AFTER_SENTENCE | _PLACED_AFTER_BLANK:
         return sentence
     before = "\n" if diagnostic.exception in _PLACED_AFTER_BLANK else ""
-    return f"{before}{sentence}:\n{highlight(span)}{_chain(diagnostic.torch_stack)}"
+    return f"{before}{sentence}:\n{highlight(span)}{_chain(diagnostic.demands)}"
 
 
-def _chain(stack: Sequence[Frame]) -> str:
+def _chain(demands: Sequence[Demand]) -> str:
     """Who made torch compile the function with the error, from the inside out."""
-    text = ""
-    for caller, called in zip(reversed(stack[:-1]), reversed(stack), strict=False):
-        text += f"'{called.function}' is being compiled since it was called from "
-        text += f"'{caller.function}'\n{highlight(caller.span)}"
-    return text
+    return "".join(
+        f"'{demand.callee}' is being compiled since it was called from '{demand.caller}'\n"
+        f"{highlight(demand.span)}"
+        for demand in reversed(demands)
+    )
 
 
 def runtime_error_text(
