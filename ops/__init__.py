@@ -4,12 +4,39 @@ Importing this part fills the table: each family file declares its operators the
 """
 
 from . import (
+    activation,
+    comparison,
     containers,
     convert,
+    creation,
     elementwise,
+    index,
+    join,
+    linalg,
+    maths,
+    query,
+    reduce,
     scalar,
     scalar_maths,
+    shape,
     strings,
 )
 
-__all__ = ["containers", "convert", "elementwise", "scalar", "scalar_maths", "strings"]
+__all__ = [
+    "activation",
+    "comparison",
+    "containers",
+    "convert",
+    "creation",
+    "elementwise",
+    "index",
+    "join",
+    "linalg",
+    "maths",
+    "query",
+    "reduce",
+    "scalar",
+    "scalar_maths",
+    "shape",
+    "strings",
+]

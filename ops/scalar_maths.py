@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from .dtype import Scalar
 from .errors import OperatorError
-from .scalar import fmod, power_of_ints, wrap64
+from .scalar import fmod, wrap64
 from .table import operator
 
 __all__ = ["float_of", "int_of", "log"]

@@ -1,0 +1,430 @@
+"""Comparison, logic and choice between elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array, Scalar, dtype_of
+from .errors import OperatorError
+from .pointwise import (
+    as_array,
+    binary,
+    cast,
+    checked_broadcast,
+    in_place,
+    number_as,
+    with_number,
+    write,
+)
+from .promotion import common_dtype, common_dtype_with, kind, result_dtype
+from .table import operator
+
+__all__ = ["check_mask", "clamp", "where"]
+
+_BOOL: Final = np.dtype(np.bool_)
+Kernel = Callable[..., Any]
+
+
+# --------------------------------------------------------------------------- comparison
+
+
+def _no_order(name: str) -> OperatorError:
+    return OperatorError(
+        f"\"{name}_cpu\" not implemented for 'ComplexFloat'",
+        code="dtype-mismatch",
+        headline="complex numbers have no order",
+    )
+
+
+def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    ordered = name not in ("eq", "ne")
+
+    def compare(self: Array, other: Array) -> Array:
+        if ordered and (self.dtype.kind == "c" or other.dtype.kind == "c"):
+            raise _no_order(name)
+        return binary(kernel, self, other)
+
+    def compare_number(self: Array, other: Scalar) -> Array:
+        if ordered and (self.dtype.kind == "c" or isinstance(other, complex)):
+            raise _no_order(name)
+        return with_number(kernel, self, other)
+
+    return compare, compare_number
+
+
+for _name, _alias, _kernel in (
+    *(("eq", "", np.equal), ("ne", "not_equal", np.not_equal), ("lt", "less", np.less)),
+    *(("le", "less_equal", np.less_equal), ("gt", "greater", np.greater)),
+    ("ge", "greater_equal", np.greater_equal),
+):
+    _of_tensors, _of_number = _comparison(_name, _kernel)
+    for _spelling in filter(None, (_name, _alias)):
+        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_of_tensors)
+        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+        operator(f"aten::{_spelling}_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+            in_place(_of_tensors)
+        )
+        operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+            in_place(_of_number)
+        )
+
+
+@operator("aten::equal(Tensor self, Tensor other) -> bool")
+def equal(self: Array, other: Array) -> bool:
+    return self.shape == other.shape and bool(np.array_equal(self, other))
+
+
+@operator(
+    "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
+    "float atol=1e-08, bool equal_nan=False) -> Tensor"
+)
+def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
+    if self.dtype != other.dtype:
+        raise OperatorError(
+            f"{dtype_of(self).scalar_name} did not match {dtype_of(other).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `other` is `{dtype_of(other)}`",
+        )
+    checked_broadcast(self.shape, other.shape)
+    close = np.equal(self, other)
+    if equal_nan and kind(self.dtype) >= 2:
+        close = close | (np.isnan(self) & np.isnan(other))
+    if rtol == 0 and atol == 0:
+        return as_array(close)
+    if kind(self.dtype) < 2:
+        self, other = self.astype(np.float64), other.astype(np.float64)
+    difference = np.abs(self - other)
+    near = np.isfinite(difference) & (difference <= atol + np.abs(rtol * other))
+    return as_array(close | near)
+
+
+@operator(
+    "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
+    "float atol=1e-08, bool equal_nan=False) -> bool"
+)
+def allclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> bool:
+    return bool(isclose(self, other, rtol, atol, equal_nan).all())
+
+
+# --------------------------------------------------------------------------- kinds of numbers
+
+
+def _test(kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
+    """A test of floats; `otherwise` is the answer for whole numbers."""
+
+    def test(self: Array) -> Array:
+        if kind(self.dtype) < 2:
+            return np.full(self.shape, otherwise)
+        return as_array(kernel(self))
+
+    return test
+
+
+operator("aten::isnan(Tensor self) -> Tensor")(_test(np.isnan, False))
+operator("aten::isinf(Tensor self) -> Tensor")(_test(np.isinf, False))
+operator("aten::isfinite(Tensor self) -> Tensor")(_test(np.isfinite, True))
+operator("aten::isposinf(Tensor self) -> Tensor")(_test(np.isposinf, False))
+operator("aten::isneginf(Tensor self) -> Tensor")(_test(np.isneginf, False))
+
+
+@operator("aten::signbit(Tensor self) -> Tensor")
+def signbit(self: Array) -> Array:
+    return as_array(np.signbit(self) if kind(self.dtype) == 2 else self < 0)
+
+
+# --------------------------------------------------------------------------- logic and bits
+
+
+@operator("aten::logical_not(Tensor self) -> Tensor")
+def logical_not(self: Array) -> Array:
+    return as_array(np.logical_not(self))
+
+
+operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(logical_not))
+
+
+def _logical(kernel: Kernel) -> Callable[[Array, Array], Array]:
+    def logical(self: Array, other: Array) -> Array:
+        checked_broadcast(self.shape, other.shape)
+        return as_array(kernel(self.astype(_BOOL), other.astype(_BOOL)))
+
+    return logical
+
+
+for _name, _kernel in (
+    *(("and", np.logical_and), ("or", np.logical_or)),
+    ("xor", np.logical_xor),
+):
+    _forward = _logical(_kernel)
+    operator(f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor")(_forward)
+    operator(f"aten::logical_{_name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+        in_place(_forward)
+    )
+
+
+def _bitwise(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
+    def check(dtype: np.dtype[Any]) -> None:
+        if kind(dtype) >= 2:
+            raise OperatorError(
+                f'"bitwise_{name}_cpu" not implemented for \''
+                f"{dtype_of(np.empty(0, dtype)).scalar_name}'",
+                code="dtype-mismatch",
+                headline="bits are combined only in bools and whole numbers",
+            )
+
+    def combine(self: Array, other: Array) -> Array:
+        check(common_dtype(self, other))
+        return binary(kernel, self, other)
+
+    def combine_number(self: Array, other: Scalar) -> Array:
+        dtype = common_dtype_with(self, other)
+        check(dtype)
+        return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
+
+    def number_combine(self: Scalar, other: Array) -> Array:
+        return combine_number(other, self)
+
+    return combine, combine_number, number_combine
+
+
+for _name, _kernel in (
+    *(("and", np.bitwise_and), ("or", np.bitwise_or)),
+    ("xor", np.bitwise_xor),
+):
+    _forward, _of_number, _number_of = _bitwise(_name, _kernel)
+    for _spelling in (f"__{_name}__", f"bitwise_{_name}"):
+        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::bitwise_{_name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(
+        _number_of
+    )
+    for _spelling in (f"__i{_name}__", f"bitwise_{_name}_"):
+        operator(f"aten::{_spelling}.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+            in_place(_forward)
+        )
+        operator(f"aten::{_spelling}.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+            in_place(_of_number)
+        )
+
+
+@operator("aten::bitwise_not(Tensor self) -> Tensor")
+def bitwise_not(self: Array) -> Array:
+    if kind(self.dtype) >= 2:
+        raise OperatorError(
+            f"\"bitwise_not_cpu\" not implemented for '{dtype_of(self).scalar_name}'",
+            code="dtype-mismatch",
+            headline="`~` works only on bools and whole numbers",
+        )
+    return as_array(np.invert(self))
+
+
+operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(bitwise_not))
+
+
+def _shift(kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    def shift(self: Array, other: Array) -> Array:
+        return binary(kernel, self, other)
+
+    def shift_by_number(self: Array, other: Scalar) -> Array:
+        dtype = common_dtype_with(self, other)
+        return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
+
+    return shift, shift_by_number
+
+
+for _name, _word, _kernel in (
+    ("__lshift__", "bitwise_left_shift", np.left_shift),
+    ("__rshift__", "bitwise_right_shift", np.right_shift),
+):
+    _forward, _of_number = _shift(_kernel)
+    operator(
+        f"aten::{_name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor",
+    )(_forward)
+    operator(f"aten::{_name}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+
+
+# --------------------------------------------------------------------------- smaller, larger
+
+
+def _chooser(kernel: Kernel) -> Callable[[Array, Array], Array]:
+    def choose(self: Array, other: Array) -> Array:
+        return binary(kernel, self, other)
+
+    return choose
+
+
+operator(
+    "aten::maximum(Tensor self, Tensor other) -> Tensor",
+    "aten::max.other(Tensor self, Tensor other) -> Tensor",
+)(_chooser(np.maximum))
+operator(
+    "aten::minimum(Tensor self, Tensor other) -> Tensor",
+    "aten::min.other(Tensor self, Tensor other) -> Tensor",
+)(_chooser(np.minimum))
+operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser(np.fmax))
+operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser(np.fmin))
+
+
+def _check_bounds(low: object, high: object) -> None:
+    if low is None and high is None:
+        raise OperatorError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
+def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
+    """Every element held between two numbers; the upper one wins where they cross."""
+    _check_bounds(min, max)
+    bounds = [bound for bound in (min, max) if bound is not None]
+    dtype = result_dtype([self, *bounds])
+    result = cast(self, dtype)
+    if min is not None:
+        result = np.maximum(result, number_as(min, dtype))
+    if max is not None:
+        result = np.minimum(result, number_as(max, dtype))
+    return as_array(result)
+
+
+def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
+    _check_bounds(min, max)
+    result = self
+    if min is not None:
+        result = binary(np.maximum, result, min)
+    if max is not None:
+        result = binary(np.minimum, result, max)
+    return result
+
+
+def _declare_clamp() -> None:
+    for name in ("clamp", "clip"):
+        for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
+            bounds = f"{type}? min=None, {type}? max=None"
+            operator(f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor")(forward)
+            operator(f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)")(
+                in_place(forward)
+            )
+    for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
+
+        def above(self: Array, min: Any, forward: Any = forward) -> Array:
+            return forward(self, min, None)  # type: ignore[no-any-return]
+
+        def below(self: Array, max: Any, forward: Any = forward) -> Array:
+            return forward(self, None, max)  # type: ignore[no-any-return]
+
+        for bound, one_sided in (("min", above), ("max", below)):
+            name = f"aten::clamp_{bound}"
+            operator(f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor")(one_sided)
+            operator(f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)")(
+                in_place(one_sided)
+            )
+
+
+_declare_clamp()
+
+
+# --------------------------------------------------------------------------- choice
+
+
+@operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+def where(condition: Array, self: Array, other: Array) -> Array:
+    if condition.dtype != _BOOL and condition.dtype != np.uint8:
+        raise OperatorError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + dtype_of(condition).scalar_name,
+            code="dtype-mismatch",
+            headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
+            roles={"condition": "must be of bools"},
+        )
+    if self.dtype is not other.dtype:
+        dtype = common_dtype(self, other)
+        self, other = cast(self, dtype), cast(other, dtype)
+    shape = checked_broadcast(self.shape, other.shape)
+    checked_broadcast(condition.shape, shape, ("condition", "self"))
+    return as_array(np.where(condition, self, other))
+
+
+@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
+def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
+    dtype = common_dtype_with(self, other)
+    return where(condition, cast(self, dtype), number_as(other, dtype))
+
+
+@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
+def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
+    dtype = common_dtype_with(other, self)
+    return where(condition, number_as(self, dtype), cast(other, dtype))
+
+
+@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
+def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
+    dtype = result_dtype([self, other])
+    return where(condition, number_as(self, dtype), number_as(other, dtype))
+
+
+@operator("aten::where(Tensor condition) -> Tensor[]")
+def where_true(condition: Array) -> list[Array]:
+    if condition.ndim == 0:
+        return [np.zeros(int(bool(condition)), np.int64)]
+    return list(np.nonzero(condition))
+
+
+_CPP: Final = {
+    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
+    **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
+}
+
+
+def check_mask(mask: Array, name: str = "masked_fill_") -> None:
+    """Refuse a mask that is not of bools.
+
+    Raises:
+        OperatorError: it is not.
+    """
+    if mask.dtype != _BOOL:
+        word = dtype_of(mask).name
+        raise OperatorError(
+            f"{name} only supports boolean masks, but got mask with dtype {_CPP.get(word, word)}",
+            code="dtype-mismatch",
+            headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
+            roles={"mask": "must be of bools"},
+        )
+
+
+@operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
+def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
+    check_mask(mask)
+    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return as_array(np.where(mask, number_as(value, self.dtype), self))
+
+
+def _number_in(value: Array) -> Array:
+    if value.ndim:
+        raise OperatorError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s).",
+            code="shape-mismatch",
+            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
+        )
+    return value
+
+
+@operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
+    check_mask(mask)
+    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return as_array(np.where(mask, cast(_number_in(value), self.dtype), self))
+
+
+def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
+    return write(self, masked_fill(self, mask, value))
+
+
+operator("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")(
+    masked_fill_in_place
+)
+operator("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)")(
+    in_place(masked_fill_tensor)
+)

@@ -1,0 +1,432 @@
+"""New tensors: filled, counted, copied in kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .convert import in_format
+from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
+from .errors import OperatorError
+from .pointwise import number_as
+from .promotion import number_dtype, result_dtype
+from .table import operator
+
+__all__ = ["OPTIONS", "arange", "check_sizes", "float_dtype", "from_data"]
+
+OPTIONS: Final = (
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+)
+"""The options that every factory takes."""
+
+_LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
+_INT64: Final = np.dtype(np.int64)
+
+Sizes = Sequence[int]
+
+
+def check_sizes(size: Sizes, name: str) -> Sizes:
+    """The sizes of a new tensor.
+
+    Raises:
+        OperatorError: one is negative.
+    """
+    for dim in size:
+        if dim < 0:
+            raise OperatorError(
+                f"{name}: Dimension size must be non-negative."
+                if name in ("zeros", "ones", "full")
+                else f"Trying to create tensor with negative dimension {dim}: {list(size)}",
+                code="shape-mismatch",
+                headline=f"a size cannot be negative: {list(size)}",
+            )
+    return size
+
+
+def float_dtype(dtype: int | None) -> np.dtype[Any]:
+    """The array dtype of an optional dtype number: the default dtype for none."""
+    return default_dtype.float if dtype is None else numpy_dtype(dtype)
+
+
+def _check_options(layout: int | None, device: Device | None) -> None:
+    if layout:
+        raise NotImplementedError("only the layout torch.strided is supported")
+    if device is not None:
+        check_device(device)
+
+
+# --------------------------------------------------------------------------- filled
+
+
+@operator(f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor")
+def zeros(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    _check_options(layout, device)
+    return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
+
+
+@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor")
+def ones(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    _check_options(layout, device)
+    return np.ones(check_sizes(size, "ones"), float_dtype(dtype))
+
+
+@operator(f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+def full(
+    size: Sizes,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    _check_options(layout, device)
+    wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
+    return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
+
+
+@operator(
+    f"aten::empty.memory_format(SymInt[] size, {OPTIONS}, MemoryFormat? memory_format=None) "
+    "-> Tensor"
+)
+def empty(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: int | None,
+) -> Array:
+    _check_options(layout, device)
+    made = np.empty(check_sizes(size, "empty"), float_dtype(dtype))
+    return made if not memory_format else in_format(made, memory_format)
+
+
+def _like(self: Array, dtype: int | None, memory_format: int | None) -> Array:
+    """An unfilled tensor shaped as another, in its memory order unless told otherwise."""
+    wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+    if memory_format not in (None, 1):
+        return in_format(np.empty(self.shape, wanted), memory_format)
+    if self.flags.c_contiguous:
+        return np.empty(self.shape, wanted)
+    made = in_format(self, None).astype(wanted, "K", copy=False)
+    return made if made.dtype == wanted else np.empty(self.shape, wanted)
+
+
+def _declare_like(name: str, value: Scalar | None) -> None:
+    def like(
+        self: Array,
+        dtype: int | None,
+        layout: int | None,
+        device: Device | None,
+        pin_memory: bool | None,
+        memory_format: int | None,
+    ) -> Array:
+        _check_options(layout, device)
+        made = _like(self, dtype, memory_format)
+        if value is not None:
+            made[...] = value
+        return made
+
+    def new(
+        self: Array,
+        size: Sizes,
+        dtype: int | None,
+        layout: int | None,
+        device: Device | None,
+        pin_memory: bool | None,
+    ) -> Array:
+        _check_options(layout, device)
+        wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+        made = np.empty(check_sizes(size, "empty"), wanted)
+        if value is not None:
+            made[...] = value
+        return made
+
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
+    operator(f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor")(new)
+
+
+_declare_like("zeros", 0)
+_declare_like("ones", 1)
+_declare_like("empty", None)
+
+
+@operator(f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor")
+def full_like(
+    self: Array,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: int | None,
+) -> Array:
+    _check_options(layout, device)
+    made = _like(self, dtype, memory_format)
+    made[...] = number_as(fill_value, made.dtype)
+    return made
+
+
+@operator(f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+def new_full(
+    self: Array,
+    size: Sizes,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    _check_options(layout, device)
+    wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+    return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
+
+
+@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor")
+def eye(n: int, dtype: int | None, *options: Any) -> Array:
+    return eye_of(n, n, dtype, *options)
+
+
+@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor")
+def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
+    for name, value in (("n", n), ("m", m)):
+        if value < 0:
+            raise OperatorError(f"{name} must be greater or equal to 0, got {value}")
+    return np.eye(n, m, dtype=float_dtype(dtype))
+
+
+# --------------------------------------------------------------------------- counted
+
+
+@operator(f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+def arange(
+    start: Any,
+    end: Any,
+    step: Any,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    """start, start + step, ... as long as it is below `end`; whole numbers make int64."""
+    _check_options(layout, device)
+    if step == 0:
+        raise OperatorError("step must be nonzero", headline="`step` is 0")
+    if not all(math.isfinite(n) for n in (start, end)):
+        raise OperatorError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise OperatorError(
+            "upper bound and lower bound inconsistent with step sign",
+            headline=f"{end} cannot be reached from {start} in steps of {step}",
+        )
+    whole = all(isinstance(n, int) for n in (start, end, step))
+    if dtype is None:
+        wanted = _INT64 if whole else default_dtype.float
+    else:
+        wanted = numpy_dtype(dtype)
+    if wanted.kind in "iu":
+        start, end, step, whole = int(start), int(end), int(step), True
+    count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    if whole:
+        return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
+    return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
+
+
+@operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor")
+def arange_to(end: Any, *options: Any) -> Array:
+    return arange(0, end, 1, *options)
+
+
+@operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+def arange_from(start: Any, end: Any, *options: Any) -> Array:
+    return arange(start, end, 1, *options)
+
+
+@operator(f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor")
+def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
+    """Steps from both ends towards the middle, in the tensor's own precision."""
+    if steps < 0:
+        raise OperatorError("number of steps must be non-negative")
+    wanted = float_dtype(dtype)
+    if wanted.kind not in "fc" or wanted.itemsize < 4:
+        return _linspace(start, end, steps, np.dtype(np.float64)).astype(wanted)
+    return _linspace(start, end, steps, wanted)
+
+
+def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
+    if steps < 2:
+        return np.full(steps, start, dtype)
+    number = dtype.type
+    first, last = number(start), number(end)
+    step = (last - first) / number(steps - 1)
+    half = steps // 2
+    places = np.arange(steps, dtype=dtype)
+    rising = first + step * places
+    falling = last - step * places[::-1]
+    return np.where(np.arange(steps) < half, rising, falling).astype(dtype)
+
+
+@operator(
+    f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor"
+)
+def logspace(
+    start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: Any
+) -> Array:
+    exponents = _linspace(start, end, steps, np.dtype(np.float64))
+    return np.power(base, exponents).astype(float_dtype(dtype))
+
+
+def _indices(below: bool) -> Callable[..., Array]:
+    def indices(row: int, col: int, offset: int, dtype: int | None, *options: Any) -> Array:
+        if below:
+            places = np.tril_indices(row, offset, col)
+        else:
+            places = np.triu_indices(row, offset, col)
+        return np.stack(places).astype(_INT64 if dtype is None else numpy_dtype(dtype))
+
+    return indices
+
+
+for _name, _below in (("tril", True), ("triu", False)):
+    operator(
+        f"aten::{_name}_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    )(_indices(_below))
+
+
+# --------------------------------------------------------------------------- from Python values
+
+
+def _shape_of(data: Any) -> list[int]:
+    shape: list[int] = []
+    while isinstance(data, (list, tuple)):
+        shape.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return shape
+
+
+def _flatten(data: Any, shape: Sequence[int], depth: int, into: list[Any]) -> None:
+    if depth == len(shape):
+        if isinstance(data, np.ndarray):
+            data = data.item()
+        into.append(data)
+        return
+    if not isinstance(data, (list, tuple)) or len(data) != shape[depth]:
+        got = len(data) if isinstance(data, (list, tuple)) else 0
+        raise OperatorError(
+            f"expected sequence of length {shape[depth]} at dim {depth} (got {got})",
+            code="shape-mismatch",
+            headline=f"the lists of `data` differ in length: {shape[depth]} and {got}",
+        )
+    for element in data:
+        _flatten(element, shape, depth + 1, into)
+
+
+def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
+    """A tensor of numbers in (nested) lists; the dtype follows the numbers unless given.
+
+    Raises:
+        OperatorError: the lists are ragged.
+        TypeError: something is not a number.
+    """
+    shape = _shape_of(data)
+    numbers: list[Any] = []
+    _flatten(data, shape, 0, numbers)
+    for number in numbers:
+        if not isinstance(number, (bool, int, float, complex, np.generic)):
+            raise TypeError(f"new(): invalid data type '{type(number).__name__}'")
+    if dtype is None:
+        dtype = result_dtype(
+            [n.item() if isinstance(n, np.generic) else n for n in numbers] or [0.0]
+        )
+        if any(isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 for n in numbers):
+            raise OperatorError("Overflow when unpacking long long", code="number-too-large")
+    return _numbers_as(numbers, dtype).reshape(shape)
+
+
+def _numbers_as(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
+    if dtype.kind in "iu":
+        wrapped = [number_as(n, dtype) for n in numbers]
+        return np.array(wrapped, dtype)
+    if dtype.kind != "c" and any(isinstance(n, complex) for n in numbers):
+        raise OperatorError("value cannot be converted to type double without overflow")
+    if dtype.kind in "fcb" or dtype_of(np.empty(0, dtype)).is_floating_point:
+        wide = np.complex128 if dtype.kind == "c" else np.float64
+        source = np.array(numbers, bool if dtype.kind == "b" else wide)
+        return source.astype(dtype)
+    return np.array(numbers, dtype)
+
+
+_TENSOR_OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+
+
+def tensor(data: Any, dtype: int | None, device: Device | None, requires_grad: bool) -> Array:
+    check_device(device)
+    if isinstance(data, np.ndarray):
+        return data.copy() if dtype is None else data.astype(numpy_dtype(dtype))
+    return from_data(data, None if dtype is None else numpy_dtype(dtype))
+
+
+operator(
+    f"aten::tensor(t[] data, {_TENSOR_OPTIONS}) -> Tensor",
+    *(
+        f"aten::tensor.{type}({type} t, {_TENSOR_OPTIONS}) -> Tensor"
+        for type in ("float", "int", "bool", "complex")
+    ),
+)(tensor)
+
+
+@operator(
+    *(
+        f"aten::as_tensor.{type}({type} t, *, ScalarType? dtype=None, Device? device=None) "
+        "-> Tensor"
+        for type in ("float", "int", "bool", "complex")
+    ),
+    "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+)
+def as_tensor(data: Any, dtype: int | None, device: Device | None) -> Array:
+    return tensor(data, dtype, device, False)
+
+
+@operator(
+    "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)"
+)
+def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -> Array:
+    check_device(device)
+    if dtype is None or data.dtype == numpy_dtype(dtype):
+        return data
+    return data.astype(numpy_dtype(dtype))
+
+
+@operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
+def scalar_tensor(s: Scalar, dtype: int | None, *options: Any) -> Array:
+    return number_as(s, float_dtype(dtype))
+
+
+@operator("aten::complex(Tensor real, Tensor imag) -> Tensor")
+def complex_tensor(real: Array, imag: Array) -> Array:
+    if real.dtype != imag.dtype:
+        raise OperatorError(
+            "Expected object of scalar type "
+            f"{dtype_of(real).scalar_name} but got scalar type {dtype_of(imag).scalar_name} "
+            "for second argument",
+            code="dtype-mismatch",
+        )
+    return np.asarray(real + 1j * imag).astype(dtype_of(real).to_complex().numpy)

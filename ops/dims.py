@@ -1,0 +1,82 @@
+"""Dimensions and sizes: negative ones, lists of them, the checks all operators share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .errors import IndexOutOfRange, OperatorError
+
+__all__ = ["infer_size", "wrap_dim", "wrap_dims"]
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; 0-d tensors have a dimension 0 and -1.
+
+    Raises:
+        IndexOutOfRange: there is no such dimension.
+    """
+    count = ndim or 1
+    if -count <= dim < count:
+        return dim + count if dim < 0 else dim
+    raise IndexOutOfRange(
+        f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], "
+        f"but got {dim})",
+        headline=f"there is no dimension {dim}: the tensor has {ndim} dimension"
+        f"{'' if ndim == 1 else 's'}",
+    )
+
+
+def wrap_dims(dims: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Dimensions to reduce over, counted from the front; all of them for none.
+
+    Raises:
+        IndexOutOfRange: there is no such dimension.
+        OperatorError: one is named twice.
+    """
+    if not dims:
+        return tuple(range(ndim))
+    wrapped = [wrap_dim(dim, ndim) for dim in dims]
+    for dim in wrapped:
+        if wrapped.count(dim) > 1:
+            raise OperatorError(
+                f"dim {dim} appears multiple times in the list of dims",
+                headline=f"dimension {dim} is named more than once",
+            )
+    return tuple(wrapped) if ndim else ()
+
+
+def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
+    """The sizes with a -1 among them replaced by what `numel` elements leave.
+
+    Raises:
+        OperatorError: that many elements do not fit these sizes.
+    """
+    known = 1
+    unknown = -1
+    for position, size in enumerate(sizes):
+        if size == -1:
+            if unknown >= 0:
+                raise OperatorError("only one dimension can be inferred")
+            unknown = position
+        elif size < 0:
+            raise OperatorError(f"invalid shape dimension {size}")
+        else:
+            known *= size
+    if unknown < 0:
+        if known == numel:
+            return tuple(sizes)
+    elif known and numel % known == 0:
+        result = list(sizes)
+        result[unknown] = numel // known
+        return tuple(result)
+    elif not known and not numel:
+        raise OperatorError(
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    raise OperatorError(
+        f"shape '{list(sizes)}' is invalid for input of size {numel}",
+        code="shape-mismatch",
+        headline=f"{numel} elements cannot have the shape {list(sizes)}",
+        roles={"self": f"has {numel} elements"},
+    )

@@ -1,0 +1,369 @@
+"""Indexing by tensors, gathering, scattering, copying into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .comparison import check_mask
+from .dims import wrap_dim
+from .dtype import Array, Scalar, dtype_of
+from .errors import IndexOutOfRange, OperatorError
+from .pointwise import broadcast_error, cast, checked_broadcast, number_as
+from .table import operator
+
+__all__ = ["copy_into", "fill", "index", "index_put"]
+
+Indices = Sequence[Array | None]
+
+
+# --------------------------------------------------------------------------- index
+
+
+def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
+    """The NumPy index for a list of index tensors; None stands for a whole dimension."""
+    key: list[Any] = []
+    for position, index in enumerate(indices):
+        if index is None:
+            key.append(slice(None))
+            continue
+        kind = index.dtype.kind
+        if kind == "b" or index.dtype == np.uint8:
+            _check_mask_shape(self, index, len(key), position)
+            key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
+        elif kind in "iu":
+            key.append(index)
+        else:
+            raise IndexOutOfRange(
+                "tensors used as indices must be long, int, byte or bool tensors",
+                headline=f"an index must be of whole numbers or bools, not `{dtype_of(index)}`",
+            )
+    if len(indices) > self.ndim and len(key) > self.ndim:
+        raise IndexOutOfRange(
+            f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})",
+            headline=f"{len(indices)} indices for a tensor of {self.ndim} dimensions",
+        )
+    return tuple(key)
+
+
+def _check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
+    for dim in range(mask.ndim):
+        if start + dim >= self.ndim or mask.shape[dim] != self.shape[start + dim]:
+            raise IndexOutOfRange(
+                f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
+                f"shape of the indexed tensor {list(self.shape)} at index {start + dim}",
+                headline=f"a mask of shape {list(mask.shape)} does not fit a tensor of shape "
+                f"{list(self.shape)}",
+            )
+
+
+def _index_error(error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
+    text = str(error)
+    if "broadcast together" in text:
+        shapes = ", ".join(str(list(k.shape)) for k in key if isinstance(k, np.ndarray))
+        text = (
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        )
+    return IndexOutOfRange(text.replace("for axis", "for dimension"))
+
+
+@operator(
+    "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+)
+def index(self: Array, indices: Indices) -> Array:
+    """The elements at some positions, always a copy."""
+    key = _key(self, indices)
+    try:
+        result = np.asarray(self[key])
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    return result.copy() if np.may_share_memory(result, self) else result
+
+
+def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
+    """Write values to some positions of `self`, which is returned."""
+    if self.dtype != values.dtype:
+        raise OperatorError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtype_of(self).scalar_name} for the destination and "
+            f"{dtype_of(values).scalar_name} for the source.",
+            code="dtype-mismatch",
+            headline=f"`values` is `{dtype_of(values)}`, `self` is `{dtype_of(self)}`",
+            roles={"values": f"must be `{dtype_of(self)}`"},
+        )
+    key = _key(self, indices)
+    try:
+        if accumulate:
+            np.add.at(self, key, values)
+        else:
+            self[key] = values
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    except ValueError:
+        wanted = list(np.asarray(self[key]).shape)
+        raise OperatorError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {wanted}",
+            code="shape-mismatch",
+            headline=f"values of shape {list(values.shape)} do not fit positions of shape {wanted}",
+            roles={"values": f"has shape {list(values.shape)}"},
+        ) from None
+    return self
+
+
+operator(
+    "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+    "-> Tensor(a!)",
+    "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
+    "bool accumulate=False) -> Tensor(a!)",
+)(index_put)
+
+
+@operator(
+    "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+    "-> Tensor",
+    "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, "
+    "bool accumulate=False) -> Tensor",
+)
+def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
+    return index_put(self.copy(), indices, values, accumulate)
+
+
+# --------------------------------------------------------------------------- along a dimension
+
+
+def _check_index(self: Array, dim: int, index: Array, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise OperatorError(
+            f"{name}(): Expected dtype int32 or int64 for index",
+            code="dtype-mismatch",
+            headline=f"`index` must be of whole numbers, it is `{dtype_of(index)}`",
+            roles={"index": "must be int64"},
+        )
+    size = self.shape[axis] if self.ndim else 1
+    if index.size and not (0 <= index.min() and index.max() < size):
+        if name == "index_select":
+            raise IndexOutOfRange(
+                "index out of range in self",
+                headline=f"`index` leaves dimension {axis}, which has size {size}",
+            )
+        flat = index.reshape(-1)
+        wrong = int(flat[(flat < 0) | (flat >= size)][0])
+        raise OperatorError(
+            f"index {wrong} is out of bounds for dimension {axis} with size {size}",
+            code="index-out-of-range",
+            headline=f"index {wrong} is out of range for dimension {axis} of size {size}",
+        )
+    return axis
+
+
+@operator("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor")
+def index_select(self: Array, dim: int, index: Array) -> Array:
+    if index.ndim > 1:
+        raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
+    axis = _check_index(self, dim, index, "index_select")
+    if not self.ndim:
+        return self.copy()
+    return np.take(self, index.reshape(-1), axis)
+
+
+def _check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
+    if max(self.ndim, 1) != max(index.ndim, 1):
+        raise OperatorError(
+            "Index tensor must have the same number of dimensions as input tensor",
+            code="shape-mismatch",
+            headline=f"`index` has {index.ndim} dimensions, `self` has {self.ndim}",
+            roles={"index": f"must have {self.ndim} dimensions"},
+        )
+    for dim in range(index.ndim if self.ndim else 0):
+        if dim != axis and index.shape[dim] > self.shape[dim]:
+            raise OperatorError(
+                f"Size does not match at dimension {dim} expected index {list(index.shape)} to be "
+                f"no larger than self {list(self.shape)} apart from dimension {axis}",
+                code="shape-mismatch",
+                headline=f"`index` is larger than `self` in dimension {dim}",
+            )
+
+
+def _positions(index: Array, axis: int) -> tuple[Array, ...]:
+    """For every element of `index` its own position, but in `axis` the one it names."""
+    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[axis] = index
+    return tuple(grid)
+
+
+@operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
+def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    _check_ranks(self, index, axis, "gather")
+    _check_index(self, dim, index, "gather")
+    if not self.ndim or not index.ndim:
+        return np.asarray(self.reshape(-1)[index])
+    return np.asarray(self[_positions(index, axis)])
+
+
+@operator("aten::take(Tensor self, Tensor index) -> Tensor")
+def take(self: Array, index: Array) -> Array:
+    try:
+        return np.asarray(self.reshape(-1)[index])
+    except IndexError:
+        raise IndexOutOfRange("out of range: tried to access index out of bounds") from None
+
+
+@operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
+    if dim is None:
+        return np.asarray(self.reshape(-1)[indices.reshape(-1)])
+    return np.take_along_axis(self, indices, wrap_dim(dim, self.ndim))
+
+
+@operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
+def masked_select(self: Array, mask: Array) -> Array:
+    check_mask(mask, "masked_select: expected BoolTensor for mask")
+    shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)]
+
+
+def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    _check_index(self, dim, index, "scatter")
+    if not index.size:
+        return self
+    if isinstance(source, np.ndarray):
+        if source.dtype != self.dtype:
+            raise OperatorError(
+                "scatter(): Expected self.dtype to be equal to src.dtype", code="dtype-mismatch"
+            )
+        part: Any = source[tuple(slice(n) for n in index.shape)]
+    else:
+        part = number_as(source, self.dtype)
+    if not self.ndim:
+        self[...] = part
+    else:
+        self[_positions(index, axis)] = part
+    return self
+
+
+@operator("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return _scattered(self.copy(), dim, index, src)
+
+
+@operator("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
+    return _scattered(self.copy(), dim, index, value)
+
+
+operator("aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
+    _scattered
+)
+operator(
+    "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
+)(_scattered)
+
+
+def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    _check_index(self, dim, index, "scatter_add")
+    part = src[tuple(slice(n) for n in index.shape)]
+    if self.ndim:
+        np.add.at(self, _positions(index, axis), part)
+    else:
+        self[...] += part
+    return self
+
+
+@operator("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return _scatter_added(self.copy(), dim, index, src)
+
+
+operator("aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
+    _scatter_added
+)
+
+
+# --------------------------------------------------------------------------- where nonzero
+
+
+@operator("aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor")
+def nonzero(self: Array) -> Array:
+    return np.argwhere(self)
+
+
+@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]")
+def nonzero_parts(self: Array) -> list[Array]:
+    return list(np.atleast_1d(self).nonzero())
+
+
+# --------------------------------------------------------------------------- copying into
+
+
+def copy_into(self: Array, src: Array) -> Array:
+    """Write `src`, cast and broadcast, into `self`, which is returned.
+
+    Raises:
+        OperatorError: the shapes do not fit.
+    """
+    if src.dtype is not self.dtype:
+        src = cast(src, self.dtype)
+    try:
+        self[...] = src
+    except ValueError:
+        if src.ndim <= self.ndim:
+            checked_broadcast(self.shape, src.shape, ("self", "src"))
+            raise broadcast_error(self.shape, src.shape, ("self", "src")) from None
+        raise OperatorError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(src.shape)}",
+            code="shape-mismatch",
+            headline=f"`src` of shape {list(src.shape)} does not fit into `self` of shape "
+            f"{list(self.shape)}",
+            roles={"src": f"has shape {list(src.shape)}"},
+        ) from None
+    return self
+
+
+@operator("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
+def copy_in_place(self: Array, src: Array, non_blocking: bool) -> Array:
+    return copy_into(self, src)
+
+
+operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy_into)
+
+
+@operator(
+    "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
+    "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
+)
+def fill(self: Array, value: Scalar) -> Array:
+    self[...] = number_as(value, self.dtype)
+    return self
+
+
+@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)")
+def fill_from(self: Array, value: Array) -> Array:
+    if value.ndim:
+        raise OperatorError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions.",
+            code="shape-mismatch",
+            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
+        )
+    return copy_into(self, value)
+
+
+@operator("aten::zero_(Tensor(a!) self) -> Tensor(a!)")
+def zero(self: Array) -> Array:
+    self[...] = 0
+    return self
+
+
+@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
+def filled(self: Array, value: Scalar) -> Array:
+    return fill(np.empty_like(self), value)

@@ -1,0 +1,357 @@
+"""Products of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array, Scalar, dtype_of
+from .elementwise import mul
+from .errors import OperatorError
+from .pointwise import as_array, broadcast_error, number_as
+from .shape import expand
+from .table import operator
+
+__all__ = ["linear", "matmul", "mm", "mv"]
+
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+
+_C_NAMES: Final = {
+    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
+    **{"bfloat16": "c10::BFloat16", "int64": "int64_t", "int32": "int", "int16": "short"},
+    **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
+    **{"complex128": "c10::complex<double>"},
+}
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
+
+
+# --------------------------------------------------------------------------- errors
+
+
+def _inner_sizes_differ(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
+) -> OperatorError:
+    return OperatorError(
+        f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})",
+        code="shape-mismatch",
+        headline=f"matrices of shapes {list(a)} and {list(b)} cannot be multiplied",
+        roles={
+            names[0]: f"has {a[-1]} columns",
+            names[1]: f"has {b[0]} rows",
+        },
+    )
+
+
+def _dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
+    x, y = dtype_of(a), dtype_of(b)
+    return OperatorError(
+        "expected m1 and m2 to have the same dtype, but got: "
+        f"{_C_NAMES.get(x.name, x.name)} != {_C_NAMES.get(y.name, y.name)}",
+        code="dtype-mismatch",
+        headline=f"a `{x}` matrix cannot be multiplied with a `{y}` one",
+        roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
+    )
+
+
+def _vector_error(self: Array, vec: Array) -> OperatorError:
+    rows, columns = self.shape
+    return OperatorError(
+        f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})",
+        code="shape-mismatch",
+        headline=f"a {rows}x{columns} matrix takes a vector of {columns} elements, "
+        f"but got {vec.shape[0]}",
+        roles={
+            "self": f"has {columns} columns",
+            "mat": f"has {columns} columns",
+            "vec": f"has {vec.shape[0]} elements",
+            "other": f"has {vec.shape[0]} elements",
+        },
+    )
+
+
+def _rank_error(sentence: str, *arrays: Array) -> OperatorError:
+    ranks = ", ".join(f"{list(a.shape)}" for a in arrays)
+    return OperatorError(sentence, code="shape-mismatch", headline=f"{sentence}: got {ranks}")
+
+
+# --------------------------------------------------------------------------- products
+
+
+def _product(a: Array, b: Array) -> Array:
+    """The matrix product; 16-bit floats are multiplied in float32, bools as whole numbers."""
+    dtype = a.dtype
+    if dtype.kind in "fc" and dtype.itemsize >= 4:
+        result = a.dot(b)
+        return result if type(result) is ndarray else asarray(result)
+    if dtype.kind in "iu":
+        return asarray(np.matmul(a, b))
+    if dtype.kind == "b":
+        return asarray(np.matmul(a.astype(np.int64), b.astype(np.int64))).astype(bool)
+    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+
+
+@operator("aten::mm(Tensor self, Tensor mat2) -> Tensor")
+def mm(self: Array, mat2: Array) -> Array:
+    if self.ndim != 2:
+        raise _rank_error("self must be a matrix", self, mat2)
+    if mat2.ndim != 2:
+        raise _rank_error("mat2 must be a matrix", self, mat2)
+    if self.shape[1] != mat2.shape[0]:
+        raise _inner_sizes_differ(self.shape, mat2.shape, ("self", "mat2"))
+    if self.dtype is not mat2.dtype and self.dtype != mat2.dtype:
+        raise _dtypes_differ(self, mat2, ("self", "mat2"))
+    return _product(self, mat2)
+
+
+@operator("aten::mv(Tensor self, Tensor vec) -> Tensor")
+def mv(self: Array, vec: Array) -> Array:
+    if self.ndim != 2 or vec.ndim != 1:
+        raise _rank_error(
+            f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}", self, vec
+        )
+    if self.shape[1] != vec.shape[0]:
+        raise _vector_error(self, vec)
+    if self.dtype is not vec.dtype and self.dtype != vec.dtype:
+        x, y = dtype_of(self), dtype_of(vec)
+        raise OperatorError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{y.scalar_name}, {x.scalar_name}, and {y.scalar_name}",
+            code="dtype-mismatch",
+            headline=f"a `{x}` matrix cannot be multiplied with a `{y}` vector",
+            roles={"self": f"is `{x}`", "vec": f"is `{y}`", "other": f"is `{y}`"},
+        )
+    return _product(self, vec)
+
+
+@operator("aten::dot(Tensor self, Tensor tensor) -> Tensor")
+def dot(self: Array, tensor: Array) -> Array:
+    if self.ndim != 1 or tensor.ndim != 1:
+        raise _rank_error(
+            f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors", self, tensor
+        )
+    if self.dtype != tensor.dtype:
+        raise OperatorError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{dtype_of(self).scalar_name} and {dtype_of(tensor).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `tensor` is `{dtype_of(tensor)}`",
+        )
+    a, b = self.shape[0], tensor.shape[0]
+    if a != b:
+        raise OperatorError(
+            f"inconsistent tensor size, expected tensor [{a}] and src [{b}] to have the same "
+            f"number of elements, but got {a} and {b} elements respectively",
+            code="shape-mismatch",
+            headline=f"vectors of {a} and {b} elements have no dot product",
+            roles={
+                "self": f"has {a} elements",
+                "tensor": f"has {b} elements",
+                "other": f"has {b} elements",
+            },
+        )
+    return _product(self, tensor)
+
+
+@operator("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
+def bmm(self: Array, mat2: Array) -> Array:
+    if self.ndim != 3:
+        raise _rank_error("batch1 must be a 3D tensor", self, mat2)
+    if mat2.ndim != 3:
+        raise _rank_error("batch2 must be a 3D tensor", self, mat2)
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        raise _batch_error(self, mat2)
+    if self.dtype != mat2.dtype:
+        raise OperatorError(
+            f"expected scalar type {dtype_of(self).scalar_name} but found "
+            f"{dtype_of(mat2).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
+        )
+    return _batched(self, mat2)
+
+
+def _batch_error(a: Array, b: Array) -> OperatorError:
+    wanted = [a.shape[0], a.shape[2]]
+    return OperatorError(
+        f"Expected size for first two dimensions of batch2 tensor to be: {wanted} "
+        f"but got: {list(b.shape[:2])}.",
+        code="shape-mismatch",
+        headline=f"batches of shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied",
+        roles={
+            "self": f"has {a.shape[2]} columns",
+            "mat2": f"has {b.shape[1]} rows",
+            "other": f"has {b.shape[1]} rows",
+        },
+    )
+
+
+def _batched(a: Array, b: Array) -> Array:
+    dtype = a.dtype
+    if dtype.kind == "b" or (dtype.kind not in "iuc" and dtype.itemsize < 4):
+        wide = np.int64 if dtype.kind == "b" else np.float32
+        return asarray(np.matmul(a.astype(wide), b.astype(wide))).astype(dtype)
+    return asarray(np.matmul(a, b))
+
+
+@operator("aten::matmul(Tensor self, Tensor other) -> Tensor")
+def matmul(self: Array, other: Array) -> Array:
+    """The product of vectors, matrices and batches of them, as `@` means it."""
+    if self.dtype is other.dtype and other.ndim == 2 and 0 < self.ndim < 3:
+        if self.shape[-1] != other.shape[0]:
+            left = self.shape if self.ndim == 2 else (1, *self.shape)
+            raise _inner_sizes_differ(left, other.shape, ("self", "other"))
+        return _product(self, other)
+    if self.ndim == 0 or other.ndim == 0:
+        raise _rank_error(
+            f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and "
+            f"{other.ndim}D",
+            self,
+            other,
+        )
+    if other.ndim == 1:
+        if self.ndim == 1:
+            return dot(self, other)
+        if self.ndim == 2:
+            return mv(self, other)
+    if self.ndim == 1 and other.ndim == 2:
+        return mm(self.reshape(1, -1), other).reshape(-1)
+    if self.ndim == 2 and other.ndim == 2:
+        return mm(self, other)
+    return _broadcast_matmul(self, other)
+
+
+def _broadcast_matmul(a: Array, b: Array) -> Array:
+    if a.dtype != b.dtype:
+        raise _dtypes_differ(a, b, ("self", "other"))
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        if a.ndim > 2 and b.ndim > 2:
+            raise _batch_error(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]))
+        if b.ndim == 1:
+            rows = a.size // max(a.shape[-1], 1)
+            raise _vector_error(a.reshape(rows, a.shape[-1]), b)
+        flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
+        raise _inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
+    try:
+        return _batched(a, b)
+    except ValueError:
+        raise broadcast_error(a.shape[:-2], b.shape[:-2], ("self", "other")) from None
+
+
+# --------------------------------------------------------------------------- product and sum
+
+
+def _scaled(array: Array, factor: Scalar) -> Array:
+    if factor == 1:
+        return array
+    return as_array(np.multiply(array, number_as(factor, array.dtype)))
+
+
+def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * product`; a beta of 0 drops `self`, even where it is not a number."""
+    bias = expand(self, product.shape)
+    product = _scaled(product, alpha)
+    if beta == 0:
+        return product
+    return as_array(np.add(_scaled(bias, beta), product))
+
+
+@operator(
+    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        which = "mat1" if mat1.ndim != 2 else "mat2"
+        rank = (mat1 if mat1.ndim != 2 else mat2).ndim
+        raise _rank_error(f"{which} must be a matrix, got {rank}-D tensor", mat1, mat2)
+    if mat1.shape[1] != mat2.shape[0]:
+        raise _inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
+    if mat1.dtype != mat2.dtype:
+        raise _dtypes_differ(mat1, mat2, ("mat1", "mat2"))
+    if self.dtype != mat1.dtype:
+        raise OperatorError(
+            "self and mat2 must have the same dtype, but got "
+            f"{dtype_of(self).scalar_name} and {dtype_of(mat2).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
+            roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
+        )
+    return _plus(self, _product(mat1, mat2), beta, alpha)
+
+
+@operator(
+    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
+    return _plus(self, mv(mat, vec), beta, alpha)
+
+
+@operator(
+    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor"
+)
+def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    return _plus(self, bmm(batch1, batch2), beta, alpha)
+
+
+@operator("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+def linear(input: Array, weight: Array, bias: Array | None) -> Array:
+    """`input @ weight.t() + bias` over the last dimension."""
+    if input.dtype is not weight.dtype and input.dtype != weight.dtype:
+        raise _dtypes_differ(input, weight, ("input", "weight"))
+    turned = weight.T
+    if weight.ndim == 1:
+        return matmul(input, weight) if bias is None else matmul(input, weight) + bias
+    if not input.ndim or input.shape[-1] != turned.shape[0]:
+        rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
+        columns = input.shape[-1] if input.ndim else 1
+        raise OperatorError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(turned.shape)})",
+            code="shape-mismatch",
+            headline=f"a weight of shape {list(weight.shape)} takes inputs with "
+            f"{weight.shape[-1]} features, but got {columns}",
+            roles={
+                "input": f"has {columns} features",
+                "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
+            },
+        )
+    if input.ndim > 2:
+        flat = _product(input.reshape(-1, input.shape[-1]), turned)
+        result = flat.reshape(*input.shape[:-1], weight.shape[0])
+    else:
+        result = _product(input, turned)
+    if bias is None:
+        return result
+    if result.ndim < 3:
+        bias = expand(bias, result.shape)
+    return as_array(np.add(result, bias))
+
+
+@operator(
+    "aten::outer(Tensor self, Tensor vec2) -> Tensor",
+    "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+)
+def outer(self: Array, vec2: Array) -> Array:
+    for name, vector in (("self", self), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise OperatorError(
+                f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D",
+                code="shape-mismatch",
+                headline=f"`{name}` must be a vector, it has {vector.ndim} dimensions",
+                roles={name: "must be 1-d"},
+            )
+    return mul(self.reshape(-1, 1), vec2)
+
+
+@operator("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
+def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
+    """NumPy's einsum of the same equation."""
+    try:
+        return asarray(np.einsum(equation.replace(" ", ""), *tensors))
+    except ValueError as error:
+        raise OperatorError(f"einsum(): {error}", code="shape-mismatch") from None

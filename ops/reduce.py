@@ -1,0 +1,484 @@
+"""Reductions, running totals and sorting.
+
+Sums of float32 are pairwise along contiguous memory and in double elsewhere; variances are computed
+in double; 16-bit floats are added up in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .dims import wrap_dim, wrap_dims
+from .dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
+from .errors import IndexOutOfRange, OperatorError
+from .pointwise import as_array, cast
+from .promotion import kind
+from .table import operator
+
+__all__ = ["mean", "sum_over", "total"]
+
+Dims = Sequence[int] | None
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
+
+
+# --------------------------------------------------------------------------- sums
+
+
+def _sum_input(self: Array, dtype: int | None) -> Array:
+    """The summands in the dtype of their sum: whole numbers and bools add up in int64."""
+    if dtype is not None:
+        return cast(self, numpy_dtype(dtype))
+    return cast(self, _INT64) if kind(self.dtype) < 2 else self
+
+
+def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+    """The sum, in the dtype of the summands."""
+    dtype = self.dtype
+    wide: Any = None
+    if kind(dtype) == 2:
+        if dtype.itemsize < 4:
+            wide = _FLOAT32
+        elif dtype is _FLOAT32 and not _is_pairwise(self, axes):
+            wide = _FLOAT64
+    result = np.add.reduce(self, axes, wide, None, keepdim)
+    if wide is not None:
+        return asarray(result).astype(dtype)
+    return result if type(result) is ndarray else asarray(result, dtype)
+
+
+def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
+    """Whether NumPy adds along these axes in pairs: only along contiguous memory."""
+    if self.size < 64:
+        return True
+    return self.flags.c_contiguous and (axes is None or axes == (self.ndim - 1,))
+
+
+@operator("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def total(self: Array, dtype: int | None) -> Array:
+    if dtype is None and self.dtype is _FLOAT32 and self.flags.c_contiguous:
+        return asarray(np.add.reduce(self, None))
+    return _add_up(_sum_input(self, dtype), None, False)
+
+
+@operator(
+    "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
+
+
+@operator(
+    "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    if kind(self.dtype) >= 2:
+        self = np.where(np.isnan(self), self.dtype.type(0), self)
+    return sum_over(self, dim, keepdim, dtype)
+
+
+def _count(self: Array, axes: tuple[int, ...]) -> int:
+    count = 1
+    for axis in axes:
+        count *= self.shape[axis]
+    return count
+
+
+def _no_mean(self: Array, dtype: int | None) -> OperatorError:
+    what = "Input" if dtype is None else "Optional"
+    shown = dtype_of(self).scalar_name
+    lead = "could not infer output dtype. " if dtype is None else ""
+    return OperatorError(
+        f"mean(): {lead}{what} dtype must be either a floating point or complex dtype. "
+        f"Got: {shown}",
+        code="dtype-mismatch",
+        headline=f"the mean of a `{dtype_of(self)}` tensor needs a `dtype`",
+        roles={"self": "must be of floats"},
+    )
+
+
+@operator("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def mean(self: Array, dtype: int | None) -> Array:
+    return mean_over(self, None, False, dtype)
+
+
+@operator(
+    "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    if dtype is not None:
+        self = cast(self, numpy_dtype(dtype))
+    if kind(self.dtype) < 2:
+        raise _no_mean(self, dtype)
+    axes = wrap_dims(dim, self.ndim)
+    own = self.dtype
+    if own.itemsize < 4:
+        self = self.astype(np.float32)
+    result = np.true_divide(_add_up(self, axes, keepdim), _count(self, axes))
+    return as_array(result).astype(own, copy=False)
+
+
+def _variance(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    """The variance and the mean, in double."""
+    if kind(self.dtype) < 2:
+        raise OperatorError(
+            "std and var only support floating point and complex dtypes",
+            code="dtype-mismatch",
+            headline=f"the variance of a `{dtype_of(self)}` tensor is not defined",
+            roles={"self": "must be of floats"},
+        )
+    axes = wrap_dims(dim, self.ndim)
+    count = _count(self, axes)
+    wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
+    middle = np.true_divide(np.add.reduce(wide, axes, keepdims=True), count)
+    squares = np.square(np.abs(wide - middle))
+    freedom = max(count - (1 if correction is None else _real(correction)), 0)
+    spread = np.true_divide(np.add.reduce(squares, axes, keepdims=keepdim), freedom)
+    shape = np.shape(spread)
+    return asarray(spread), asarray(middle).reshape(shape)
+
+
+def _real(number: Scalar) -> float:
+    return number.real if isinstance(number, complex) else number
+
+
+def _real_dtype(self: Array) -> np.dtype[Any]:
+    return dtype_of(self).to_real().numpy if self.dtype.kind == "c" else self.dtype
+
+
+@operator(
+    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> Tensor"
+)
+def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
+    return _variance(self, dim, correction, keepdim)[0].astype(_real_dtype(self))
+
+
+@operator(
+    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> Tensor"
+)
+def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
+    spread = _variance(self, dim, correction, keepdim)[0]
+    return asarray(np.sqrt(spread)).astype(_real_dtype(self))
+
+
+@operator(
+    "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> (Tensor, Tensor)"
+)
+def var_mean(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    spread, middle = _variance(self, dim, correction, keepdim)
+    return spread.astype(_real_dtype(self)), middle.astype(self.dtype)
+
+
+@operator(
+    "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> (Tensor, Tensor)"
+)
+def std_mean(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    spread, middle = _variance(self, dim, correction, keepdim)
+    return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
+
+
+def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> None:
+    def of_all(self: Array, unbiased: bool) -> Any:
+        return forward(self, None, int(unbiased), False)
+
+    def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
+        return forward(self, dim, int(unbiased), keepdim)
+
+    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}")(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
+        f"-> {result}"
+    )(over)
+
+
+_declare_unbiased("var", var, "Tensor")
+_declare_unbiased("std", std, "Tensor")
+_declare_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
+_declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
+
+
+@operator("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def prod(self: Array, dtype: int | None) -> Array:
+    return as_array(np.multiply.reduce(_sum_input(self, dtype), None))
+
+
+@operator(
+    "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    values = _sum_input(self, dtype)
+    return as_array(np.multiply.reduce(values, axis if self.ndim else None, keepdims=keepdim))
+
+
+@operator("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
+    axes = wrap_dims(dim, self.ndim)
+    if kind(self.dtype) < 2:
+        self = self.astype(default_dtype.float)
+    if not self.size:
+        return as_array(np.log(np.add.reduce(np.exp(self), axes, keepdims=keepdim)))
+    top = np.max(self, axes, keepdims=True)
+    top = np.where(np.isinf(top), self.dtype.type(0), top)
+    inner = np.log(np.add.reduce(np.exp(self - top), axes, keepdims=keepdim))
+    return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
+
+
+@operator("aten::trace(Tensor self) -> Tensor")
+def trace(self: Array) -> Array:
+    if self.ndim != 2:
+        raise OperatorError("trace: expected a matrix", code="shape-mismatch")
+    return total(np.diagonal(self), None)
+
+
+# --------------------------------------------------------------------------- extremes
+
+
+def _check_not_empty(self: Array, name: str) -> None:
+    if not self.size:
+        raise OperatorError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument.",
+            headline=f"`{name}` of a tensor without elements",
+        )
+
+
+def _check_dim_not_empty(self: Array, dim: int, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim and not self.shape[axis]:
+        raise IndexOutOfRange(
+            f"{name}(): Expected reduction dim {axis} to have non-zero size.",
+            headline=f"`{name}` over dimension {axis}, which has no elements",
+        )
+    return axis
+
+
+def _extreme(name: str, choose: Any, position: Any) -> None:
+    """Declare max or min: of all elements, along a dimension with positions, over several."""
+
+    def of_all(self: Array) -> Array:
+        _check_not_empty(self, name)
+        return as_array(choose(self, None))
+
+    def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        axis = _check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return self.copy(), np.zeros((), _INT64)
+        where = np.expand_dims(asarray(position(self, axis)), axis)
+        values = np.take_along_axis(self, where, axis)
+        return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+
+    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        axes = wrap_dims(dim, self.ndim)
+        if not dim:
+            _check_not_empty(self, f"a{name}")
+        for axis in axes:
+            _check_dim_not_empty(self, axis, f"a{name}")
+        return as_array(choose(self, axes, keepdims=keepdim))
+
+    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)"
+    )(along)
+    operator(f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")(over)
+
+
+_extreme("max", np.max, np.argmax)
+_extreme("min", np.min, np.argmin)
+
+
+@operator(
+    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
+)
+def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
+    axis = None if dim is None else _check_dim_not_empty(self, dim, "aminmax")
+    if axis is None:
+        _check_not_empty(self, "aminmax")
+    axis = axis if self.ndim else None
+    low, high = np.min(self, axis, keepdims=keepdim), np.max(self, axis, keepdims=keepdim)
+    return as_array(low), as_array(high)
+
+
+def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
+    def position(self: Array, dim: int | None, keepdim: bool) -> Array:
+        if dim is None:
+            _check_not_empty(self, name)
+            where = asarray(choose(self))
+            return where.reshape((1,) * self.ndim) if keepdim else where
+        axis = _check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return np.zeros((), _INT64)
+        return asarray(choose(self, axis, keepdims=keepdim))
+
+    return position
+
+
+operator("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
+    _position("argmax", np.argmax)
+)
+operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
+    _position("argmin", np.argmin)
+)
+
+
+# --------------------------------------------------------------------------- all, any, counting
+
+
+def _truth(name: str, choose: Any) -> None:
+    def result(self: Array, value: Any) -> Array:
+        return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
+
+    def of_all(self: Array) -> Array:
+        return result(self, choose(self, None))
+
+    def along(self: Array, dim: int, keepdim: bool) -> Array:
+        axis = wrap_dim(dim, self.ndim)
+        return result(self, choose(self, axis if self.ndim else None, keepdims=keepdim))
+
+    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        axes = wrap_dims(dim, self.ndim)
+        if dim is not None and not dim:
+            return result(self, self.astype(np.bool_))
+        return result(self, choose(self, axes, keepdims=keepdim))
+
+    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor")(along)
+    operator(f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")(over)
+
+
+_truth("all", np.all)
+_truth("any", np.any)
+
+
+@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+def count_nonzero(self: Array, dim: int | None) -> Array:
+    axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
+    return asarray(np.count_nonzero(self, axis), _INT64)
+
+
+@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
+    return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)
+
+
+# --------------------------------------------------------------------------- running totals
+
+
+def _running(accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    def running(self: Array, dim: int, dtype: int | None) -> Array:
+        axis = wrap_dim(dim, self.ndim)
+        values = _sum_input(self, dtype)
+        if not values.ndim:
+            return values.copy()
+        if kind(values.dtype) == 2 and values.itemsize < 8:
+            return accumulate(values, axis, _FLOAT64).astype(values.dtype)  # type: ignore[no-any-return]
+        return accumulate(values, axis)  # type: ignore[no-any-return]
+
+    return running
+
+
+for _name, _accumulate in (
+    ("cumsum", np.add.accumulate),
+    ("cumprod", np.multiply.accumulate),
+):
+    operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(
+        _running(_accumulate)
+    )
+
+
+# --------------------------------------------------------------------------- sorting
+
+
+def _sorted_positions(self: Array, axis: int, descending: bool) -> Array:
+    """A stable order; NaN counts as the largest."""
+    if not self.ndim:
+        return np.zeros((), _INT64)
+    if not descending:
+        return np.argsort(self, axis, kind="stable")
+    turned = np.argsort(np.flip(self, axis), axis, kind="stable")
+    return np.flip(self.shape[axis] - 1 - turned, axis).copy()
+
+
+def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    axis = wrap_dim(dim, self.ndim)
+    where = _sorted_positions(self, axis, descending)
+    if not self.ndim:
+        return self.copy(), where
+    return np.take_along_axis(self, where, axis), where
+
+
+operator(
+    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+)(_sort)
+
+
+@operator(
+    "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
+    "-> (Tensor values, Tensor indices)"
+)
+def sort_stable(
+    self: Array, stable: bool | None, dim: int, descending: bool
+) -> tuple[Array, Array]:
+    return _sort(self, dim, descending)
+
+
+@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+def argsort(self: Array, dim: int, descending: bool) -> Array:
+    return _sort(self, dim, descending)[1]
+
+
+@operator(
+    "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
+    "-> (Tensor values, Tensor indices)"
+)
+def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis] if self.ndim else 1
+    if not 0 <= k <= size:
+        raise OperatorError(
+            "selected index k out of range",
+            code="index-out-of-range",
+            headline=f"`k` is {k}, but dimension {axis} has size {size}",
+            roles={"k": f"must be 0 to {size}"},
+        )
+    if not self.ndim:
+        return self.copy(), np.zeros((), _INT64)
+    where = np.take(_sorted_positions(self, axis, largest), range(k), axis)
+    return np.take_along_axis(self, where, axis), where
+
+
+@operator(
+    "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) "
+    "-> (Tensor values, Tensor indices)"
+)
+def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis] if self.ndim else 1
+    if not 1 <= k <= size:
+        raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    if not self.ndim:
+        return self.copy(), np.zeros((), _INT64)
+    where = np.take(_sorted_positions(self, axis, False), [k - 1], axis)
+    values = np.take_along_axis(self, where, axis)
+    return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
