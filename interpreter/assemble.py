@@ -143,7 +143,7 @@ class Assembler:
             part: Region = []
             self.registers.free = set(start)
             self._let_go(self.live.entry[block], node, part)
-            self._hint_outputs(block, hints if results is None else results)
+            self._hint_outputs(block, hints if results is None else results, block.outputs)
             self._block(block, part)
             if results is None:
                 results = self._choose_results(node, block)
@@ -238,10 +238,10 @@ class Assembler:
         self,
         block: Block,
         registers: Sequence[int | None],
-        outputs: Sequence[Value] | None = None,
+        outputs: Sequence[Value],
     ) -> None:
         """Ask for values that a block gives back to be made in these registers."""
-        for value, register in zip(outputs or block.outputs, registers, strict=True):
+        for value, register in zip(outputs, registers, strict=True):
             made_here = value.node.owner is block and value.node is not block.param
             if register is not None and made_here and in_register(value):
                 self.registers.hints[value] = register
