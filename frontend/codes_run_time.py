@@ -194,6 +194,31 @@ RUN_TIME = (
         "completely cannot be read.",
     ),
     Code(
+        "damaged-archive",
+        "an archive contradicts itself or lacks a part",
+        """
+        torch.jit.load("edited_by_hand.pt")
+        """,
+        """
+        torch.jit.load("model.pt")
+        """,
+        "The directory, the checksums, the pickled data and the code of an archive are checked "
+        "against each other while it is read. The message says which part is wrong; the file has "
+        "to be written or copied again.",
+    ),
+    Code(
+        "unsupported-value",
+        "an archive holds, or would have to hold, a value that is not supported here",
+        """
+        torch.jit.load("quantized.pt")
+        """,
+        """
+        torch.jit.load("model.pt")
+        """,
+        "Quantized and sparse tensors, and objects of classes built into PyTorch, cannot be read "
+        "yet.",
+    ),
+    Code(
         "version-too-new",
         "an archive was written by a later version of the format",
         """

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from .errors import ArchiveError, archive_error
-from .identify import identify
+from .identify import FileKind, identify
 from .limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["ArchiveReader", "Entry", "Readable"]
@@ -101,6 +101,10 @@ class ArchiveReader:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def kind(self) -> FileKind:
+        """What kind of file it is, for messages."""
+        return identify(self._data)
 
     # -- records
 
@@ -275,7 +279,7 @@ class ArchiveReader:
     # -- errors
 
     def _foreign(self) -> ArchiveError:
-        kind = identify(self._data)
+        kind = self.kind()
         code = "truncated" if kind.name == "truncated-zip" else "not-an-archive"
         return archive_error(
             code,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ..frontend.diagnostics import Diagnostic, Help
+from ..frontend.exceptions import attach
 
 __all__ = ["ArchiveError", "archive_error"]
 
@@ -12,14 +13,16 @@ __all__ = ["ArchiveError", "archive_error"]
 class ArchiveError(RuntimeError):
     """A file cannot be read as an archive, or a module cannot be written as one.
 
-    `str(e)` is the first diagnostic's torch sentence, or its message where torch has none that
-    would help; `diagnostics` holds all that was found.
+    `diagnostics` holds all that was found.
     """
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = list(diagnostics)
-        first = self.diagnostics[0]
-        super().__init__(first.torch_message or first.message)
+    diagnostics: list[Diagnostic]
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        first = diagnostics[0]
+        lines = [first.torch_message, first.message] if first.torch_message else [first.message]
+        super().__init__("\n".join(lines))
+        attach(self, diagnostics)
 
     @property
     def code(self) -> str:
@@ -30,9 +33,8 @@ class ArchiveError(RuntimeError):
 def archive_error(
     code: str, message: str, *, notes: tuple[str, ...] = (), help: str = "", torch: str = ""
 ) -> ArchiveError:
-    """An error with one diagnostic that has no place in a source."""
+    """An error with one diagnostic that has no place in a source; `torch` is torch's sentence."""
     helps = (Help(help),) if help else ()
-    text = f"{torch}\n{message}" if torch else ""
     return ArchiveError(
-        [Diagnostic(code, message, None, notes=notes, helps=helps, torch_message=text)]
+        [Diagnostic(code, message, None, notes=notes, helps=helps, torch_message=torch)]
     )

@@ -25,7 +25,7 @@ from .pickle_nodes import (
     TupleNode,
 )
 
-__all__ = ["write_pickle"]
+__all__ = ["children", "write_pickle"]
 
 _SPECIALIZED = {
     "List[int]": "build_intlist",
@@ -56,11 +56,12 @@ def _shared_nodes(root: Node) -> frozenset[int]:
         node = waiting.pop()
         counts[id(node)] += 1
         if counts[id(node)] == 1:
-            waiting.extend(_children(node))
+            waiting.extend(children(node))
     return frozenset(identity for identity, count in counts.items() if count > 1)
 
 
-def _children(node: Node) -> list[Node]:
+def children(node: Node) -> list[Node]:
+    """The nodes directly in a node."""
     match node:
         case TupleNode(items) | ListNode(items):
             return list(items)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.dtype import DTYPES, Array, DType, dtype_of
+from ..ops.storage import address, strides_of
 from .container import ArchiveReader
 from .container_writer import ContainerWriter
 from .errors import archive_error
@@ -130,13 +131,14 @@ def window_of(array: Array) -> Window | None:
         owner = owner.base
     itemsize = array.itemsize
     strides = [0 if n == 1 else s for n, s in zip(array.shape, array.strides, strict=True)]
-    distance = _address(array) - _address(owner)
+    distance = address(array) - address(owner)
     if owner.dtype.hasobject or any(s < 0 or s % itemsize for s in (*strides, distance)):
         return None
     flat = _flat(owner)
     if flat is None or flat.nbytes % itemsize:
         return None
-    stride = tuple(max(s, 0) // itemsize for s in array.strides)
+    # only a dimension of size 1 can still have a negative stride, where the sign says nothing
+    stride = tuple(abs(s) for s in strides_of(array))
     return Window(flat.view(array.dtype), distance // itemsize, stride)
 
 
@@ -149,12 +151,6 @@ def _flat(owner: Array) -> Array | None:
     order = np.argsort([-s for s in owner.strides], kind="stable")
     ordered = owner.transpose(order)
     return ordered.reshape(-1) if ordered.flags.c_contiguous else None
-
-
-def _address(array: Array) -> int:
-    address = array.__array_interface__["data"][0]
-    assert isinstance(address, int)
-    return address
 
 
 class StorageTable:
@@ -177,7 +173,7 @@ class StorageTable:
     def _storage(self, owner: Array) -> StorageNode:
         kind = dtype_of(owner).scalar_name
         # empty arrays may lie anywhere: they share nothing
-        key = (_address(owner) if owner.size else -len(self._arrays) - 1, kind)
+        key = (address(owner) if owner.size else -len(self._arrays) - 1, kind)
         node = self._nodes.get(key)
         if node is None:
             node = StorageNode(kind, str(len(self._arrays)), "cpu", owner.size)

@@ -1,0 +1,239 @@
+"""Code files of an archive -> types and functions.
+
+A file is parsed when a name in it is first needed, a definition is turned into a type or function
+when it is first referred to, and a function's body is compiled when its signature or graph is first
+needed.  Every loaded archive has an importer of its own, so two archives may define classes of the
+same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..frontend import tree
+from ..frontend.diagnostics import Collector, Diagnostic, Label
+from ..frontend.from_text import module_trees
+from ..frontend.source import Span
+from ..typecheck.annotations import AnnotationReader
+from ..typecheck.functions import Function
+from ..typecheck.names import Constant
+from ..typecheck.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    STRING,
+    ClassType,
+    EnumType,
+    InterfaceType,
+    TupleType,
+    Type,
+)
+from .archive_names import ArchiveResolver, Operators, Upgrade, no_upgrade
+
+__all__ = ["CodeFile", "CodeImporter"]
+
+Origin = Callable[[int], Span | None]
+Define = Callable[[Function], None]
+Kind = Literal["parameter", "buffer", "attribute"]
+
+_SCALARS: Mapping[type, Type] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFile:
+    """The text of `code/a/b.py` and where its stretches came from, if the archive says."""
+
+    text: str
+    origin: Origin | None = None
+
+
+class CodeImporter:
+    """The types and functions of one archive; see `archive_names.Definitions`.
+
+    `files` maps a namespace (`__torch__.a.b`) to what reads its text; `constants` are those of
+    `constants.pkl`, in order.  `define` compiles a function (it becomes `Function.define`), and
+    `declare` makes just a signature, for the methods of interfaces; both find the names of the
+    code in `resolver`.  Faults in the code go to `collector`.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, Callable[[], CodeFile]],
+        constants: Sequence[Constant],
+        collector: Collector,
+        operators: Operators,
+        upgrade: Upgrade = no_upgrade,
+    ) -> None:
+        self._files = files
+        self._constants = constants
+        self._collector = collector
+        self.resolver = ArchiveResolver(self, operators, upgrade)
+        self.define: Define = _undefined
+        self.declare: Define = _undefined
+        self._definitions: dict[str, dict[str, tree.Definition]] = {}
+        self._types: dict[str, Type | None] = {}
+        self._functions: dict[str, Function | None] = {}
+
+    # -- look-up
+
+    def definition(self, qualified: str) -> tree.Definition | None:
+        """The tree of a class or function."""
+        namespace, _, name = qualified.rpartition(".")
+        if namespace not in self._definitions:
+            self._definitions[namespace] = dict(self._parse(namespace))
+        return self._definitions[namespace].get(name)
+
+    def _parse(self, namespace: str) -> Iterator[tuple[str, tree.Definition]]:
+        if namespace not in self._files:
+            return
+        file = self._files[namespace]()
+        filename = f"code/{namespace.replace('.', '/')}.py"
+        for definition in module_trees(file.text, filename, self._collector, file.origin):
+            yield definition.name, definition
+
+    def type_named(self, qualified: str) -> Type | None:
+        """The class, NamedTuple, enumeration or interface of that name; None if there is none."""
+        if qualified not in self._types:
+            definition = self.definition(qualified)
+            if not isinstance(definition, tree.ClassDefinition):
+                return None
+            self._make_type(qualified, definition)
+        return self._types[qualified]
+
+    def function_named(self, qualified: str) -> Function | None:
+        """The free function of that name; None if there is none."""
+        if qualified not in self._functions:
+            definition = self.definition(qualified)
+            if not isinstance(definition, tree.Function):
+                return None
+            function = Function(qualified, tree=definition, define=self.define)
+            self._functions[qualified] = function
+        return self._functions[qualified]
+
+    def members_of(self, namespace: str) -> Iterable[str]:
+        """The names one level below a namespace."""
+        self.definition(f"{namespace}.")
+        prefix = f"{namespace}."
+        inner = (n[len(prefix) :].partition(".")[0] for n in self._files if n.startswith(prefix))
+        return {**dict.fromkeys(self._definitions[namespace]), **dict.fromkeys(inner)}
+
+    def constant(self, name: str) -> Constant | None:
+        """`c0` is the first of the constants."""
+        digits = name.removeprefix("c")
+        if not (digits.isascii() and digits.isdigit()) or int(digits) >= len(self._constants):
+            return None
+        return self._constants[int(digits)]
+
+    def constant_names(self) -> Iterable[str]:
+        """`c0`, `c1` and so on."""
+        return (f"c{index}" for index in range(len(self._constants)))
+
+    # -- classes
+
+    def _make_type(self, qualified: str, definition: tree.ClassDefinition) -> None:
+        """Enter the type of a class definition into the table, before its parts are looked at."""
+        bases = [base.span.text for base in definition.bases]
+        match bases:
+            case [] | ["Module"]:
+                self._make_class(qualified, definition, bool(bases))
+            case ["NamedTuple"]:
+                self._types[qualified] = None  # it cannot contain itself
+                members = [m for m in definition.members if m.annotation is not None]
+                elements = tuple(self._type_of(m, qualified) for m in members)
+                fields = tuple(m.name for m in members)
+                self._types[qualified] = TupleType(elements, qualified, fields)
+            case ["Enum"]:
+                self._types[qualified] = self._enum(qualified, definition)
+            case ["Interface"] | ["ModuleInterface"]:
+                self._make_interface(qualified, definition, bases == ["ModuleInterface"])
+            case _:
+                self._types[qualified] = None
+                self._report(definition.span, f"`{qualified}` has bases no class here can have")
+
+    def _make_class(
+        self, qualified: str, definition: tree.ClassDefinition, is_module: bool
+    ) -> None:
+        cls = ClassType(qualified, is_module)
+        self._types[qualified] = cls
+        parameters = self._strings(definition, "__parameters__")
+        buffers = self._strings(definition, "__buffers__")
+        for member in definition.members:
+            if member.annotation is None:
+                continue
+            if _is_final(member.annotation):
+                cls.constants[member.name] = _literal(member.value)
+                continue
+            kind: Kind = "attribute"
+            if member.name in parameters:
+                kind = "parameter"
+            elif member.name in buffers:
+                kind = "buffer"
+            cls.add_attribute(member.name, self._type_of(member, qualified), kind)
+        for method in definition.methods:
+            name = f"{qualified}.{method.name}"
+            cls.methods[method.name] = Function(name, method, self.define, owner=cls)
+
+    def _make_interface(
+        self, qualified: str, definition: tree.ClassDefinition, is_module: bool
+    ) -> None:
+        interface = InterfaceType(qualified, is_module)
+        self._types[qualified] = interface
+        for method in definition.methods:
+            name = f"{qualified}.{method.name}"
+            interface.methods[method.name] = Function(name, method, self.declare)
+
+    def _enum(self, qualified: str, definition: tree.ClassDefinition) -> Type | None:
+        members = tuple((m.name, _literal(m.value)) for m in definition.members)
+        kinds = {type(value) for _, value in members}
+        value_type = _SCALARS.get(kinds.pop()) if len(kinds) == 1 else None
+        if value_type is None:
+            self._report(definition.span, f"the members of `{qualified}` are not of one type")
+            return None
+        return EnumType(qualified, value_type, members)
+
+    @staticmethod
+    def _strings(definition: tree.ClassDefinition, name: str) -> frozenset[str]:
+        """The strings of `__parameters__ = ["weight", ]`."""
+        for member in definition.members:
+            if member.name == name and isinstance(member.value, tree.ListDisplay):
+                values = (_literal(element) for element in member.value.elements)
+                return frozenset(value for value in values if isinstance(value, str))
+        return frozenset()
+
+    def _type_of(self, member: tree.ClassMember, qualified: str) -> Type:
+        where = f"in class `{qualified}`"
+        return AnnotationReader(self.resolver, self._collector, where).read(member.annotation)
+
+    def _report(self, span: Span, message: str) -> None:
+        self._collector.add(Diagnostic("damaged-archive", message, Label(span, "here")))
+
+
+def _undefined(function: Function) -> None:
+    raise RuntimeError(f"nothing compiles {function.qualified_name}")
+
+
+def _is_final(annotation: tree.Expr) -> bool:
+    match annotation:
+        case tree.Subscript(value=tree.Name(id="Final")) | tree.Name(id="Final"):
+            return True
+    return False
+
+
+def _literal(expression: tree.Expr | None) -> object:
+    """The value of a constant as code files write it; None for what is none."""
+    match expression:
+        case tree.Literal(value=value):
+            return value
+        case tree.Name(id="inf" | "nan" as name):
+            return float(name)
+        case tree.Unary(operator="-", operand=operand):
+            number = _literal(operand)
+            return -number if isinstance(number, int | float | complex) else None
+        case tree.TupleDisplay(elements=elements):
+            return tuple(_literal(element) for element in elements)
+        case tree.ListDisplay(elements=elements):
+            return [_literal(element) for element in elements]
+    return None

@@ -1,0 +1,215 @@
+"""Opening archives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..frontend.diagnostics import Collector
+from ..frontend.exceptions import raise_for
+from ..interpreter.errors import Failure, script_error
+from ..interpreter.inference import type_of_value
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import invoke
+from ..ir.define import define_function
+from ..ops.table import TABLE
+from ..typecheck.functions import Function
+from ..typecheck.names import Constant
+from ..typecheck.schema import Signature
+from ..typecheck.types import ANY
+from .container import ArchiveReader, Readable
+from .debug_info import read_debug_records
+from .errors import ArchiveError, archive_error
+from .import_code import CodeFile, CodeImporter
+from .limits import DEFAULT_LIMITS, Limits
+from .pickle_nodes import Node, ObjectNode, TupleNode
+from .pickle_reader import read_pickle
+from .pickle_writer import children
+from .read_values import ValueReader
+from .tensors import StorageReader
+from .unknown_operators import unknown_operators
+
+__all__ = ["NEWEST_VERSION", "load_archive"]
+
+NEWEST_VERSION = 10
+"""The newest file version that is read."""
+
+
+def load_archive(
+    source: Readable,
+    extra_files: dict[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ScriptObject:
+    """The root object of a TorchScript archive.
+
+    Code is read now and compiled when first needed; nothing is ever executed or imported.
+
+    Args:
+        source: a path, a file object opened for reading bytes, or the bytes.
+        extra_files: names of extra records; those that exist are filled in, as bytes.
+        limits: how much the file may ask for.
+
+    Raises:
+        ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
+            limits, or uses operators that do not exist here (all are named).
+        OSError: the file cannot be opened.
+    """
+    with ArchiveReader(source, limits) as archive:
+        return _Loader(archive, limits).load(extra_files)
+
+
+class _Loader:
+    def __init__(self, archive: ArchiveReader, limits: Limits) -> None:
+        self.archive = archive
+        self.limits = limits
+        self.collector = Collector()
+        self.constants: list[Constant] = []
+        self.importer = CodeImporter(self._files(), self.constants, self.collector, TABLE.names)
+        self.importer.define = self._define
+        self.importer.declare = self._define
+        self._defining = 0
+
+    def load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
+        self._check_kind()
+        self._check_version()
+        for value in self._constant_values():
+            self.constants.append(Constant(value, type_of_value(value) or ANY))
+        root = self._pickle("data.pkl")
+        if not isinstance(root, ObjectNode):
+            raise self._error("damaged-archive", "holds no module in `data.pkl`")
+        self._check_operators(root)
+        made = self._reader("data.pkl", "data/").value(root)
+        raise_for(self.collector)
+        assert isinstance(made, ScriptObject)
+        for name in extra_files or ():
+            if f"extra/{name}" in self.archive:
+                assert extra_files is not None
+                extra_files[name] = self.archive.read(f"extra/{name}")
+        return made
+
+    # -- records
+
+    def _error(self, code: str, what: str, torch: str = "", help: str = "") -> ArchiveError:
+        return archive_error(code, f"{self.archive.title} {what}", torch=torch, help=help)
+
+    def _check_kind(self) -> None:
+        if "data.pkl" in self.archive and "constants.pkl" in self.archive:
+            return
+        kind = self.archive.kind()
+        raise self._error(
+            "not-an-archive",
+            f"is not a TorchScript archive: it is {kind.description}",
+            torch="PytorchStreamReader failed locating file constants.pkl: file not found",
+            help=kind.hint,
+        )
+
+    def _check_version(self) -> None:
+        record = next((r for r in (".data/version", "version") if r in self.archive), None)
+        if record is None:
+            raise self._error("damaged-archive", 'has no record "version"')
+        text = self.archive.read(record)[:32].decode("ascii", "replace").strip()
+        if not text.isdigit():
+            raise self._error("damaged-archive", f"has no version number, but {text!r}")
+        version = int(text)
+        if not 1 <= version <= NEWEST_VERSION:
+            raise self._error(
+                "version-too-new" if version else "damaged-archive",
+                f"is of file version {version}; versions 1 to {NEWEST_VERSION} are read here",
+                torch=f"Attempted to read a PyTorch file with version {version}, but the maximum "
+                f"supported version for reading is {NEWEST_VERSION}.",
+            )
+
+    def _pickle(self, record: str) -> Node:
+        return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
+
+    def _reader(self, record: str, folder: str) -> ValueReader:
+        storages = StorageReader(self.archive, folder)
+        named = self.importer.type_named
+        return ValueReader(storages, named, run, f"`{record}`", self.limits)
+
+    def _constant_values(self) -> Sequence[object]:
+        root = self._pickle("constants.pkl")
+        if not isinstance(root, TupleNode):
+            raise self._error("damaged-archive", "holds no tuple in `constants.pkl`")
+        reader = self._reader("constants.pkl", "constants/")
+        return [reader.value(item) for item in root.items]
+
+    # -- code
+
+    def _files(self) -> dict[str, Callable[[], CodeFile]]:
+        found: dict[str, Callable[[], CodeFile]] = {}
+        for record in self.archive.records("code/"):
+            if record.endswith(".py"):
+                namespace = record.removeprefix("code/").removesuffix(".py").replace("/", ".")
+                found[namespace] = self._file(record)
+        return found
+
+    def _file(self, record: str) -> Callable[[], CodeFile]:
+        """What decodes a code file; its bytes are read now, since the archive will be closed."""
+        if self.archive.size(record) > self.limits.code:
+            what = f"has a code file of {self.archive.size(record)} bytes: `{record}`"
+            raise self._error("limit-exceeded", what)
+        code = self.archive.read(record)
+        debug_record = f"{record}.debug_pkl"
+        debug = self.archive.read(debug_record) if debug_record in self.archive else None
+
+        def decode() -> CodeFile:
+            text = code.decode("utf-8", "surrogateescape")
+            if debug is None:
+                return CodeFile(text)
+            try:
+                root = read_pickle(debug, f"`{debug_record}`", self.limits)
+            except ArchiveError:
+                return CodeFile(text)  # such records serve messages only
+            return CodeFile(text, read_debug_records(root, text))
+
+        return decode
+
+    def _check_operators(self, root: ObjectNode) -> None:
+        unknown = unknown_operators(self.importer, _classes(root), _is_known)
+        if unknown:
+            raise ArchiveError(unknown)
+
+    def _define(self, function: Function) -> None:
+        """Compile a function; what is wrong is raised at the end of the outermost one."""
+        self._defining += 1
+        try:
+            define_function(function, self.importer.resolver, self.collector, TABLE, evaluate)
+        finally:
+            self._defining -= 1
+        if not self._defining:
+            raise_for(self.collector)
+
+
+def _is_known(operator: str) -> bool:
+    return bool(TABLE.operators(operator))
+
+
+def _classes(root: ObjectNode) -> Iterable[str]:
+    """The names of the classes of all objects that an object holds, itself included."""
+    names: dict[str, None] = {}
+    seen: set[int] = set()
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ObjectNode):
+            names[node.cls.qualified_name] = None
+        waiting.extend(children(node))
+    return names
+
+
+def evaluate(signature: Signature, values: Sequence[object]) -> object:
+    """Run an operator on constants, for the passes that compute."""
+    return TABLE.of(signature).forward(*values)
+
+
+def run(function: Function, values: Sequence[object]) -> object:
+    """Run a function on machine values."""
+    try:
+        return invoke(function, values)
+    except Failure as failure:
+        error = script_error(failure, function)
+    raise error from None

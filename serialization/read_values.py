@@ -1,0 +1,172 @@
+"""Plain data of a pickle -> values of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..interpreter.objects import EnumMember, ScriptObject
+from ..ops.dtype import Array, Device
+from ..ops.tensor import Parameter, Tensor
+from ..typecheck.functions import Function
+from ..typecheck.types import ClassAttribute, ClassType, EnumType, Type
+from .errors import ArchiveError, archive_error
+from .limits import DEFAULT_LIMITS, Limits
+from .pickle_nodes import (
+    ComplexNode,
+    DeviceNode,
+    DictNode,
+    EnumNode,
+    Global,
+    ListNode,
+    Node,
+    ObjectNode,
+    TensorNode,
+    TupleNode,
+)
+from .tensors import StorageReader
+
+__all__ = ["Call", "ValueReader"]
+
+Call = Callable[[Function, Sequence[object]], object]
+"""Runs a function on machine values."""
+
+
+class ValueReader:
+    """Makes the values of one pickle; what shares a node there is one object here.
+
+    `type_named` knows the archive's classes and enumerations; `call` runs `__setstate__`; `title`
+    is what messages call the pickle.
+    """
+
+    def __init__(
+        self,
+        storages: StorageReader,
+        type_named: Callable[[str], Type | None],
+        call: Call,
+        title: str,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._storages = storages
+        self._type_named = type_named
+        self._call = call
+        self._title = title
+        self._limits = limits
+        self._depth = 0
+        self._made: dict[int, object] = {}
+        self._handles: dict[int, Tensor] = {}
+        self._pending: set[int] = set()
+
+    def value(self, node: Node) -> object:
+        """The value of a node.
+
+        Raises:
+            ArchiveError: it names an unknown class, lacks an attribute, or holds itself.
+        """
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        identity = id(node)
+        if identity in self._made:
+            return self._made[identity]
+        if identity in self._pending:
+            raise self._damaged("holds a value that contains itself")
+        if self._depth >= self._limits.depth:
+            message = f"values lie more than {self._limits.depth} deep in each other"
+            raise archive_error("limit-exceeded", f"in {self._title}, {message}")
+        self._pending.add(identity)
+        self._depth += 1
+        try:
+            made = self._make(node)
+        finally:
+            self._depth -= 1
+            self._pending.discard(identity)
+        self._made[identity] = made
+        return made
+
+    def _make(self, node: Node) -> object:
+        match node:
+            case TensorNode():
+                return self._storages.array(node)
+            case TupleNode(items):
+                return tuple([self.value(item) for item in items])
+            case ListNode(items):
+                return [self.value(item) for item in items]
+            case DictNode():
+                return self._dict(node)
+            case ComplexNode(value):
+                return value
+            case DeviceNode(name):
+                return Device(name)
+            case EnumNode():
+                return self._enum_member(node)
+            case ObjectNode():
+                return self._object(node)
+        raise self._damaged("holds a name or storage where a value should be")
+
+    def _dict(self, node: DictNode) -> dict[object, object]:
+        try:
+            return {self.value(key): self.value(value) for key, value in node.items}
+        except TypeError:
+            raise self._damaged("has a dict with a key that no dict can have") from None
+
+    def _enum_member(self, node: EnumNode) -> EnumMember:
+        enum = self._type_named(node.cls.qualified_name)
+        if not isinstance(enum, EnumType):
+            raise self._unknown(node.cls)
+        value = self.value(node.value)
+        for name, candidate in enum.members:
+            if type(candidate) is type(value) and candidate == value:
+                return EnumMember(enum, name)
+        raise self._damaged(f"has no member of `{enum.python}` with value {value!r}")
+
+    # -- objects
+
+    def _object(self, node: ObjectNode) -> ScriptObject:
+        cls = self._type_named(node.cls.qualified_name)
+        if not isinstance(cls, ClassType):
+            raise self._unknown(node.cls)
+        made = ScriptObject(cls)
+        restore = cls.method("__setstate__")
+        if restore is not None and cls.method("__getstate__") is not None:
+            self._call(restore, (made, self.value(node.state)))
+            return made
+        if not isinstance(node.state, DictNode):
+            raise self._damaged(f"has a `{cls.qualified_name}` without attributes")
+        state = node.state.by_name()
+        for index, attribute in enumerate(cls.attributes.values()):
+            if attribute.name not in state:
+                what = f"`{attribute.name}` of a `{cls.qualified_name}`"
+                raise self._damaged(f"has no value for attribute {what}")
+            made.slots[index] = self._slot(state[attribute.name], attribute)
+        return made
+
+    def _slot(self, node: Node, attribute: ClassAttribute) -> object:
+        if not isinstance(node, TensorNode):
+            return self.value(node)
+        handle = self._handles.get(id(node))
+        if handle is None:
+            handle = self._handle(node, attribute.kind == "parameter")
+            self._handles[id(node)] = handle
+        return handle
+
+    def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
+        array = self.value(node)
+        assert isinstance(array, Array)
+        handle = Parameter._of(array) if is_parameter else Tensor._of(array)
+        handle.requires_grad = node.requires_grad
+        return handle
+
+    # -- errors
+
+    def _damaged(self, what: str) -> ArchiveError:
+        return archive_error("damaged-archive", f"{self._title} {what}")
+
+    def _unknown(self, cls: Global) -> ArchiveError:
+        name = cls.qualified_name
+        if name.startswith("__torch__.torch.classes."):
+            message = f"{self._title} holds an object of the built-in class `{name}`"
+            return archive_error("unsupported-value", f"{message}, which is not supported")
+        return archive_error(
+            "damaged-archive",
+            f"{self._title} holds a `{name}`, which no code file defines",
+            torch=f"Unknown type name '{name}'",
+        )

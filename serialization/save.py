@@ -1,0 +1,172 @@
+"""Writing archives."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import BinaryIO
+
+from ..interpreter.objects import ScriptObject
+from ..ir.clone import clone_graph
+from ..typecheck.functions import Function
+from ..typecheck.schema import NO_DEFAULT, Argument, Signature
+from ..typecheck.types import ANY, BOOL, ClassType, Type
+from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
+from .debug_info import write_debug_records
+from .errors import archive_error
+from .load import run
+from .pickle_nodes import TupleNode
+from .pickle_writer import write_pickle
+from .python_classes import print_unit
+from .python_constants import type_of
+from .python_printer import PrintError, graph_of
+from .python_types import Named, TypeNames
+from .tensors import StorageTable
+from .write_values import ValueWriter
+
+__all__ = ["Target", "save_archive", "save_function", "save_function_to_buffer", "save_to_buffer"]
+
+Target = str | os.PathLike[str] | BinaryIO
+
+ExtraFiles = Mapping[str, bytes | str]
+
+
+def save_archive(target: ScriptObject, file: Target, extra_files: ExtraFiles | None = None) -> None:
+    """Write a script object, usually a module, as a TorchScript archive.
+
+    Equal objects make equal bytes.  A file at the path is replaced once all is written, or stays as
+    it was; a file object only gets bytes when everything has a form in an archive.
+
+    Raises:
+        ArchiveError: something has no form in an archive.
+        OSError: the file cannot be written.
+    """
+    if not isinstance(file, str | os.PathLike):
+        file.write(save_to_buffer(target, extra_files))
+        return
+    name = archive_name(file)
+    records = _records(target, extra_files)
+    with atomic_file(file) as opened:
+        _write(records, opened, name)
+
+
+def save_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
+    """The bytes of the archive of a script object; raises as `save_archive`."""
+    sink = io.BytesIO()
+    _write(_records(target, extra_files), sink, "archive")
+    return sink.getvalue()
+
+
+def save_function(function: Function, file: Target, extra_files: ExtraFiles | None = None) -> None:
+    """Write a function as an archive: a module without attributes whose `forward` it is."""
+    save_archive(_placeholder(function), file, extra_files)
+
+
+def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None = None) -> bytes:
+    """The bytes of the archive of a function."""
+    return save_to_buffer(_placeholder(function), extra_files)
+
+
+# -- an archive's records
+
+
+def _records(target: ScriptObject, extra_files: ExtraFiles | None) -> _Records:
+    try:
+        return _Records(target, extra_files or {})
+    except PrintError as error:
+        raise archive_error("unsupported-value", f"this cannot be saved: {error}") from None
+
+
+class _Records:
+    """Everything that goes into an archive, made before the first byte is written."""
+
+    def __init__(self, target: ScriptObject, extra_files: ExtraFiles) -> None:
+        self.extra = {
+            name: content.encode() if isinstance(content, str) else bytes(content)
+            for name, content in extra_files.items()
+        }
+        names = TypeNames(unique=True)
+        names.name_of(target.cls)
+        self.storages = StorageTable()
+        data = ValueWriter(self.storages, names, run)
+        self.data = write_pickle(data.node(target, target.cls))
+        unit = print_unit(*_roots(target, data), names=names)
+        self.files = unit.files
+        self.constant_storages = StorageTable()
+        constants = ValueWriter(self.constant_storages, names, run)
+        values = tuple(constants.node(v, _type_of(v)) for v in unit.constants)
+        self.constants = write_pickle(TupleNode(values))
+
+
+def _roots(target: ScriptObject, data: ValueWriter) -> list[Named]:
+    """The root's class, and the classes of objects that only the data names."""
+    return [target.cls, *(cls for cls in data.classes if cls is not target.cls)]
+
+
+def _type_of(value: object) -> Type:
+    try:
+        return type_of(value)
+    except TypeError:
+        return ANY
+
+
+def _write(records: _Records, sink: Sink, name: str) -> None:
+    """The records in the order of PyTorch's own writer."""
+    writer = ContainerWriter(sink, name)
+    for extra, content in records.extra.items():
+        writer.add(f"extra/{extra}", content)
+    records.storages.write(writer, "data/")
+    writer.add("data.pkl", records.data)
+    for file in records.files:
+        record = f"code/{file.namespace.replace('.', '/')}.py"
+        writer.add(record, file.text.encode("utf-8", "surrogateescape"))
+        writer.add(f"{record}.debug_pkl", write_debug_records(file.text, file.records))
+    records.constant_storages.write(writer, "constants/")
+    writer.add("constants.pkl", records.constants)
+    version = _version(file.text for file in records.files)
+    writer.add("version" if version < 6 else ".data/version", f"{version}\n".encode())
+    writer.add("byteorder", b"little")
+    writer.add(".data/serialization_id", writer.serialization_id().encode())
+    writer.finish()
+
+
+_BUMPS = {"div": 4, "div_": 4, "full": 5, "linspace": 8, "logspace": 9, "gelu": 10}
+"""The file version from which on an operator means what it means now."""
+
+_BUMPED = re.compile(rf"torch\.({'|'.join(_BUMPS)})\(")
+
+
+def _version(texts: Iterable[str]) -> int:
+    """The lowest file version in which all operators of the code mean what they mean now."""
+    used = (name for text in texts for name in _BUMPED.findall(text))
+    return max(3, *(_BUMPS[name] for name in used), 3)
+
+
+# -- functions
+
+
+def _placeholder(function: Function) -> ScriptObject:
+    """An object of class `PlaceholderModule` whose `forward` is the function.
+
+    A method needs a first parameter self; as in torch, default arguments are lost.
+    """
+    cls = ClassType("__torch__.PlaceholderModule", is_module=True)
+    cls.add_attribute("training", BOOL)
+    graph = clone_graph(graph_of(function))
+    graph.block.param.insert_output(0, cls).name = "self"
+    signature = function.signature
+    arguments = (
+        Argument("self", cls),
+        *(Argument(a.name, a.type, NO_DEFAULT) for a in signature.arguments),
+    )
+    forward = Function(
+        f"{cls.qualified_name}.forward",
+        tree=function.tree,
+        declared=Signature("forward", "", arguments, signature.returns),
+        graph=graph,
+        owner=cls,
+    )
+    cls.methods["forward"] = forward
+    return ScriptObject(cls, [True])

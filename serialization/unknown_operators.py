@@ -1,0 +1,90 @@
+"""Finding the operators of an archive that do not exist here, before anything runs.
+
+Only the code that can be reached is looked at: the methods of the classes of the archive's objects,
+and what they name.  Operators are recognised by their spelling, `torch.name(...)` and
+`ops.namespace.name(...)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+
+from ..frontend import tree
+from ..frontend.diagnostics import Diagnostic, Label
+from .import_code import CodeImporter
+
+__all__ = ["unknown_operators"]
+
+
+def unknown_operators(
+    importer: CodeImporter, classes: Iterable[str], is_known: Callable[[str], bool]
+) -> list[Diagnostic]:
+    """One diagnostic for each operator that is not known, with every place where it is used.
+
+    `classes` are the qualified names to begin with.
+    """
+    places: dict[str, list[Label]] = {}
+    waiting = list(classes)
+    seen = set(waiting)
+    while waiting:
+        definition = importer.definition(waiting.pop())
+        if definition is None:
+            continue
+        for expression in _dotted_names(definition):
+            parts = _parts(expression)
+            operator = _operator(parts)
+            if operator is None:
+                named = ".".join(parts)
+                if named not in seen:
+                    seen.add(named)
+                    waiting.append(named)
+            elif not is_known(operator):
+                places.setdefault(operator, []).append(Label(expression.span, "used here"))
+    return [_diagnostic(operator, labels) for operator, labels in places.items()]
+
+
+def _dotted_names(node: object) -> Iterator[tree.Attribute]:
+    """The outermost `a.b.c` expressions in a tree, in order."""
+    if isinstance(node, tree.Attribute) and _parts(node):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _dotted_names(part)
+    elif isinstance(node, tree.Node) and is_dataclass(node):
+        for field in fields(node):
+            yield from _dotted_names(getattr(node, field.name))
+
+
+def _parts(expression: tree.Expr) -> list[str]:
+    """`["a", "b", "c"]` of `a.b.c`; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(expression, tree.Attribute):
+        parts.append(expression.name)
+        expression = expression.value
+    if not isinstance(expression, tree.Name):
+        return []
+    return [expression.id, *reversed(parts)]
+
+
+def _operator(parts: list[str]) -> str | None:
+    match parts:
+        case ["torch", name] | ["torch", "autograd", name]:
+            return f"aten::{name}"
+        case ["ops", namespace, name]:
+            return f"{namespace}::{name}"
+    return None
+
+
+def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
+    spelling = operator.replace("aten::", "torch.").replace("::", ".")
+    first, *others = labels
+    notes = tuple(f"also at {label.span}" for label in others[3:])
+    return Diagnostic(
+        "unknown-op",
+        f"the archive uses the operator `{spelling}`, which does not exist here",
+        first,
+        secondary=tuple(others[:3]),
+        notes=notes,
+        torch_message=f"Unknown builtin op: {operator}.",
+    )
