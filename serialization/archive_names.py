@@ -14,6 +14,7 @@ from typing import Protocol
 
 from ..frontend.source import Span
 from ..typecheck.annotations import TYPE_NAMES
+from ..typecheck.forms import known_forms
 from ..typecheck.functions import Function
 from ..typecheck.names import (
     Constant,
@@ -27,13 +28,6 @@ from ..typecheck.names import (
 from ..typecheck.types import COMPLEX, FLOAT, Type
 
 __all__ = ["ArchiveResolver", "Definitions", "Operators", "Upgrade", "no_upgrade"]
-
-SPECIAL_FORMS = frozenset(
-    """abs all annotate any bool chr complex dict divmod enumerate filter float fork getattr hasattr
-    hex id int isinstance len list map max min next oct ord pow print range rangelist reversed round
-    set slice sorted str sum tuple type unchecked_cast uninitialized zip awaitable""".split()
-)
-"""Names of the language itself."""
 
 _GENERIC = ("Any", "List", "Dict", "Tuple", "Optional", "Union", "Future", "Await", "RRef")
 
@@ -160,7 +154,7 @@ class ArchiveResolver:
 
     def lookup(self, name: str, span: Span) -> Meaning | None:
         """See `typecheck.names.Resolver`."""
-        if name in SPECIAL_FORMS or name in _GENERIC:
+        if name in known_forms() or name in _GENERIC:
             return SpecialForm(name)
         if name in TYPE_NAMES:
             return TypeName(TYPE_NAMES[name])
@@ -178,4 +172,4 @@ class ArchiveResolver:
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
-        return ("torch", "ops", "CONSTANTS", "__torch__", *sorted(SPECIAL_FORMS), *_NUMBERS)
+        return ("torch", "ops", "CONSTANTS", "__torch__", *sorted(known_forms()), *_NUMBERS)

@@ -44,16 +44,17 @@ def unknown_operators(
     return [_diagnostic(operator, labels) for operator, labels in places.items()]
 
 
-def _dotted_names(node: object) -> Iterator[tree.Attribute]:
+def _dotted_names(root: object) -> Iterator[tree.Attribute]:
     """The outermost `a.b.c` expressions in a tree, in order."""
-    if isinstance(node, tree.Attribute) and _parts(node):
-        yield node
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _dotted_names(part)
-    elif isinstance(node, tree.Node) and is_dataclass(node):
-        for field in fields(node):
-            yield from _dotted_names(getattr(node, field.name))
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Attribute) and _parts(node):
+            yield node
+        elif isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif isinstance(node, tree.Node) and is_dataclass(node):
+            waiting.extend(getattr(node, field.name) for field in reversed(fields(node)))
 
 
 def _parts(expression: tree.Expr) -> list[str]:
@@ -77,7 +78,8 @@ def _operator(parts: list[str]) -> str | None:
 
 
 def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
-    spelling = operator.replace("aten::", "torch.").replace("::", ".")
+    namespace, _, name = operator.partition("::")
+    spelling = f"torch.{name}" if namespace == "aten" else f"ops.{namespace}.{name}"
     first, *others = labels
     notes = tuple(f"also at {label.span}" for label in others[3:])
     return Diagnostic(
