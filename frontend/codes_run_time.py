@@ -141,6 +141,24 @@ RUN_TIME = (
         "Division of floats by zero gives `inf` or `nan`; of integers, by `//` or `%`, it fails.",
     ),
     Code(
+        "number-too-large",
+        "a number does not fit into 64 bits",
+        """
+        def f(x: float) -> int:
+            return int(x)
+
+        f(1e30)
+        """,
+        """
+        def f(x: float) -> float:
+            return x
+
+        f(1e30)
+        """,
+        "An int of script has 64 bits. Sums and products that are too large wrap around; what "
+        "cannot be turned into such an int fails.",
+    ),
+    Code(
         "inplace-on-leaf",
         "a parameter is changed in place while gradients are recorded",
         """

@@ -8,7 +8,7 @@ code in backticks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .edits import Edit, hunks
@@ -165,9 +165,15 @@ class Collector:
     demands: list[Demand] = field(default_factory=list)
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic, unless one with the same code already points at the same text."""
-        if not any(self._same(diagnostic, other) for other in self.found):
-            self.found.append(diagnostic)
+        """Keep a diagnostic, unless one with the same code already points at the same text.
+
+        It gets the demands of the moment, if it has none of its own.
+        """
+        if any(self._same(diagnostic, other) for other in self.found):
+            return
+        if self.demands and not diagnostic.demands:
+            diagnostic = replace(diagnostic, demands=tuple(self.demands))
+        self.found.append(diagnostic)
 
     @staticmethod
     def _same(one: Diagnostic, other: Diagnostic) -> bool:
