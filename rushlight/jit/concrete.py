@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from ..interpreter.values import type_of_value
+from ..interpreter.inference import CannotInfer, infer_type, type_of_value
 from ..nn.module import Module
 from ..ops.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
-from ..typecheck.types import ClassType, Type
+from ..typecheck.types import NONE, ClassType, Type
 from .compile import method_function
 from .decorators import Attribute
 from .python_types import type_of_annotation
@@ -110,21 +110,15 @@ def _gather(module: Module) -> Facts:
     annotations = dict(_annotations(type(module)))
     for kind, table in (("parameter", module._parameters), ("buffer", module._buffers)):
         for name, value in table.items():
-            facts.attributes.append((name, _type_of(name, value, annotations)[0] or _none(), kind))
+            facts.attributes.append((name, _type_of(name, value, annotations)[0] or NONE, kind))
     for name, submodule in module._modules.items():
         if submodule is None:
-            facts.attributes.append((name, _none(), "attribute"))
+            facts.attributes.append((name, NONE, "attribute"))
         else:
             facts.modules.append((name, concrete_type(submodule)))
     _gather_constants(module, facts, annotations)
     _gather_attributes(module, facts, annotations)
     return facts
-
-
-def _none() -> Type:
-    found = type_of_value(None)
-    assert found is not None
-    return found
 
 
 def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
@@ -212,21 +206,13 @@ def _why_missing(value: Any, inferred: bool) -> str:
     """torch's sentence on an attribute that script cannot hold."""
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    hint = (
-        "Its type was inferred; try adding a type annotation for the attribute." if inferred else ""
-    )
+    try:
+        infer_type(value)
+        reason = "Its annotation is no type of TorchScript"
+    except CannotInfer as error:
+        reason = str(error)
+    hint = "Its type was inferred; try adding a type annotation for the attribute." * inferred
     return (
         "(This attribute exists on the Python module, but we failed to convert Python type: "
-        f"'{name}' to a TorchScript type. {_reason(value)}. {hint})"
-    )
-
-
-def _reason(value: Any) -> str:
-    if isinstance(value, list):
-        return "List trace inputs must have elements" if not value else "List element types differ"
-    if isinstance(value, dict):
-        return "Dictionary inputs must have entries" if not value else "Dictionary types differ"
-    return (
-        "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
-        "inputs or outputs of traced functions"
+        f"'{name}' to a TorchScript type. {reason}. {hint})"
     )
