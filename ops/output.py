@@ -1,0 +1,93 @@
+"""Text: printing, formatting, warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from .display_aten import format_for_print
+from .errors import OperatorError
+from .scalar_maths import int_of
+from .table import operator
+
+__all__: list[str] = []
+
+
+@operator("prim::Print(...) -> ()")
+def print_values(*values: Any) -> None:
+    sys.stdout.write(" ".join(map(format_for_print, values)) + "\n")
+
+
+@operator("aten::str(t elem) -> str")
+def text_of(elem: Any) -> str:
+    return format_for_print(elem)
+
+
+@operator("aten::warn(str message, int stacklevel=2) -> ()")
+def warn(message: str, stacklevel: int) -> None:
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)
+
+
+@operator("aten::format(str self, ...) -> str")
+def format_values(self: str, *values: Any) -> str:
+    """Every `{}` replaced by a value; further values are left out."""
+    pieces = self.split("{}")
+    if len(pieces) - 1 > len(values):
+        raise OperatorError(
+            f"Too few arguments for format string: {self}",
+            headline=f"the format string has {len(pieces) - 1} places for {len(values)} values",
+        )
+    text = pieces[0]
+    for piece, value in zip(pieces[1:], values, strict=False):
+        text += format_for_print(value) + piece
+    return text
+
+
+def _too_few() -> OperatorError:
+    return OperatorError("Too few arguments for format string")
+
+
+def _specified(specifier: str, value: Any) -> str:
+    if specifier == "s":
+        return _plain(value)
+    if specifier in "di":
+        return str(int_of(value) if isinstance(value, float) else int(value))
+    if specifier in "eEfF":
+        return f"{float(value):{specifier}}"
+    if specifier == "c":
+        return chr(value) if isinstance(value, int) else str(value)
+    raise OperatorError(
+        f"The specifier %{specifier} is not supported in TorchScript format strings",
+        headline=f"`%{specifier}` is not one of %s %d %i %f %F %e %E %c",
+    )
+
+
+def _plain(value: Any) -> str:
+    """A value for `%s`, where floats look as in C++ streams."""
+    return f"{value:g}" if isinstance(value, float) else format_for_print(value)
+
+
+@operator("aten::percentFormat(str self, ...) -> str")
+def percent_format(self: str, *values: Any) -> str:
+    """The `%` operator of a string."""
+    text, rest = "", self
+    left: Iterator[Any] = iter(values)
+    count = 0
+    while "%" in rest:
+        before, _, rest = rest.partition("%")
+        text += before
+        if not rest:
+            raise OperatorError("Incomplete format specifier")
+        specifier, rest = rest[0], rest[1:]
+        if specifier == "%":
+            text += "%"
+            continue
+        if count == len(values):
+            raise _too_few()
+        count += 1
+        text += _specified(specifier, next(left))
+    if count < len(values):
+        raise OperatorError("Too many arguments for format string")
+    return text + rest
