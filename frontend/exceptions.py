@@ -15,7 +15,6 @@ from typing import Literal, NoReturn
 
 from .diagnostics import Collector, Diagnostic
 from .paths import is_own_file
-from .render import render_rich
 from .terminal import colors_wanted, width_wanted
 from .torch_text import compile_error_text
 
@@ -125,6 +124,8 @@ def attach(error: Exception, diagnostics: Sequence[Diagnostic]) -> Exception:
 
 
 def _readable(diagnostics: Sequence[Diagnostic]) -> str:
+    from .render import render_rich  # only errors need it, not every start
+
     return render_rich(diagnostics, width=width_wanted(), color=colors_wanted())
 
 
