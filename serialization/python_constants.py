@@ -26,7 +26,7 @@ from ..typecheck.types import (
 )
 from .python_types import TypeNames, element_is_evident
 
-__all__ = ["Constants", "float_text", "quoted", "type_of"]
+__all__ = ["Constants", "float_text", "loose_text", "quoted", "type_of"]
 
 _ESCAPES = {
     **dict(zip("\\'\"\a\b\f\n\r\t\v", ("\\" + c for c in "\\'\"abfnrtv"), strict=True)),
@@ -51,16 +51,22 @@ def float_text(value: float) -> str:
     return f"{value:.17g}"
 
 
-def _complex_text(value: complex) -> str:
-    """Both parts have a bare point where they are integral, and zeros have no sign."""
-    sign = "+" if value.imag >= 0 else "-"
-    return f"{_part_text(value.real)}{sign}{_part_text(abs(value.imag))}j"
+def loose_text(value: object) -> str:
+    """A value as `print` shows it, with quotes around a string but nothing escaped.
 
-
-def _part_text(value: float) -> str:
-    if math.isfinite(value) and -(2.0**63) <= value < 2.0**63 and value == int(value):
-        return f"{int(value)}."
-    return f"{value:.17g}"
+    Floats below 2**63 that are integral have a bare point, and zeros have no sign.  Such are the
+    values in the definition of an enumeration.
+    """
+    match value:
+        case str():
+            return f'"{value}"'
+        case float():
+            integral = -(2.0**63) <= value < 2.0**63 and value == int(value)
+            return f"{int(value)}." if integral else f"{value:.17g}"
+        case complex():
+            sign = "+" if value.imag >= 0 else "-"
+            return f"{loose_text(value.real)}{sign}{loose_text(abs(value.imag))}j"
+    return str(value)
 
 
 def type_of(value: object) -> Type:
@@ -193,5 +199,5 @@ def _scalar(value: object, type: Type) -> str:
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, complex):
-        return _complex_text(value)
+        return loose_text(value)
     raise TypeError(f"{type_name(value)} is not a constant of type {type}")

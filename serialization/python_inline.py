@@ -65,6 +65,6 @@ def _can_inline(value: Value) -> bool:
         return False
     if user.kind == "prim::Loop":
         return index < 2  # a carried value is assigned before the loop's own conditions are printed
-    if user.kind == "prim::If":
-        return node.kind != "prim::isinstance"  # its refinements are in the graph already
+    if node.kind == "prim::isinstance":
+        return False  # as a condition it would refine again what the graph has refined already
     return user.kind not in _FUNCTION_CALLS

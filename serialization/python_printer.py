@@ -28,7 +28,7 @@ from ..typecheck.types import (
 from .python_constants import Constants
 from .python_inline import inlined_nodes
 from .python_names import Names
-from .python_printer_expressions import Expressions, PrintError
+from .python_printer_expressions import Expressions, PrintError, default_of
 from .python_text import Record, Spans, Text
 from .python_types import Dependencies, TypeNames
 
@@ -166,15 +166,10 @@ class FunctionPrinter:
         text.write_list(self._expressions.all_of(values))
         return text
 
-    def _assign(self, value: Value, text: Text | str) -> None:
-        """From now on let `text` stand for `value`."""
-        text = Text(self.spans, text) if isinstance(text, str) else text
-        self._expressions.texts[value] = text
-
     def _name(self, values: Sequence[Value]) -> None:
         """Make every value a variable."""
         for value in values:
-            self._assign(value, self._variables.for_value(value))
+            self._expressions.variables[value] = self._variables.for_value(value)
 
     # -- functions
 
@@ -206,9 +201,9 @@ class FunctionPrinter:
         if index > 0 or typed_self:
             text += f": {self.names.spell(argument.type)}"
         if argument.has_default:
-            text += f"={self.constants.text(argument.default, argument.type)}"
+            text += f"={self._expressions.literal(default_of(argument), argument.type)}"
         self.body.write(text)
-        self._assign(value, name)
+        self._expressions.variables[value] = name
 
     def _print_body(self, block: Block) -> None:
         """The constants that need a line, the nodes, the return."""
@@ -250,7 +245,7 @@ class FunctionPrinter:
         # a long expression of an operator is split only where it is used, together with what is
         # computed before it; a constant may move freely
         if node in self._inlined and not (node.is_constant and self._is_long(text)):
-            self._assign(node.output, text)
+            self._expressions.texts[node.output] = text
             if not node.is_constant:
                 self._pending[node.output] = None
         else:
@@ -268,17 +263,21 @@ class FunctionPrinter:
         return text.length + 2 * self.level >= LONG
 
     def _split_long(self, inputs: Sequence[Value]) -> None:
-        """Give the inputs up to the last long one variables, and whatever is computed before."""
-        last = None
+        """Give every long input a variable, and first whatever is computed before it."""
         for value in inputs:
-            if value in self._pending and self._is_long(self._of(value)):
-                last = value
-        while last in self._pending:
-            value = next(iter(self._pending))
-            del self._pending[value]
-            self._define(value.node, self._of(value))
+            while value in self._pending and self._is_long(self._of(value)):
+                self._define_to_next_long()
         for value in inputs:
             self._pending.pop(value, None)
+
+    def _define_to_next_long(self) -> None:
+        """Define the pending values up to the first long one, for whose sake it is done."""
+        pending = list(self._pending)
+        count = next(i for i, value in enumerate(pending, 1) if self._is_long(self._of(value)))
+        with self.spans.at(pending[count - 1].node.span):
+            for value in pending[:count]:
+                del self._pending[value]
+                self._define(value.node, self._of(value))
 
     def _print_return(self, node: Node) -> None:
         if self._importable and len(node.inputs) != 1:
@@ -314,7 +313,7 @@ class FunctionPrinter:
         counter, *carried = body.inputs
         self._name(node.outputs)
         for inner, outer in zip(carried, node.outputs, strict=True):
-            self._assign(inner, self._of(outer))
+            self._expressions.texts[inner] = self._of(outer)
         for outer, start in zip(node.outputs, node.inputs[2:], strict=True):
             note = ""
             if isinstance(outer.type, OptionalType | UnionType):
@@ -353,7 +352,7 @@ class FunctionPrinter:
         assert isinstance(graph, Graph)
         self.line(f"def {name}():")
         for inner, outer in zip(graph.inputs, node.inputs, strict=True):
-            self._assign(inner, self._of(outer))
+            self._expressions.texts[inner] = self._of(outer)
         self._print_body(graph.block)
         self._define(node, Text(self.spans, f"{call}({name})"))
 

@@ -25,7 +25,7 @@ from .python_names import is_identifier
 from .python_text import Spans, Text
 from .python_types import Dependencies, TypeNames, element_is_evident
 
-__all__ = ["Expressions", "PrintError"]
+__all__ = ["Expressions", "PrintError", "default_of"]
 
 
 class PrintError(Exception):
@@ -38,7 +38,10 @@ class PrintError(Exception):
 
 
 class Expressions:
-    """Makes expressions of nodes; `texts` are the expressions or variables of the values so far."""
+    """Makes expressions of nodes.
+
+    `variables` are the names of the values that have one, `texts` the expressions of others.
+    """
 
     def __init__(
         self,
@@ -51,11 +54,24 @@ class Expressions:
         self.names = names
         self.constants = constants
         self.dependencies = dependencies
+        self.variables: dict[Value, str] = {}
         self.texts: dict[Value, Text] = {}
 
     def of(self, value: Value) -> Text:
         """The text that stands for a value."""
-        return self.texts[value]
+        name = self.variables.get(value)
+        return self.texts[value] if name is None else Text(self.spans, name)
+
+    def literal(self, value: object, type: Type) -> str:
+        """The text of a constant.
+
+        Raises:
+            PrintError: it has none.
+        """
+        try:
+            return self.constants.text(value, type)
+        except TypeError as error:
+            raise PrintError(str(error), self.spans.current) from None
 
     def spell(self, type: Type) -> str:
         return self.names.spell(type)
@@ -136,7 +152,7 @@ def _needed(node: Node, arguments: Sequence[Argument]) -> int:
         return len(inputs)
     for i in reversed(range(len(arguments))):
         argument = arguments[i]
-        if not argument.has_default or not _is_constant(inputs[i], _default(argument)):
+        if not argument.has_default or not _is_constant(inputs[i], default_of(argument)):
             return i + 1
     return 0
 
@@ -145,7 +161,7 @@ def _arguments(signature: Signature | None) -> Sequence[Argument]:
     return () if signature is None else signature.arguments
 
 
-def _default(argument: Argument) -> object:
+def default_of(argument: Argument) -> object:
     """The default as the list it stands for, if it is a single number for an `int[2]`."""
     default = argument.default
     if argument.size is not None and isinstance(default, bool | int | float):
@@ -202,18 +218,12 @@ def _constant(e: Expressions, text: Text, node: Node) -> None:
         e.dependencies.add_type(type)
         text.write(e.spell(type))
         return
-    try:
-        text.write(e.constants.text(node.value, type))
-    except TypeError as error:
-        raise PrintError(str(error), node.span) from None
+    text.write(e.literal(node.value, type))
 
 
 def _index(e: Expressions, text: Text, node: Node) -> None:
-    container = e.of(node.inputs[0])
-    if is_identifier(str(container)):
-        text.write_text(container)
-    else:
-        text.write_list([container], "(", ")")
+    container = str(e.of(node.inputs[0]))
+    text.write(container if is_identifier(container) else f"({container})")
     text.write_list(e.all_of(node.inputs[1:]), "[", "]")
 
 
