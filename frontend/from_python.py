@@ -67,8 +67,14 @@ def class_tree(cls: type, collector: Collector) -> tree.ClassDefinition | None:
     if source is None:
         return None
     text = dedent(source.text)
-    node = parse(text).body[0]
+    try:
+        node = parse(text).body[0]
+    except SyntaxError as error:
+        _report_unparsed(source, collector, "", str(error.msg), "SyntaxError")
+        return None
     if not isinstance(node, ast.ClassDef):
+        expected = f"Expected class definition, got {type(node).__name__}"
+        _report_unparsed(source, collector, "", expected, "AssertionError")
         return None
     indent = _indentation(source.text, text)
     # Torch skips members of a class body that it cannot read.
@@ -215,7 +221,7 @@ def _report_unparsed(
         line = next(i for i, text in enumerate(source.lines) if "async def " in text)
         start = source.offset(line, source.lines[line].index("async"))
     else:
-        message = "the source of this function is not a single `def`"
+        message = f"the source of `{source.function}` cannot be read as one definition"
     collector.add(
         Diagnostic(
             code="unsupported-syntax",

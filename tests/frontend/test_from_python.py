@@ -209,3 +209,15 @@ def test_a_builtin_function() -> None:
     collector = Collector()
     assert function_tree(len, collector) is None
     assert [d.exception for d in collector.found] == ["TypeError"]
+
+
+def test_a_class_whose_lines_cannot_be_taken_by_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "nested.py"
+    path.write_text("if True:\n    class A:\n# left\n        x = 1\n", encoding="utf-8")
+    nested = load_module(path)
+    monkeypatch.setitem(sys.modules, "nested", nested)
+    collector = Collector()
+    assert class_tree(nested.A, collector) is None
+    assert [d.exception for d in collector.found] == ["SyntaxError"]
