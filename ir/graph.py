@@ -258,11 +258,12 @@ class Node:
             self.owner._renumber()
 
     def is_before(self, other: Node) -> bool:
-        """Whether this node runs before `other`; a node comes before those in its own blocks."""
+        """Whether this node stands before `other`; a node comes before those in its own blocks."""
         mine, theirs = self._path(), other._path()
         for (block_a, a), (block_b, b) in zip(mine, theirs, strict=False):
-            if block_a is not block_b:
-                break
+            if block_a is not block_b and block_a is not None and block_b is not None:
+                blocks = [] if block_a.node is None else block_a.node.blocks
+                return blocks.index(block_a) < blocks.index(block_b)
             if a is not b:
                 return a.position < b.position
         return len(mine) < len(theirs)

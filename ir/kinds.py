@@ -136,8 +136,11 @@ RANDOM_OPERATORS = frozenset(
 
 
 def has_effects(node: Node) -> bool:
-    """Whether a node must stay whatever becomes of its results, changes of its inputs aside."""
+    """Whether a node must stay whatever becomes of its results, changes of its inputs aside.
+
+    An operator whose signature is not known may do anything.
+    """
     kind = KINDS.get(node.kind)
     if kind is not None:
         return kind.effect == "effect"
-    return node.kind in EFFECTFUL_OPERATORS
+    return node.kind in EFFECTFUL_OPERATORS or node.signature is None

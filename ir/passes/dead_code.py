@@ -1,0 +1,144 @@
+"""What nobody needs is removed.
+
+    %2 = aten::mul(%x, %x)                   (nothing)
+    %a, %b = prim::If(%c)                    %a = prim::If(%c)
+      block0(): -> (%1, %2)          ->        block0(): -> (%1)
+      block1(): -> (%3, %4)                    block1(): -> (%3)
+    prim::Print(%a)                          prim::Print(%a)
+
+Needed are nodes with effects, nodes that change what is needed or known outside, and what these
+read.  Outputs of branches that are not used go, and carried values of loops that neither the body
+nor anybody after it reads.
+"""
+
+from __future__ import annotations
+
+from ..aliases import Aliases
+from ..graph import Block, Graph, Node, Value
+from ..kinds import has_effects
+from .context import PassContext
+
+__all__ = ["eliminate_dead_code"]
+
+
+def eliminate_dead_code(graph: Graph, context: PassContext | None = None) -> bool:
+    """Remove dead nodes, outputs and carried values."""
+    return _Elimination(graph).run()
+
+
+class _Elimination:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.live: set[Value] = set()
+        self.marked: set[Node] = set()
+        self.effects: dict[Node, bool] = {}
+        mutates = any(_may_write(node) for node in graph.all_nodes)
+        self.aliases = Aliases(graph) if mutates else None
+        self.live_locations: set[int] = set()
+
+    def run(self) -> bool:
+        self.mark(self.graph.block.ret)
+        while self.mark_block(self.graph.block):
+            pass
+        return self.sweep(self.graph.block)
+
+    # -- marking
+
+    def mark(self, node: Node) -> bool:
+        if node in self.marked:
+            return False
+        self.marked.add(node)
+        for value in node.inputs:
+            self.mark_value(value)
+        return True
+
+    def mark_value(self, value: Value) -> bool:
+        if value in self.live:
+            return False
+        self.live.add(value)
+        if self.aliases is not None:
+            self.live_locations |= self.aliases.locations(value)
+        return True
+
+    def mark_block(self, block: Block) -> bool:
+        changed = self.mark_outputs(block)
+        for node in block.nodes_reversed:
+            for inner in node.blocks:
+                changed |= self.mark_block(inner)
+            if node not in self.marked and self.is_needed(node):
+                changed |= self.mark(node)
+        return changed
+
+    def mark_outputs(self, block: Block) -> bool:
+        """The outputs of a branch or loop body that somebody reads."""
+        node, changed = block.node, False
+        if node is None:
+            return False
+        if node.kind == "prim::Loop":
+            changed |= self.mark_value(block.outputs[0])
+            carried = zip(block.inputs[1:], block.outputs[1:], node.outputs, strict=True)
+            for before, after, outside in carried:
+                if before.uses or outside in self.live:
+                    changed |= self.mark_value(after)
+        else:
+            for inside, outside in zip(block.outputs, node.outputs, strict=True):
+                if outside in self.live:
+                    changed |= self.mark_value(inside)
+        return changed
+
+    def is_needed(self, node: Node) -> bool:
+        if self.has_effects(node) or any(output in self.live for output in node.outputs):
+            return True
+        return self.aliases is not None and not self.live_locations.isdisjoint(
+            self.aliases.writes(node)
+        )
+
+    def has_effects(self, node: Node) -> bool:
+        known = self.effects.get(node)
+        if known is None:
+            known = has_effects(node) or any(
+                self.has_effects(inner) for block in node.blocks for inner in block.nodes
+            )
+            known = known or (self.aliases is not None and self.aliases.writes_outside(node))
+            self.effects[node] = known
+        return known
+
+    # -- removal
+
+    def sweep(self, block: Block) -> bool:
+        changed = False
+        for node in block.nodes_reversed:
+            changed |= _remove_outputs(node)
+            for inner in node.blocks:
+                changed |= self.sweep(inner)
+            if node not in self.marked and not any(output.uses for output in node.outputs):
+                node.destroy()
+                changed = True
+        return changed
+
+
+def _may_write(node: Node) -> bool:
+    if node.kind == "prim::SetAttr":
+        return True
+    return node.signature is not None and node.signature.is_mutable
+
+
+def _remove_outputs(node: Node) -> bool:
+    if node.kind not in ("prim::If", "prim::Loop"):
+        return False
+    changed = False
+    for index in reversed(range(len(node.outputs))):
+        if node.outputs[index].uses:
+            continue
+        if node.kind == "prim::Loop":
+            if node.blocks[0].inputs[index + 1].uses:
+                continue
+            node.remove_input(index + 2)
+            node.blocks[0].remove_output(index + 1)
+            node.blocks[0].remove_input(index + 1)
+        else:
+            for block in node.blocks:
+                block.remove_output(index)
+        node.remove_output(index)
+        changed = True
+    return changed

@@ -1,0 +1,41 @@
+"""A tuple that is made and taken apart again is left out.
+
+    %t = prim::TupleConstruct(%a, %b)
+    %c, %d = prim::TupleUnpack(%t)       ->   (users of %c use %a, users of %d use %b)
+    %e = prim::TupleIndex(%t, %one)      ->   (users of %e use %b)
+
+Assignments of several names and operators with several results make such tuples.  The nodes
+themselves go as dead code.
+"""
+
+from __future__ import annotations
+
+from ..constants import constant_value
+from ..graph import Graph, Node
+from .context import PassContext
+from .dead_code import eliminate_dead_code
+
+__all__ = ["remove_tuples"]
+
+
+def remove_tuples(graph: Graph, context: PassContext) -> bool:
+    """Let users of the elements of known tuples use the elements."""
+    changed = False
+    for node in graph.all_nodes:
+        if node.kind in ("prim::TupleUnpack", "prim::TupleIndex"):
+            construct = node.inputs[0].node
+            if construct.kind == "prim::TupleConstruct":
+                changed |= _forward(node, construct)
+    return eliminate_dead_code(graph, context) or changed
+
+
+def _forward(node: Node, construct: Node) -> bool:
+    if node.kind == "prim::TupleUnpack":
+        for output, element in zip(node.outputs, construct.inputs, strict=True):
+            output.replace_uses(element)
+        return True
+    index, count = constant_value(node.inputs[1]), len(construct.inputs)
+    if not isinstance(index, int) or not -count <= index < count:
+        return False
+    node.output.replace_uses(construct.inputs[index % count])
+    return True

@@ -1,0 +1,200 @@
+"""How constants and types are spelled in graph text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..typecheck.typed import EnumMember
+from ..typecheck.types import (
+    DictType,
+    EnumType,
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+
+__all__ = ["constant_text", "escape", "float_text", "type_text", "unescape"]
+
+_ESCAPES = {
+    "\\": "\\\\",
+    "'": "\\'",
+    '"': '\\"',
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+_NAMED = {escaped[1]: char for char, escaped in _ESCAPES.items()}
+_SHOWN_ELEMENTS = 10
+
+
+def type_text(type: Type) -> str:
+    """A type as graphs spell it: `Future[int]` where schemas say `Future(int)`."""
+    match type:
+        case FutureType(element, kind):
+            return f"{kind}[{type_text(element)}]"
+        case ListType(element):
+            return f"{type_text(element)}[]"
+        case OptionalType(element):
+            return f"{type_text(element)}?"
+        case TupleType(elements, None):
+            return f"({', '.join(map(type_text, elements))})"
+        case TupleType(elements, _, fields):
+            parts = (f"{n} : {type_text(t)}" for n, t in zip(fields, elements, strict=True))
+            return f"NamedTuple({', '.join(parts)})"
+    return str(type)
+
+
+def float_text(value: float) -> str:
+    """`2.` for whole numbers below 1e10, 17 significant digits for all others."""
+    if math.isfinite(value) and abs(value) < 1e10 and value == int(value):
+        return f"{'-' if math.copysign(1, value) < 0 else ''}{abs(int(value))}."
+    return f"{value:.17g}"
+
+
+def escape(text: str) -> str:
+    """A string in double quotes.
+
+    Bytes outside ASCII become three characters, the digits of the byte as a signed number in base
+    eight counted from "0" (which is why they are not all digits).
+    """
+    parts = []
+    for char in text:
+        if char in _ESCAPES:
+            parts.append(_ESCAPES[char])
+        elif " " <= char <= "~":
+            parts.append(char)
+        else:
+            parts.extend(map(_octal, char.encode("utf-8", "surrogateescape")))
+    return f'"{"".join(parts)}"'
+
+
+def _octal(byte: int) -> str:
+    number = byte - 256 if byte > 127 else byte
+    sign = -1 if number < 0 else 1
+    number = abs(number)
+    digits = (number // 64, number // 8 % 8, number % 8)
+    return "\\" + "".join(chr(ord("0") + sign * digit) for digit in digits)
+
+
+def unescape(text: str) -> str:
+    """The string that `escape` or a plain octal escape spelled, without the quotes."""
+    data = bytearray()
+    i = 0
+    while i < len(text):
+        if text[i] != "\\":
+            data += text[i].encode("utf-8", "surrogateescape")
+            i += 1
+        elif text[i + 1] in _NAMED:
+            data += _NAMED[text[i + 1]].encode()
+            i += 2
+        else:
+            digits = [ord(c) - ord("0") for c in text[i + 1 : i + 4]]
+            data.append((digits[0] * 64 + digits[1] * 8 + digits[2]) % 256)
+            i += 4
+    return data.decode("utf-8", "surrogateescape")
+
+
+def constant_text(value: object, type: Type) -> str:
+    """The value of a `prim::Constant`."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return _text(value, type)
+
+
+def _text(value: object, type: Type) -> str:
+    match value:
+        case bool() | None:
+            return str(value)
+        case int():
+            return str(value)
+        case float():
+            return float_text(value)
+        case complex():
+            sign = "-" if math.copysign(1, value.imag) < 0 else "+"
+            return f"{float_text(value.real)}{sign}{float_text(abs(value.imag))}j"
+        case str():
+            return escape(value)
+        case EnumMember(name=name) if isinstance(type, EnumType):
+            return f"{type.qualified_name}.{name}"
+    return _container_text(value, type)
+
+
+def _container_text(value: object, type: Type) -> str:
+    array = getattr(value, "_array", value)
+    if isinstance(array, (np.ndarray, np.generic)):
+        return tensor_text(np.asarray(array))
+    if isinstance(value, tuple) and isinstance(type, TupleType):
+        parts = [_text(v, t) for v, t in zip(value, type.elements, strict=True)]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if isinstance(value, list) and isinstance(type, ListType):
+        if not value:
+            return f"annotate({type.annotation_str}, [])"
+        if str(type.element) == "Tensor":
+            return "[<Tensors>]"
+        return f"[{', '.join(_text(v, type.element) for v in value)}]"
+    if isinstance(value, dict) and isinstance(type, DictType):
+        if not value:
+            return f"annotate({type.annotation_str}, {{}})"
+        items = (f"{_text(k, type.key)}: {_text(v, type.value)}" for k, v in value.items())
+        return f"{{{', '.join(items)}}}"
+    if str(type) == "Device":
+        return escape(str(value))
+    raise TypeError(f"no text for a constant {value!r} of type {type}")
+
+
+# --------------------------------------------------------------------------------------- tensors
+
+
+def tensor_text(array: np.ndarray) -> str:
+    """`{1.5}` for one element, a table on one line for up to ten, else `<Tensor>`."""
+    if array.size == 1:
+        item = array.item()
+        return f"{{{item:g}}}" if isinstance(item, float) else f"{{{int(item)}}}"
+    if array.size > _SHOWN_ELEMENTS or array.dtype.kind == "c":
+        return "<Tensor>"
+    note = f"[ {_CLASSES.get(array.dtype.name, array.dtype.name)}{{{_sizes(array)}}} ]"
+    if array.size == 0 or array.ndim > 2:
+        return note if array.size == 0 else "<Tensor>"
+    show, scale = _format(array)
+    rows = array[:, None] if array.ndim == 1 else array
+    joined = " ".join(" ".join(show(x) for x in row) for row in rows.tolist())
+    return f"{scale}{joined} {note}"
+
+
+_CLASSES = {
+    "float32": "CPUFloatType",
+    "float64": "CPUDoubleType",
+    "float16": "CPUHalfType",
+    "bfloat16": "CPUBFloat16Type",
+    "int64": "CPULongType",
+    "int32": "CPUIntType",
+    "int16": "CPUShortType",
+    "int8": "CPUCharType",
+    "uint8": "CPUByteType",
+    "bool": "CPUBoolType",
+}
+
+
+def _sizes(array: np.ndarray) -> str:
+    return ",".join(map(str, array.shape))
+
+
+def _format(array: np.ndarray) -> tuple[Callable[[float], str], str]:
+    """How each number is written, and the common factor before the table."""
+    values = np.abs(array.astype(np.float64))
+    values = values[np.isfinite(values)]
+    largest = float(values.max()) if values.size else 1.0
+    if np.all(np.asarray(array, np.float64) == np.ceil(np.asarray(array, np.float64))):
+        width = max(1, len(str(int(largest)))) + 1
+        return (lambda x: f"{x:{width}.0f}"), ""
+    width = max(1, math.floor(math.log10(largest)) + 1) + 6 if largest else 7
+    return (lambda x: f"{x:{width}.4f}"), ""
