@@ -8,7 +8,8 @@ from typing import Any
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import NONE, OptionalType, TupleType, Type
-from .values import CastError, inward, outward
+from .inward import CastError, inward
+from .outward import outward
 
 __all__ = ["Binding", "declaration"]
 

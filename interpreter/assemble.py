@@ -16,6 +16,7 @@ from .instructions import opcode
 from .liveness import Liveness, in_register
 from .registers import Registers, is_heavy, sequence_moves
 from .steps import UnsupportedKind, make_step
+from .tidy import drop_needless_frees
 
 __all__ = ["Assembler", "UnsupportedKind", "assemble"]
 
@@ -58,6 +59,7 @@ class Assembler:
         self._let_go(self.live.entry[self.graph.block], end, region)
         self._block(self.graph.block, region)
         self._return(end, region)
+        drop_needless_frees(region)
         return Code(
             self.name,
             region,
@@ -288,8 +290,15 @@ class Assembler:
         self._forget(values, set(), node, region)
 
     def _forget(self, values: Sequence[Value], kept: set[int], node: Node, region: Region) -> None:
-        """Empty the registers of heavy values, those in `kept` excepted."""
-        heavy = {self.registers.of[v] for v in values if is_heavy(v.type)} - kept
+        """Empty the registers of heavy values, those in `kept` excepted.
+
+        What an object or the caller holds on to anyway is not worth an instruction.
+        """
+        heavy = {
+            self.registers.of[v]
+            for v in values
+            if is_heavy(v.type) and v.node.kind != "prim::GetAttr" and v not in self.graph.inputs
+        } - kept
         if heavy:
             region.append(Step((_FREE, tuple(sorted(heavy))), node))
 

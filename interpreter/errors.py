@@ -26,6 +26,10 @@ Read = Callable[[int], Any]
 """The value of an operand: a register's number, or a constant's, which is negative."""
 
 
+_OF_PYTHON = (LookupError, ZeroDivisionError, TypeError, ValueError, AttributeError)
+"""What Python and NumPy raise where a plan writes out an operator."""
+
+
 class Failure(Exception):
     """Running code failed: `cause` was raised, at each of `nodes` (the outermost first).
 
@@ -61,7 +65,11 @@ class Failure(Exception):
         def read(number: int) -> Any:
             return registers.get(f"r{number}") if number >= 0 else plan.code.constants[-1 - number]
 
-        return cls._at(cause, step.node, step.instruction, plan.code, read)
+        failure = cls._at(cause, step.node, step.instruction, plan.code, read)
+        if isinstance(cause, _OF_PYTHON) and not isinstance(cause, OperatorError):
+            values = [read(number) for number in _read_numbers(step.instruction)]
+            failure.cause = _forward_error(cause, step.instruction, plan.code, values)
+        return failure
 
     @classmethod
     def _at(
@@ -70,8 +78,6 @@ class Failure(Exception):
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
         values = [read(number) for number in _read_numbers(instruction)]
-        if isinstance(cause, IndexError | KeyError | ZeroDivisionError):
-            cause = _forward_error(cause, instruction, code, values)
         operands = [
             Operand(value, found) for value, found in zip(node.inputs, values, strict=False)
         ]
@@ -92,7 +98,7 @@ def _forward_error(
 ) -> Exception:
     """What the operator's own forward raises in place of Python's error."""
     for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):
-        if kind == "O" and not isinstance(cause, OperatorError):
+        if kind == "O":
             assert isinstance(operand, int)
             try:
                 code.operators[operand].forward(*values)

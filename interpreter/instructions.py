@@ -46,13 +46,6 @@ def _row(head: str, meaning: str, why: str = "") -> Row:
 
 
 ROWS: tuple[Row, ...] = (
-    _row("move a:R b:V", "a = b"),
-    _row("free a:R*", "a = nothing", "the arrays held there are dropped"),
-    _row("call1 a:R o:O b:V", "a = o(b)"),
-    _row("call2 a:R o:O b:V c:V", "a = o(b, c)"),
-    _row("call3 a:R o:O b:V c:V d:V", "a = o(b, c, d)"),
-    _row("call a:R o:O b:V*", "a = o(b)"),
-    _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
     _row("add_int a:R b:V c:V", "a = b + c", "in 64 bits"),
     _row("sub_int a:R b:V c:V", "a = b - c", "in 64 bits"),
     _row("mul_int a:R b:V c:V", "a = b * c", "in 64 bits"),
@@ -72,6 +65,13 @@ ROWS: tuple[Row, ...] = (
     _row("is_not a:R b:V c:V", "a = b is not c"),
     _row("length a:R b:V", "a = len(b)"),
     _row("append b:V c:V", "b.append(c)"),
+    _row("move a:R b:V", "a = b"),
+    _row("free a:R*", "a = nothing", "the arrays held there are dropped"),
+    _row("call1 a:R o:O b:V", "a = o(b)"),
+    _row("call2 a:R o:O b:V c:V", "a = o(b, c)"),
+    _row("call3 a:R o:O b:V c:V d:V", "a = o(b, c, d)"),
+    _row("call a:R o:O b:V*", "a = o(b)"),
+    _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
     _row("jump p:P", "continue at p"),
     _row("branch b:V p:P", "continue at p unless b"),
     _row("range a:R b:V", "a = the numbers from 0 up to b"),

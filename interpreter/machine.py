@@ -53,25 +53,45 @@ def execute(code: Code, arguments: Sequence[Any], invoke: Invoke) -> Any:
     if linked is None:
         linked = code.linked = _Linked(code)
     assert isinstance(linked, _Linked)
-    frame = [*arguments, *linked.rest]
-    return _run(linked.program, frame, invoke)
+    return _run(linked.start, [*arguments, *linked.rest], invoke)
 
 
 class _Linked:
-    """A code made ready: operators and types in place of their numbers, constants as registers."""
+    """A code made ready to run.
+
+    Operators, types and names stand in place of their numbers, constants are registers behind the
+    others, and where code can be jumped to a new list of instructions begins; the operand of a jump
+    is the list it leads to.
+    """
 
     def __init__(self, code: Code) -> None:
         empty = [None] * (code.register_count - code.argument_count)
         self.rest: list[Any] = [*empty, *code.constants]
         self.code = code
-        self.program = [self._link(instruction) for instruction in code.instructions]
+        self.lists: dict[int, list[Linked]] = {0: []}
+        for instruction in code.instructions:
+            if "P" in row(instruction).kinds:
+                target = instruction[-1]
+                assert isinstance(target, int)
+                self.lists[target] = []
+        self._fill()
+        self.start = self.lists[0]
 
-    def _link(self, instruction: Instruction) -> Linked:
+    def _fill(self) -> None:
+        current = self.start = self.lists[0]
+        for at, instruction in enumerate(self.code.instructions):
+            begun = self.lists.get(at)
+            if begun is not None and begun is not current:
+                current.append((_JUMP, begun, None, None, None, None, at))
+                current = begun
+            current.append(self._link(instruction, at))
+
+    def _link(self, instruction: Instruction, at: int) -> Linked:
         kinds = row(instruction).kinds
         operands = zip(kinds, instruction[1:], strict=True)
         linked = [self._resolve(kind, operand) for kind, operand in operands]
         one, two, three, four, five = linked + [None] * (5 - len(linked))
-        return (instruction[0], one, two, three, four, five)
+        return (instruction[0], one, two, three, four, five, at)
 
     def _place(self, number: int) -> int:
         return number if number >= 0 else self.code.register_count - 1 - number
@@ -84,6 +104,8 @@ class _Linked:
                 return _reader([self._place(number) for number in operand])
             case "O":
                 return self.code.operators[operand].forward
+            case "P":
+                return self.lists[operand]
             case "T":
                 return self.code.types[operand]
             case "T*":
@@ -93,7 +115,8 @@ class _Linked:
         return operand
 
 
-Linked = tuple[Any, Any, Any, Any, Any, Any]
+Linked = tuple[Any, Any, Any, Any, Any, Any, int]
+"""An instruction: opcode, up to five operands, and its place in the code."""
 
 
 def _reader(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
@@ -106,8 +129,8 @@ def _reader(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
     return lambda frame: ()
 
 
-(_MOVE, _FREE, _CALL1, _CALL2, _CALL3, _CALL, _CALL_MANY) = map(
-    opcode, ("move", "free", "call1", "call2", "call3", "call", "call_many")
+(_MOVE, _FREE, _CALL1, _CALL2, _CALL3, _CALL) = map(
+    opcode, ("move", "free", "call1", "call2", "call3", "call")
 )
 (_ADD_INT, _SUB_INT, _MUL_INT, _ADD, _SUB, _MUL) = map(
     opcode, ("add_int", "sub_int", "mul_int", "add", "sub", "mul")
@@ -122,62 +145,60 @@ def _reader(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
 (_LIST, _GET_SLOT, _GET_TENSOR) = map(opcode, ("list", "get_slot", "get_tensor"))
 
 
-def _run(program: list[Linked], r: list[Any], invoke: Invoke) -> Any:
-    """The loop: `r` is the frame, `at` the next instruction."""
+def _run(code: list[Linked], r: list[Any], invoke: Invoke) -> Any:
+    """The loop: `r` is the frame, `code` the instructions from the last jump on."""
     at = 0
     try:
         while True:
-            op, a, b, c, d, e = program[at]
-            at += 1
-            if op == _CALL2:
-                r[a] = b(r[c], r[d])
-            elif op == _CALL1:
-                r[a] = b(r[c])
-            elif op == _CALL3:
-                r[a] = b(r[c], r[d], r[e])
-            elif op == _GET_TENSOR:
-                r[a] = r[b].slots[c]._array
-            elif op == _BRANCH:
-                if not r[a]:
-                    at = b
-            elif op == _MOVE:
-                r[a] = r[b]
-            elif op == _JUMP:
-                at = a
-            elif op == _NEXT:
-                number = next(r[b], None)
-                if number is None:
-                    at = c
-                else:
+            for op, a, b, c, d, e, at in code:  # noqa: B007
+                if op == _CALL2:
+                    r[a] = b(r[c], r[d])
+                elif op == _CALL3:
+                    r[a] = b(r[c], r[d], r[e])
+                elif op == _GET_TENSOR:
+                    r[a] = r[b].slots[c]._array
+                elif op == _CALL1:
+                    r[a] = b(r[c])
+                elif op == _BRANCH:
+                    if not r[a]:
+                        code = b
+                        break
+                elif op == _MOVE:
+                    r[a] = r[b]
+                elif op <= _MUL_INT:
+                    if op == _ADD_INT:
+                        number = r[b] + r[c]
+                    elif op == _SUB_INT:
+                        number = r[b] - r[c]
+                    else:
+                        number = r[b] * r[c]
+                    r[a] = number if _LOW <= number <= _HIGH else wrap(number)
+                elif op <= _LENGTH:
+                    r[a] = _scalar(op, r[b], r[c] if c is not None else None)
+                elif op == _JUMP:
+                    code = a
+                    break
+                elif op == _FREE:
+                    for register in a:
+                        r[register] = None
+                elif op == _NEXT:
+                    number = next(r[b], None)
+                    if number is None:
+                        code = c
+                        break
                     r[a] = number
-            elif op == _FREE:
-                for register in a:
-                    r[register] = None
-            elif op == _CALL:
-                r[a] = b(*c(r))
-            elif op <= _MUL_INT:
-                if op == _ADD_INT:
-                    number = r[b] + r[c]
-                elif op == _SUB_INT:
-                    number = r[b] - r[c]
-                elif op == _MUL_INT:
-                    number = r[b] * r[c]
-                else:  # call_many
-                    _store(r, a, b(*c(r)))
-                    continue
-                r[a] = number if _LOW <= number <= _HIGH else wrap(number)
-            elif op == _APPEND:
-                r[a].append(r[b])
-            elif op <= _LENGTH:
-                r[a] = _scalar(op, r[b], r[c] if c is not None else None)
-            elif op == _LIST:
-                r[a] = list(b(r))
-            elif op == _RETURN:
-                return r[a]
-            else:
-                _rarely(op, a, b, c, d, r, invoke)
+                elif op == _CALL:
+                    r[a] = b(*c(r))
+                elif op == _LIST:
+                    r[a] = list(b(r))
+                elif op == _APPEND:
+                    r[a].append(r[b])
+                elif op == _RETURN:
+                    return r[a]
+                else:
+                    _rarely(op, a, b, c, d, r, invoke)
     except Exception as cause:
-        raise MachineFailure(cause, at - 1, r) from None
+        raise MachineFailure(cause, at, r) from None
 
 
 def _scalar(op: int, left: Any, right: Any) -> Any:
@@ -205,6 +226,8 @@ def _store(r: list[Any], registers: Sequence[int], results: Any) -> None:
 def _rarely(op: int, a: Any, b: Any, c: Any, d: Any, r: list[Any], invoke: Invoke) -> None:
     """The instructions that are seldom in a hurry."""
     match ROWS[op].name:
+        case "call_many":
+            _store(r, a, b(*c(r)))
         case "range":
             r[a] = iter(range(r[b]))
         case "tuple":

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import CodeType, TracebackType
 from typing import Any
 
+import numpy as np
+
 from .actions import (
     check_list,
     create,
@@ -76,6 +78,7 @@ def make_plan(code: Code, invoke: Invoke) -> Plan | None:
         return None
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
+    space.update(float32=np.dtype(np.float32), tanh=np.tanh)
     space.update((f"o{i}", entry.forward) for i, entry in enumerate(code.operators))
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))

@@ -11,89 +11,13 @@ from dataclasses import dataclass, field
 
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import row
+from .invariant import constant_reads
+from .plan_lines import CHECK, CONDITIONS, LINES, OPERATORS, UNITS, WRAPPING
 
 __all__ = ["PlanSource", "write_plan"]
 
 DEEPEST = 18
 """How deeply loops and branches may nest: CPython's compiler has a limit of 20 loops."""
-
-_SMALL = 2**30 - 1
-_CHECK = (
-    f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
-    f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
-)
-"""Numbers of one digit, as CPython counts, are compared fast; they are nearly all there are."""
-
-_KEYS = ("str", "int", "bool", "float", "complex")
-
-_LINES = {
-    "move": "{a} = {b}",
-    "call1": "{a} = {o}({b})",
-    "call2": "{a} = {o}({b}, {c})",
-    "call3": "{a} = {o}({b}, {c}, {d})",
-    "call": "{a} = {o}({b})",
-    "add": "{a} = {b} + {c}",
-    "sub": "{a} = {b} - {c}",
-    "mul": "{a} = {b} * {c}",
-    "add_int": "{a} = {b} + {c}",
-    "sub_int": "{a} = {b} - {c}",
-    "mul_int": "{a} = {b} * {c}",
-    "eq": "{a} = {b} == {c}",
-    "ne": "{a} = {b} != {c}",
-    "lt": "{a} = {b} < {c}",
-    "le": "{a} = {b} <= {c}",
-    "gt": "{a} = {b} > {c}",
-    "ge": "{a} = {b} >= {c}",
-    "not": "{a} = not {b}",
-    "and": "{a} = {b} & {c}",
-    "or": "{a} = {b} | {c}",
-    "is": "{a} = {b} is {c}",
-    "is_not": "{a} = {b} is not {c}",
-    "length": "{a} = len({b})",
-    "append": "{b}.append({c})",
-    "return": "return {b}",
-    "list": "{a} = [{b}]",
-    "tuple": "{a} = ({b},)",
-    "dict": "{a} = make_dict(({b},))",
-    "unpack_list": "{a}, = check_list({b}, {n})",
-    "unpack": "{a}, = {b}",
-    "item": "{a} = {b}[{n}]",
-    "slice": "{a} = {b}[{m}:{n}]",
-    "get_slot": "{a} = read_slot({b}.slots[{s}])",
-    "get_tensor": "{a} = {b}.slots[{s}]._array",
-    "set_slot": "{b}.slots[{s}] = write_slot({c})",
-    "set_tensor": "{b}.slots[{s}] = write_slot({c})",
-    "create": "{a} = create({t})",
-    "function": "{a} = invoke({t}.function, ({b},))",
-    "method": "{a} = invoke({f}, ({b},))",
-    "is_instance": "{a} = is_instance({b}, ({t},))",
-    "not_none": "{a} = present({b})",
-    "enum_name": "{a} = {b}.name",
-    "enum_value": "{a} = enum_value({b})",
-    "print": "print_values(({b},))",
-    "raise": "raise_exception({b}, {c})",
-}
-
-_OPERATORS = {
-    "aten::__getitem__.t": "{a} = {0}[{1}]",
-    "aten::_set_item.t": "{0}[{1}] = {2}",
-    "aten::__not__": "{a} = not {0}",
-    "aten::neg.float": "{a} = -{0}",
-    "aten::remainder.int": "{a} = {0} % {1}",
-    "aten::floordiv.int": "{a} = {0} // {1}",
-    "aten::neg.int": "{a} = -{0}",
-    "aten::__and__.int": "{a} = {0} & {1}",
-    "aten::__or__.int": "{a} = {0} | {1}",
-    "aten::__xor__.int": "{a} = {0} ^ {1}",
-    **{f"aten::len.Dict_{key}": "{a} = len({0})" for key in _KEYS},
-    **{f"aten::__contains__.{key}": "{a} = {1} in {0}" for key in _KEYS},
-    **{f"aten::__getitem__.Dict_{key}": "{a} = {0}[{1}]" for key in _KEYS},
-    **{f"aten::_set_item.{key}": "{0}[{1}] = {2}" for key in _KEYS},
-}
-"""Operators written out; where a line raises, the operator's forward would have raised too, and
-its error is the one that is told (`errors` asks it)."""
-
-_WRAPPING = frozenset({"add_int", "sub_int", "mul_int", "aten::floordiv.int", "aten::neg.int"})
 
 
 @dataclass
@@ -139,6 +63,8 @@ class _Writer:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.source = PlanSource()
+        self._kept: dict[tuple[int, int], str] = {}
+        self._kept_count = 0
 
     def region(self, region: Region, depth: int) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -165,7 +91,7 @@ class _Writer:
         """Whether a step does nothing but make the condition of the branch after it."""
         entry = row(step.instruction)
         return (
-            entry.name in _CONDITIONS
+            entry.name in CONDITIONS
             and step.instruction[1] == branch.condition
             and len(step.node.output.uses) == 1
         )
@@ -185,6 +111,19 @@ class _Writer:
             self.region(part.otherwise, depth + 1)
 
     def _repeat(self, part: Repeat, depth: int) -> None:
+        before = dict(self._kept)
+        for step in constant_reads(part):
+            _, _, owner, slot = step.instruction
+            assert isinstance(owner, int)
+            assert isinstance(slot, int)
+            if (owner, slot) not in self._kept:
+                name = self._kept[owner, slot] = f"h{self._kept_count}"
+                self._kept_count += 1
+                self.source.add(depth, f"{name} = read_slot(r{owner}.slots[{slot}])", step)
+        self._loop(part, depth)
+        self._kept = before
+
+    def _loop(self, part: Repeat, depth: int) -> None:
         test = None if part.condition is None else self._value(part.condition)
         if part.count is None:
             self.source.add(depth, f"while {test or True}:")
@@ -198,8 +137,8 @@ class _Writer:
         self.source.add(depth, self._line(step), step)
         entry = row(step.instruction)
         operator = self._operator(step)
-        if (operator if operator is not None else entry.name) in _WRAPPING:
-            for line in _CHECK:
+        if (operator if operator is not None else entry.name) in WRAPPING:
+            for line in CHECK:
                 self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
 
     def _operator(self, step: Step) -> str | None:
@@ -216,24 +155,28 @@ class _Writer:
             letter: self._operand(kind, operand)
             for (letter, kind), operand in zip(entry.operands, step.instruction[1:], strict=True)
         }
+        if entry.name == "get_tensor" and step.instruction[2:] in self._kept:
+            return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
         if entry.name == "free":
             return " = ".join([*shown["a"].split(", "), "None"])
         operator = self._operator(step)
         if operator is not None:
             return self._call(step, entry.name, operator, shown)
-        return _LINES[entry.name].format(**shown)
+        return LINES[entry.name].format(**shown)
 
     def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
-        template = _OPERATORS.get(operator)
+        template = OPERATORS.get(operator)
         results = shown["a"]
         single = "," not in results
+        values = ", ".join(shown[letter] for letter in ("b", "c", "d") if letter in shown)
         if template is not None and single and ("{a}" in template) == bool(results):
-            values = [shown[letter] for letter in ("b", "c", "d") if letter in shown]
-            return template.format(*", ".join(values).split(", "), a=results)
+            place, wanted = UNITS.get(operator, (0, ""))
+            if not wanted or values.split(", ")[place] == wanted:
+                return template.format(*values.split(", "), a=results, o=shown["o"], all=values)
         if name == "call_many":
             call = f"{shown['o']}({shown['b']})"
             return f"{results}{',' if single else ''} = {call}" if results else call
-        return _LINES[name].format(**shown)
+        return LINES[name].format(**shown)
 
     def _operand(self, kind: str, operand: object) -> str:
         if isinstance(operand, tuple):
@@ -258,4 +201,3 @@ class _Writer:
 
 
 _PREFIX = {"O": "o", "T": "t", "F": "n"}
-_CONDITIONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "not", "is", "is_not"})

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..ir.define import graph_of
 from ..ir.passes.inline import inlined
 from ..typecheck.functions import Function
@@ -131,7 +133,8 @@ def call(
     given = args if self is None else (self, *args)
     values = executable.binding.bind(given, kwargs)
     try:
-        result = executable.run(values)
+        with np.errstate(all="ignore"):
+            result = executable.run(values)
     except Failure as failure:
         error = script_error(failure, function)
     else:

@@ -1,0 +1,307 @@
+"""Values from Python to the machine.
+
+A value is checked against a type and converted as torch does it: an int is taken for a float, a
+tuple for a list, a tensor of one element for a number; lists and dicts are copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import lru_cache
+from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
+
+from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.tensor import Tensor
+from ..typecheck.types import (
+    ANY,
+    ANY_LIST,
+    ANY_TUPLE,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    ClassType,
+    DictType,
+    EnumType,
+    InterfaceType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+from .inference import CannotInfer, infer_type
+from .objects import EnumMember, ScriptObject
+
+__all__ = ["CastError", "class_text", "inward"]
+
+Convert = Callable[[Any], Any]
+
+
+class CastError(Exception):
+    """A Python value is not of the type asked for; the text is torch's last line about it."""
+
+
+@lru_cache(maxsize=4096)
+def inward(type: Type) -> Convert:
+    """The conversion of Python values to machine values of a type; it raises `CastError`."""
+    simple = _INWARD.get(type)
+    if simple is not None:
+        return simple
+    match type:
+        case ListType():
+            return _list_inward(type)
+        case DictType():
+            return _dict_inward(type)
+        case TupleType():
+            return _tuple_inward(type)
+        case OptionalType():
+            inner = inward(type.element)
+            return lambda value: None if value is None else inner(value)
+        case UnionType():
+            return _union_inward(type)
+        case ClassType() | InterfaceType():
+            return lambda value: _object_inward(value, type)
+        case EnumType():
+            return lambda value: _enum_inward(value, type)
+    return _as_it_is
+
+
+def class_text(value: object) -> str:
+    """`<class 'int'>`, with a tensor's class under torch's name."""
+    return "<class 'torch.Tensor'>" if isinstance(value, Tensor) else str(type(value))
+
+
+def _cannot(value: object) -> CastError:
+    return CastError(
+        f"Cast error details: Unable to cast Python instance of type {class_text(value)} to C++ "
+        "type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+    )
+
+
+def _tensor(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._array
+    if value is None:
+        return None
+    raise CastError(f"Cast error details: Unable to cast {value} to Tensor")
+
+
+def _int(value: Any) -> int:
+    if value.__class__ is int:
+        number = value
+    elif isinstance(value, float | str | bytes):
+        raise _cannot(value)
+    elif isinstance(value, DType | Layout | MemoryFormat):
+        return int(value.number)
+    elif isinstance(value, SupportsIndex):
+        number = _attempt(value.__index__, value, SupportsInt.__int__)
+    elif isinstance(value, SupportsInt):
+        number = _attempt(value.__int__, value)
+    else:
+        raise _cannot(value)
+    if not -(2**63) <= number < 2**63:
+        raise _cannot(value)
+    return int(number)
+
+
+def _attempt(convert: Callable[[], Any], value: Any, other: Convert | None = None) -> Any:
+    """`convert()`, or `other(value)` if that raises."""
+    try:
+        return convert()
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        if other is None:
+            raise _cannot(value) from None
+        return _attempt(lambda: other(value), value)
+
+
+def _float(value: Any) -> float:
+    if value.__class__ is float:
+        return float(value)
+    if isinstance(value, str | bytes) or not isinstance(value, SupportsFloat | SupportsIndex):
+        raise _cannot(value)
+    return float(_attempt(lambda: float(value), value))
+
+
+def _complex(value: Any) -> complex:
+    if isinstance(value, complex):
+        return complex(value)
+    return complex(_float(value))
+
+
+def _bool(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    if not hasattr(value, "__bool__"):
+        raise _cannot(value)
+    return bool(_attempt(lambda: bool(value), value))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, complex):
+        return complex(value)
+    if isinstance(value, Tensor):
+        return value.item()
+    return _int(value)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise _cannot(value)
+
+
+def _none(value: Any) -> None:
+    if value is not None:
+        raise _cannot(value)
+
+
+def _device(value: Any) -> Device:
+    if isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        return Device(value)
+    raise _cannot(value)
+
+
+def _any(value: Any) -> Any:
+    """A value whose type is found out first.
+
+    Raises:
+        RuntimeError: it has none (torch's text).
+    """
+    if value is None:
+        return None
+    try:
+        type = infer_type(value)
+    except CannotInfer as reason:
+        raise RuntimeError(f"Tracer cannot infer type of {value}\n:{reason}") from None
+    return inward(type)(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_INWARD: dict[Type, Convert] = {
+    TENSOR: _tensor,
+    INT: _int,
+    FLOAT: _float,
+    COMPLEX: _complex,
+    BOOL: _bool,
+    NUMBER: _number,
+    STRING: _string,
+    NONE: _none,
+    DEVICE: _device,
+    ANY: _any,
+    ANY_LIST: _any,
+    ANY_TUPLE: _any,
+}
+
+_PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
+"""Element types whose lists torch casts as a whole, and speaks of as a whole."""
+
+
+def _iterate(value: Any) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError as error:
+        raise CastError(f" Python error details: TypeError: {error}") from None
+
+
+def _list_inward(type: ListType) -> Convert:
+    element = inward(type.element)
+    packed = type.element in _PACKED
+
+    def convert(value: Any) -> list[Any]:
+        if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
+            raise _cannot(value)
+        items = _iterate(value)
+        try:
+            return [element(item) for item in items]
+        except CastError:
+            if packed:
+                raise _cannot(value) from None
+            raise
+
+    return convert
+
+
+def _dict_inward(type: DictType) -> Convert:
+    key, element = inward(type.key), inward(type.value)
+
+    def convert(value: Any) -> dict[Any, Any]:
+        try:
+            items = dict(value)
+        except (TypeError, ValueError) as error:
+            name = error.__class__.__name__
+            raise CastError(f" Python error details: {name}: {error}") from None
+        return {key(k): element(v) for k, v in items.items()}
+
+    return convert
+
+
+def _tuple_inward(type: TupleType) -> Convert:
+    parts = [inward(part) for part in type.elements]
+
+    def convert(value: Any) -> tuple[Any, ...]:
+        items = _iterate(value)
+        if len(items) != len(parts):
+            raise CastError(
+                f"Cast error details: Object {value} had a different number of elements than type "
+                f"{type.annotation_str}"
+            )
+        return tuple(part(item) for part, item in zip(parts, items, strict=True))
+
+    return convert
+
+
+def _union_inward(type: UnionType) -> Convert:
+    def convert(value: Any) -> Any:
+        for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
+            try:
+                return inward(member)(value)
+            except CastError:
+                continue
+        raise CastError(
+            f"Cast error details: Expected a member of {type.annotation_str} but instead found "
+            f"type {value.__class__.__name__}"
+        )
+
+    return convert
+
+
+_CLASSES: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
+
+
+def _is_exact(value: object, type: Type) -> bool:
+    return _CLASSES.get(type) is value.__class__
+
+
+def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
+    target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
+    if isinstance(target, ScriptObject):
+        if isinstance(type, ClassType) and target.cls is type:
+            return target
+        if isinstance(type, InterfaceType) and all(map(target.cls.method, type.methods)):
+            return target
+    raise CastError(f"Cast error details: Could not cast {class_text(value)} to `{type.python}`")
+
+
+def _enum_inward(value: Any, type: EnumType) -> EnumMember:
+    names = [name for name, _ in type.members]
+    if isinstance(value, EnumMember) and value.enum is type:
+        return value
+    if isinstance(value, Enum) and value.name in names and value.__class__.__name__ == type.python:
+        return EnumMember(type, value.name)
+    raise _cannot(value)

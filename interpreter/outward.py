@@ -1,0 +1,96 @@
+"""Values from the machine to Python: arrays become `Tensor`s, tuples with named fields named tuples,
+lists and dicts are copied."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, cast
+
+from ..ops.tensor import Tensor
+from ..typecheck.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from .objects import ScriptObject
+
+__all__ = ["named_tuple_class", "outward"]
+
+Convert = Callable[[Any], Any]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@lru_cache(maxsize=4096)
+def outward(type: Type) -> Convert:
+    """The conversion of machine values of a type to Python values."""
+    if type == TENSOR:
+        return _tensor_outward
+    match type:
+        case ListType():
+            element = outward(type.element)
+            return list if element is _as_it_is else lambda value: [element(v) for v in value]
+        case DictType():
+            return _dict_outward(type)
+        case TupleType():
+            return _tuple_outward(type)
+        case OptionalType():
+            inner = outward(type.element)
+            if inner is _as_it_is:
+                return inner
+            return lambda value: None if value is None else inner(value)
+    return _as_it_is if type in _SCALARS else _value_outward
+
+
+_SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, STRING, NUMBER, NONE, DEVICE})
+
+
+def _tensor_outward(value: Any) -> Any:
+    return value if value is None or isinstance(value, Tensor) else Tensor(value)
+
+
+def _dict_outward(type: DictType) -> Convert:
+    key, element = outward(type.key), outward(type.value)
+    return lambda value: {key(k): element(v) for k, v in value.items()}
+
+
+def _tuple_outward(type: TupleType) -> Convert:
+    parts = [outward(part) for part in type.elements]
+    if type.name is None:
+        return lambda value: tuple(part(v) for part, v in zip(parts, value, strict=True))
+    make = named_tuple_class(type.name.rpartition(".")[2], type.fields)
+    return lambda value: make(*(part(v) for part, v in zip(parts, value, strict=True)))
+
+
+@lru_cache(maxsize=1024)
+def named_tuple_class(name: str, fields: tuple[str, ...]) -> Convert:
+    """The named tuple class that results of a NamedTuple type are given as."""
+    return cast(Convert, namedtuple(name, fields, rename=True))  # type: ignore[misc]
+
+
+def _value_outward(value: Any) -> Any:
+    """The Python value of a machine's value by what it is, for `Any` and unions."""
+    if isinstance(value, ScriptObject):
+        return value if value.handle is None else value.handle
+    if isinstance(value, list):
+        return [_value_outward(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(_value_outward(v) for v in value)
+    if isinstance(value, dict):
+        return {_value_outward(k): _value_outward(v) for k, v in value.items()}
+    return _tensor_outward(value) if hasattr(value, "dtype") else value

@@ -1,0 +1,108 @@
+"""How a plan writes instructions and operators in Python."""
+
+from __future__ import annotations
+
+__all__ = ["CHECK", "CONDITIONS", "LINES", "OPERATORS", "UNITS", "WRAPPING"]
+
+_SMALL = 2**30 - 1
+CHECK = (
+    f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
+    f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
+)
+"""Numbers of one digit, as CPython counts, are compared fast; they are nearly all there are."""
+
+_KEYS = ("str", "int", "bool", "float", "complex")
+
+LINES = {
+    "move": "{a} = {b}",
+    "call1": "{a} = {o}({b})",
+    "call2": "{a} = {o}({b}, {c})",
+    "call3": "{a} = {o}({b}, {c}, {d})",
+    "call": "{a} = {o}({b})",
+    "add": "{a} = {b} + {c}",
+    "sub": "{a} = {b} - {c}",
+    "mul": "{a} = {b} * {c}",
+    "add_int": "{a} = {b} + {c}",
+    "sub_int": "{a} = {b} - {c}",
+    "mul_int": "{a} = {b} * {c}",
+    "eq": "{a} = {b} == {c}",
+    "ne": "{a} = {b} != {c}",
+    "lt": "{a} = {b} < {c}",
+    "le": "{a} = {b} <= {c}",
+    "gt": "{a} = {b} > {c}",
+    "ge": "{a} = {b} >= {c}",
+    "not": "{a} = not {b}",
+    "and": "{a} = {b} & {c}",
+    "or": "{a} = {b} | {c}",
+    "is": "{a} = {b} is {c}",
+    "is_not": "{a} = {b} is not {c}",
+    "length": "{a} = len({b})",
+    "append": "{b}.append({c})",
+    "return": "return {b}",
+    "list": "{a} = [{b}]",
+    "tuple": "{a} = ({b},)",
+    "dict": "{a} = make_dict(({b},))",
+    "unpack_list": "{a}, = check_list({b}, {n})",
+    "unpack": "{a}, = {b}",
+    "item": "{a} = {b}[{n}]",
+    "slice": "{a} = {b}[{m}:{n}]",
+    "get_slot": "{a} = read_slot({b}.slots[{s}])",
+    "get_tensor": "{a} = {b}.slots[{s}]._array",
+    "set_slot": "{b}.slots[{s}] = write_slot({c})",
+    "set_tensor": "{b}.slots[{s}] = write_slot({c})",
+    "create": "{a} = create({t})",
+    "function": "{a} = invoke({t}.function, ({b},))",
+    "method": "{a} = invoke({f}, ({b},))",
+    "is_instance": "{a} = is_instance({b}, ({t},))",
+    "not_none": "{a} = present({b})",
+    "enum_name": "{a} = {b}.name",
+    "enum_value": "{a} = enum_value({b})",
+    "print": "print_values(({b},))",
+    "raise": "raise_exception({b}, {c})",
+}
+
+OPERATORS = {
+    # numbers
+    "aten::neg.float": "{a} = -{0}",
+    "aten::neg.int": "{a} = -{0}",
+    "aten::remainder.int": "{a} = {0} % {1}",
+    "aten::floordiv.int": "{a} = {0} // {1}",
+    "aten::__and__.int": "{a} = {0} & {1}",
+    "aten::__or__.int": "{a} = {0} | {1}",
+    "aten::__xor__.int": "{a} = {0} ^ {1}",
+    # lists and dicts
+    "aten::__getitem__.t": "{a} = {0}[{1}]",
+    "aten::_set_item.t": "{0}[{1}] = {2}",
+    **{f"aten::len.Dict_{key}": "{a} = len({0})" for key in _KEYS},
+    **{f"aten::__contains__.{key}": "{a} = {1} in {0}" for key in _KEYS},
+    **{f"aten::__getitem__.Dict_{key}": "{a} = {0}[{1}]" for key in _KEYS},
+    **{f"aten::_set_item.{key}": "{0}[{1}] = {2}" for key in _KEYS},
+    # tensors: under the condition, this is what the operator's forward does
+    "aten::size.int": "{a} = {0}.shape[{1}]",
+    "aten::select.int": "{a} = {0}[{2}] if {0}.ndim > 1 else {o}({all})",
+    "aten::add.Tensor": "{a} = {0} + {1} if {0}.dtype is {1}.dtype and {0}.ndim else {o}({all})",
+    "aten::mul.Tensor": "{a} = {0} * {1} if {0}.dtype is {1}.dtype and {0}.ndim else {o}({all})",
+    "aten::sub.Tensor": (
+        "{a} = {0} - {1} if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
+    ),
+    "aten::tanh": "{a} = tanh({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})",
+    "aten::matmul": (
+        "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
+        "0 < {0}.ndim < 3 else {o}({all})"
+    ),
+}
+"""Operators written out; where a line raises, the operator's forward would have raised too, and
+its error is the one that is told (`errors` asks it)."""
+
+UNITS = {
+    "aten::select.int": (1, "0"),
+    "aten::add.Tensor": (2, "1"),
+    "aten::sub.Tensor": (2, "1"),
+}
+"""Operators that are written out only if an operand is a certain constant: `alpha` is 1."""
+
+WRAPPING = frozenset({"add_int", "sub_int", "mul_int", "aten::floordiv.int", "aten::neg.int"})
+"""Instructions and operators whose result may need wrapping."""
+
+CONDITIONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "not", "is", "is_not"})
+"""Instructions that can be written as the test of an `if`."""
