@@ -1,0 +1,323 @@
+"""Annotations to types.
+
+An annotation is an expression of the syntax tree, whether it was written in live code
+(`Optional[List[int]]`, `list[int] | None`, `"Point"`) or in an archive (`List[__torch__.Point]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..frontend import tree
+from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ..frontend.from_text import expression_tree
+from ..frontend.near_miss import near_misses
+from ..frontend.source import Span
+from . import relations
+from .names import Constant, Resolver, TypeName
+from .types import (
+    ANY,
+    ANY_ENUM,
+    ANY_LIST,
+    ANY_TUPLE,
+    BOOL,
+    CAPSULE,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    GENERATOR,
+    INT,
+    NONE,
+    NUMBER,
+    STORAGE,
+    STREAM,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    DictType,
+    FutureType,
+    ListType,
+    TupleType,
+    Type,
+)
+
+__all__ = ["TYPE_NAMES", "AnnotationReader"]
+
+_TENSOR_NAMES = [
+    "Tensor",
+    "Parameter",
+    *(f"{kind}Tensor" for kind in ("Float", "Double", "Half", "Long", "Int", "Short", "Byte")),
+    *("CharTensor", "BoolTensor"),
+]
+
+TYPE_NAMES: dict[str, Type] = {
+    **dict.fromkeys(_TENSOR_NAMES, TENSOR),
+    "int": INT,
+    "float": FLOAT,
+    "complex": COMPLEX,
+    "bool": BOOL,
+    "str": STRING,
+    "number": NUMBER,
+    "Scalar": NUMBER,
+    "None": NONE,
+    "NoneType": NONE,
+    "Any": ANY,
+    "dtype": INT,
+    "ScalarType": INT,
+    "Layout": INT,
+    "MemoryFormat": INT,
+    "QScheme": INT,
+    "Dimname": STRING,
+    "Device": DEVICE,
+    "device": DEVICE,
+    "Generator": GENERATOR,
+    "Stream": STREAM,
+    "Storage": STORAGE,
+    "Capsule": CAPSULE,
+    "list": ANY_LIST,
+    "tuple": ANY_TUPLE,
+    "AnyEnumType": ANY_ENUM,
+}
+"""Types without arguments, by the last part of their name."""
+
+# These exist only with a prefix: a bare `dtype` is not a type in torch.
+_NEED_PREFIX = {"dtype", "device"}
+# These exist only in code that archives hold.
+_ARCHIVE_ONLY = {"number", "Scalar", "NoneType", "ScalarType", "Layout", "MemoryFormat", "Device"}
+
+_CONSTRUCTORS = (
+    *("List", "list", "Dict", "dict", "Tuple", "tuple", "Optional", "Union"),
+    *("Future", "Await", "RRef", "Final"),
+)
+
+_DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
+
+
+class AnnotationReader:
+    """Turns annotations into types, reporting what is not one.
+
+    `where` is the place for diagnostics ("in function `f`").
+    """
+
+    def __init__(self, resolver: Resolver, collector: Collector, where: str) -> None:
+        self._resolver = resolver
+        self._collector = collector
+        self._where = where
+        self._whole: tree.Expr | None = None
+
+    def read(self, annotation: tree.Expr | None) -> Type:
+        """The type an annotation means; no annotation means Tensor; UNKNOWN after an error."""
+        if annotation is None:
+            return TENSOR
+        self._whole = annotation
+        return self._type(annotation)
+
+    # ------------------------------------------------------------------------------- by form
+
+    def _type(self, node: tree.Expr) -> Type:
+        if isinstance(node, tree.Literal):
+            return self._literal(node)
+        if isinstance(node, tree.Name | tree.Attribute):
+            return self._name(node)
+        if isinstance(node, tree.Subscript):
+            return self._subscript(node)
+        if isinstance(node, tree.Binary) and node.operator == "|":
+            return relations.union([self._type(node.left), self._type(node.right)])
+        if isinstance(node, tree.TupleDisplay) and not node.elements:
+            return TupleType(())
+        return self._unknown(node, "this is not a type")
+
+    def _literal(self, node: tree.Literal) -> Type:
+        if node.value is None:
+            return NONE
+        if isinstance(node.value, str):
+            parsed = expression_tree(node, self._collector)
+            return UNKNOWN if parsed is None else self._type(parsed)
+        if node.value is ...:
+            message = "Expression of type dots cannot be used in a type expression"
+            return self._fault(node.span, "`...` is not a type", "not a type", message)
+        return self._unknown(node, "this is not a type")
+
+    def _name(self, node: tree.Name | tree.Attribute) -> Type:
+        if isinstance(node, tree.Name) and node.id == tree.ERROR_NAME:
+            return UNKNOWN
+        dotted = _dotted(node)
+        found = self._resolved(node)
+        if found is not None:
+            return found
+        if dotted is not None:
+            prefix, _, last = dotted.rpartition(".")
+            if last in TYPE_NAMES and (prefix or last not in _NEED_PREFIX):
+                return TYPE_NAMES[last]
+            if last in ("List", "Dict", "Tuple", "Optional", "Union", "Future"):
+                return self._bare_constructor(node, last)
+        return self._unknown(node, "")
+
+    def _bare_constructor(self, node: tree.Expr, word: str) -> Type:
+        example = {"List": "List[int]", "Tuple": "Tuple[int]", "Dict": "Dict[str, int]"}.get(
+            word, "Optional[int]"
+        )
+        return self._fault(
+            node.span,
+            f"`{word}` needs the types it contains",
+            f"for example `{example}`",
+            f"Attempted to use {word} without a contained type. "
+            f"Please add a contained type, e.g. {example}",
+        )
+
+    def _resolved(self, node: tree.Name | tree.Attribute) -> Type | None:
+        """The type a resolver knows under the name, if it knows one."""
+        parts: list[tree.Attribute] = []
+        base: tree.Expr = node
+        while isinstance(base, tree.Attribute):
+            parts.append(base)
+            base = base.value
+        if not isinstance(base, tree.Name):
+            return None
+        meaning = self._resolver.lookup(base.id, base.span)
+        for part in reversed(parts):
+            member = getattr(meaning, "member", None)
+            if member is None:
+                return None
+            meaning = member(part.name, part.name_span)
+        if isinstance(meaning, TypeName):
+            return meaning.type
+        if isinstance(meaning, Constant) and meaning.value is None:
+            return NONE
+        return None
+
+    def _subscript(self, node: tree.Subscript) -> Type:
+        word = (_dotted(node.value) or "").rpartition(".")[2]
+        makers: dict[str, Callable[[tree.Subscript], Type]] = {
+            **dict.fromkeys(("List", "list"), self._list),
+            **dict.fromkeys(("Dict", "dict"), self._dict),
+            **dict.fromkeys(("Tuple", "tuple"), self._tuple),
+            "Optional": self._optional,
+            "Union": self._union,
+            **dict.fromkeys(("Future", "_Await", "Await", "RRef"), self._future),
+            "Final": self._final,
+        }
+        if word in makers:
+            return makers[word](node)
+        if word.startswith("BroadcastingList"):
+            return self._list(node)
+        if isinstance(node.value, tree.Name) and word not in _CONSTRUCTORS:
+            return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
+        return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
+
+    # ------------------------------------------------------------------------ by constructor
+
+    def _list(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 1):
+            return UNKNOWN
+        return ListType(self._type(node.indices[0]))
+
+    def _dict(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 2):
+            return UNKNOWN
+        key, value = (self._type(t) for t in node.indices)
+        if key not in _DICT_KEYS:
+            return self._fault(
+                node.indices[0].span,
+                f"a dict cannot have `{key.python}` keys",
+                "only int, float, complex, bool, str, Tensor and torch.device keys are possible",
+                f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, "
+                "device and string keys are supported",
+            )
+        return DictType(key, value)
+
+    def _tuple(self, node: tree.Subscript) -> Type:
+        if len(node.indices) == 1:
+            only = node.indices[0]
+            if isinstance(only, tree.TupleDisplay) and not only.elements:
+                return TupleType(())
+        return TupleType(tuple(self._type(t) for t in node.indices))
+
+    def _optional(self, node: tree.Subscript) -> Type:
+        return relations.optional(self._type(node.indices[0])) if self._takes(node, 1) else UNKNOWN
+
+    def _union(self, node: tree.Subscript) -> Type:
+        return relations.union([self._type(t) for t in node.indices])
+
+    def _future(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 1):
+            return UNKNOWN
+        word = (_dotted(node.value) or "").rpartition(".")[2].lstrip("_")
+        element = self._type(node.indices[0])
+        if word == "Await":
+            return FutureType(element, "Await")
+        return FutureType(element, "RRef" if word == "RRef" else "Future")
+
+    def _final(self, node: tree.Subscript) -> Type:
+        return self._type(node.indices[0]) if self._takes(node, 1) else UNKNOWN
+
+    def _takes(self, node: tree.Subscript, count: int) -> bool:
+        if len(node.indices) == count:
+            return True
+        word = _dotted(node.value) or ""
+        plural = "s" if count > 1 else ""
+        self._fault(
+            node.span,
+            f"`{word}` takes {count} type{plural}, not {len(node.indices)}",
+            f"{len(node.indices)} given",
+            f" expected exactly {count} element type{plural} but found {len(node.indices)}",
+        )
+        return False
+
+    # -------------------------------------------------------------------------------- errors
+
+    def _unknown(self, node: tree.Expr, label: str, torch: str | None = None) -> Type:
+        name = _dotted(node)
+        if name is None:
+            return self._fault(node.span, "this is not a type", label, self._torch_unknown())
+        helps: tuple[Help, ...] = ()
+        close = near_misses(name, self._candidates())
+        if close:
+            helps = tuple(Help(f"did you mean `{c}`?", (Edit(node.span.whole, c),)) for c in close)
+        return self._fault(
+            node.span,
+            f"`{name}` is not a type",
+            label or "unknown name in a type",
+            torch if torch is not None and not self._is_string() else self._torch_unknown(),
+            helps,
+        )
+
+    def _candidates(self) -> list[str]:
+        names = [n for n in TYPE_NAMES if n not in _ARCHIVE_ONLY | _NEED_PREFIX]
+        return [*names, *_CONSTRUCTORS]
+
+    def _is_string(self) -> bool:
+        return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)
+
+    def _torch_unknown(self) -> str:
+        """torch quotes the whole annotation."""
+        if isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str):
+            return f"Unknown type name '{self._whole.value}'"
+        return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
+
+    def _fault(
+        self, span: Span, message: str, label: str, torch: str, helps: tuple[Help, ...] = ()
+    ) -> Type:
+        self._collector.add(
+            Diagnostic(
+                "unknown-type",
+                message,
+                Label(span.whole, label),
+                self._where,
+                helps=helps,
+                torch_message=torch,
+                torch_span=self._whole.span if self._whole is not None else None,
+                demands=tuple(self._collector.demands),
+            )
+        )
+        return UNKNOWN
+
+
+def _dotted(node: tree.Expr) -> str | None:
+    """`torch.nn.Parameter` as text; None for what is not a dotted name."""
+    if isinstance(node, tree.Name):
+        return node.id
+    if isinstance(node, tree.Attribute):
+        value = _dotted(node.value)
+        return None if value is None else f"{value}.{node.name}"
+    return None

@@ -1,0 +1,675 @@
+"""Assignment: to names, tuples, attributes and elements, plain, annotated and in place."""
+
+from __future__ import annotations
+
+from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help, Label
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
+from . import typed
+from .attributes import Access
+from .environment import Variable
+from .expressions import BINARY, Expressions
+from .iteration import Item
+from .matching import Given
+from .mismatches import article, origin_text
+from .names import Constant
+from .relations import is_subtype
+from .sugar import Sugar, describe
+from .types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NUMBER,
+    TENSOR,
+    UNKNOWN,
+    ClassType,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+
+__all__ = ["Assignments"]
+
+_IN_PLACE = {
+    "+": "aten::add_",
+    "-": "aten::sub_",
+    "*": "aten::mul_",
+    "/": "aten::div_",
+    "%": "aten::fmod_",
+    "**": "aten::pow_",
+    "&": "aten::__iand__",
+    "|": "aten::__ior__",
+    "^": "aten::__ixor__",
+    "<<": "aten::__ilshift__",
+    ">>": "aten::__irshift__",
+}
+
+_WORDS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "%": "mod", "**": "pow"}
+
+Value = Item | Sugar
+
+
+class Assignments(Expressions):
+    """Assignment."""
+
+    # ---------------------------------------------------------------------------- statements
+
+    def assign(self, node: tree.Assign, into: list[typed.Statement]) -> None:
+        """`a = b = value`."""
+        hint = self.annotations.read(node.type_comment) if node.type_comment else None
+        if len(node.targets) == 1:
+            self._assign_one(node.targets[0], node.value, node.span, hint, into)
+            return
+        value = self.expression(node.value, hint)
+        shared = self.let(value, into, always=True)
+        for target in node.targets:
+            self.assign_target(target, shared, node.span, into, node.value)
+
+    def _assign_one(
+        self,
+        target: tree.Expr,
+        value_node: tree.Expr,
+        span: Span,
+        annotated: Type | None,
+        into: list[typed.Statement],
+    ) -> None:
+        if isinstance(target, tree.Name):
+            value = self.sugared(value_node, annotated)
+            if isinstance(value, Constant | typed.Expr):
+                value = self.as_any(self.value(value, value_node.span), annotated)
+            self.assign_name(target, value, into, annotated, value_node)
+        elif isinstance(target, tree.Subscript):
+            shared = self.let(self.expression(value_node), into)
+            self.assign_element(target, shared, span, into)
+        elif isinstance(target, tree.Attribute):
+            owner = self.expression(target.value)
+            hint = annotated
+            if hint is None and isinstance(owner.type, ClassType):
+                slot = owner.type.attributes.get(target.name)
+                hint = slot.type if slot is not None else None
+            assigned = self.expression(value_node, hint)
+            self.assign_attribute(owner, target, assigned, span, into, annotated)
+        else:
+            self.assign_target(target, self.sugared(value_node), span, into, value_node)
+
+    def annotated_assign(self, node: tree.AnnotatedAssign, into: list[typed.Statement]) -> None:
+        """`target: annotation = value`."""
+        type = self.annotations.read(node.annotation)
+        if node.value is not None:
+            self._assign_one(node.target, node.value, node.span, type, into)
+
+    # ------------------------------------------------------------------------------- targets
+
+    def assign_target(
+        self,
+        target: tree.Expr,
+        item: Value,
+        span: Span,
+        into: list[typed.Statement],
+        value_node: tree.Expr | None = None,
+    ) -> None:
+        """Bind any target to something already checked."""
+        if isinstance(target, tree.Name):
+            value = self.item_value(item, span) if isinstance(item, tuple) else item
+            self.assign_name(target, value, into, None, value_node)
+        elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
+            self._unpack(target, item, span, into)
+        elif isinstance(target, tree.Subscript):
+            value = self._plain(item, span)
+            self.assign_element(target, self.let(value, into), span, into)
+        elif isinstance(target, tree.Attribute):
+            owner = self.expression(target.value)
+            self.assign_attribute(owner, target, self._plain(item, span), span, into, None)
+        else:
+            self.report(
+                "unsupported-syntax",
+                "this cannot be assigned to",
+                target.span,
+                "not a target",
+                torch="left-hand side of assignment must be a variable",
+            )
+
+    def _plain(self, item: Value, span: Span) -> typed.Expr:
+        if isinstance(item, tuple):
+            return self.item_value(item, span)
+        return self.value(item, span)
+
+    def _unpack(
+        self,
+        target: tree.TupleDisplay | tree.ListDisplay,
+        item: Value,
+        span: Span,
+        into: list[typed.Statement],
+    ) -> None:
+        parts = target.elements
+        stars = sum(isinstance(p, tree.Starred) for p in parts)
+        fixed = len(parts) - stars
+        values = self._values(target, item, fixed, stars, span, into)
+        if values is None:
+            values = [self.unknown(span) for _ in parts]
+            stars = 0 if stars == 0 else stars
+            fixed = len(parts) - stars
+        extra = len(values) - fixed
+        place = 0
+        for part in parts:
+            if isinstance(part, tree.Starred):
+                taken = tuple(self._plain(v, span) for v in values[place : place + extra])
+                place += extra
+                type = TupleType(tuple(t.type for t in taken))
+                rest = typed.TupleLiteral(NOWHERE, type, taken)
+                self.assign_target(part.value, rest, span, into)
+            else:
+                self.assign_target(part, values[place], span, into)
+                place += 1
+
+    def _values(
+        self,
+        target: tree.TupleDisplay | tree.ListDisplay,
+        item: Value,
+        fixed: int,
+        stars: int,
+        span: Span,
+        into: list[typed.Statement],
+    ) -> list[Value] | None:
+        """What the parts of an unpacking get; None after an error."""
+        values: list[Value]
+        if isinstance(item, tuple):
+            values = list(item)
+        else:
+            value = self.value(item, span)
+            if value.type is UNKNOWN:
+                return None
+            if isinstance(value.type, TupleType):
+                values = list(self.tuple_elements(value, into))
+            elif isinstance(value.type, ListType) and not stars:
+                return list(self._list_elements(value, value.type, fixed, into))
+            else:
+                self._report_not_unpackable(value)
+                return None
+        if len(values) < fixed or (len(values) > fixed and not stars):
+            self._report_count(target, len(values), fixed, stars)
+            return None
+        return values
+
+    def _list_elements(
+        self, value: typed.Expr, type: ListType, count: int, into: list[typed.Statement]
+    ) -> list[typed.Expr]:
+        indices = tuple(self.temporary() for _ in range(count))
+        types = (type.element,) * count
+        into.append(typed.Unpack(value.span, value, indices, types))
+        return [typed.Temporary(value.span, type.element, i) for i in indices]
+
+    def _report_not_unpackable(self, value: typed.Expr) -> None:
+        if isinstance(value.type, ListType):
+            message = "`*` cannot take from a list, whose length is not known now"
+            torch = "cannot statically infer the expected size of a list in this context"
+        else:
+            message = f"`{value.type.python}` cannot be unpacked"
+            torch = f"'{self.torch_type(value)}' cannot be used as a tuple"
+        self.report(
+            "argument-type",
+            message,
+            value.span,
+            f"this is `{value.type.python}`",
+            torch=torch,
+            secondary=tuple(self.origin(value)),
+        )
+
+    def _report_count(
+        self, target: tree.TupleDisplay | tree.ListDisplay, found: int, fixed: int, stars: int
+    ) -> None:
+        if found < fixed:
+            least = "at least " if stars else ""
+            torch = f"need {least}{fixed} values to unpack but found only {found}"
+        else:
+            torch = f"too many values to unpack: need {fixed} but found {found}"
+        self.report(
+            "argument-type",
+            f"{found} value{'' if found == 1 else 's'} cannot be unpacked into {fixed}",
+            target.span,
+            f"{fixed} target{'' if fixed == 1 else 's'}",
+            torch=torch,
+        )
+
+    # --------------------------------------------------------------------------------- names
+
+    def assign_name(
+        self,
+        target: tree.Name,
+        value: Sugar,
+        into: list[typed.Statement],
+        annotated: Type | None = None,
+        value_node: tree.Expr | None = None,
+    ) -> None:
+        """Bind a variable; one of an outer block keeps its type."""
+        name, span = target.id, target.span
+        if name == tree.ERROR_NAME:
+            return
+        if isinstance(value, Constant):
+            value = self.value(value, span)
+        outer = self.frame.find_outside(name)
+        if not isinstance(value, typed.Expr):
+            self._bind_sugar(target, value, outer)
+            return
+        if outer is not None and outer.type is not None:
+            value = self.convert(value, outer.type, span)
+            if not is_subtype(value.type, outer.type):
+                self._report_changed(target, outer, value, value_node)
+                return
+        type = annotated if annotated is not None else value.type
+        if annotated is not None and not is_subtype(value.type, annotated):
+            self._report_annotation(target, annotated, value)
+        if value.type is UNKNOWN and outer is not None and outer.type is not None:
+            type = outer.type
+        self.define(
+            Variable(
+                name,
+                type,
+                span,
+                value_node,
+                value,
+                inferred=self.torch_type(value) == "Tensor (inferred)",
+                declared=annotated is not None,
+            )
+        )
+        into.append(typed.Assign(span, name, type, value))
+
+    def _bind_sugar(self, target: tree.Name, value: Sugar, outer: Variable | None) -> None:
+        if getattr(value, "torch_message", None) is not None:
+            self.value(value, target.span)
+            self.define(Variable(target.id, UNKNOWN, target.span))
+            return
+        if outer is not None:
+            word = describe(value)
+            self.report(
+                "type-changed",
+                f"`{target.id}` cannot become a {word} here",
+                target.span,
+                f"assigned a {word} here",
+                torch=f"Cannot re-assign '{target.id}' to a value of type {word} because "
+                f"{target.id} is not a first-class value.  Only reassignments to first-class "
+                "values are allowed",
+            )
+            return
+        self.define(Variable(target.id, None, target.span, sugar=value))
+
+    def _report_changed(
+        self,
+        target: tree.Name,
+        outer: Variable,
+        value: typed.Expr,
+        value_node: tree.Expr | None,
+    ) -> None:
+        assert outer.type is not None
+        old, new = outer.type, value.type
+        torch = (
+            f"Variable '{target.id}' previously had type {self._torch_outer(outer)} but is now "
+            f"being assigned to a value of type {self.torch_type(value)}"
+        )
+        if isinstance(old, ListType) and isinstance(new, ListType):
+            torch += (
+                "\nEmpty lists default to List[Tensor]. Add a variable annotation to the "
+                "assignment to create an empty list of another type (torch.jit.annotate(List[T, "
+                "[]]) where T is the type of elements in the list for Python 2)"
+            )
+        inside_loop = self.frame.is_inside_loop()
+        block = "loop" if inside_loop else "branch"
+        self.report(
+            "type-changed",
+            f"`{target.id}` is {article(old)}, and cannot become {article(new)}",
+            target.span,
+            f"assigned {article(new)} here",
+            torch=torch + "\n",
+            secondary=self._changed_labels(outer, value, value_node),
+            notes=(f"a variable keeps one type through a {block}",),
+            helps=self._start_help(outer, new),
+        )
+
+    def _torch_outer(self, outer: Variable) -> str:
+        assert outer.type is not None
+        return "Tensor (inferred)" if outer.inferred else outer.type.annotation_str
+
+    def _changed_labels(
+        self, outer: Variable, value: typed.Expr, value_node: tree.Expr | None
+    ) -> tuple[Label, ...]:
+        assert outer.type is not None
+        labels: list[Label] = []
+        if outer.parameter and outer.span is not None:
+            labels.append(Label(outer.span.whole, origin_text(outer)))
+        elif outer.tree is not None:
+            labels.append(Label(outer.tree.span.whole, f"starts as `{outer.type.python}`"))
+        if isinstance(value_node, tree.Binary) and isinstance(value, typed.OperatorCall):
+            kinds = [e.type.python for e in value.inputs]
+            if len(kinds) == 2:
+                text = f"`{f' {value_node.operator} '.join(kinds)}`"
+                labels.append(Label(value_node.span.whole, text))
+        return tuple(labels)
+
+    def _start_help(self, outer: Variable, new: Type) -> tuple[Help, ...]:
+        """`0` that should have been `0.0`, or a list that should have been annotated."""
+        node = outer.tree
+        if isinstance(node, tree.Literal) and outer.type == INT and new == FLOAT:
+            edit = Edit(node.span.whole, f"{node.value}.0")
+            return (Help("start with a float", (edit,)),)
+        if isinstance(node, tree.ListDisplay) and not node.elements and outer.span is not None:
+            edit = Edit(outer.span.whole, f"{outer.name}: {new.annotation_str}")
+            return (Help("say what the list holds", (edit,)),)
+        return ()
+
+    def _report_annotation(self, target: tree.Name, type: Type, value: typed.Expr) -> None:
+        if type is UNKNOWN:
+            return
+        self.report(
+            "annotation-conflict",
+            f"`{target.id}` is annotated as `{type.python}`, but is assigned {article(value.type)}",
+            value.span,
+            f"this is {article(value.type)}",
+            torch=f"Variable '{target.id}' is annotated with type {type.annotation_str} but is "
+            f"being assigned to a value of type {self.torch_type(value)}",
+            torch_span=target.span,
+        )
+
+    # ---------------------------------------------------------------------------- attributes
+
+    def assign_attribute(
+        self,
+        owner: typed.Expr,
+        target: tree.Attribute,
+        value: typed.Expr,
+        span: Span,
+        into: list[typed.Statement],
+        annotated: Type | None,
+    ) -> None:
+        """`object.name = value`; in `__init__` of a script class it may be new."""
+        cls, name = owner.type, target.name
+        if cls is UNKNOWN:
+            return
+        if not isinstance(cls, ClassType):
+            self._report_no_object(owner, target, span)
+            return
+        slot = cls.attributes.get(name)
+        if slot is None and self._initializes(cls):
+            if self.frame.parent is not None:
+                self._report_hidden(target, span)
+                return
+            wanted = annotated if annotated is not None else value.type
+            cls.add_attribute(name, wanted)
+        elif slot is None:
+            self._report_no_slot(cls, target, span)
+            return
+        else:
+            wanted = slot.type
+        value = self.convert(value, wanted, span)
+        if not is_subtype(value.type, wanted):
+            self.report(
+                "type-changed",
+                f"`{target.span.text}` is {article(wanted)}, and cannot become "
+                f"{article(value.type)}",
+                value.span,
+                f"this is {article(value.type)}",
+                torch="Wrong type for attribute assignment. Expected "
+                f"{wanted.annotation_str} but got {self.torch_type(value)}",
+                torch_span=span,
+                secondary=tuple(self.origin(value)),
+            )
+            return
+        into.append(typed.SetAttribute(span, owner, name, value))
+
+    def _initializes(self, cls: ClassType) -> bool:
+        return self.self_type is cls and self.tree.name == "__init__" and not cls.is_module
+
+    def _report_no_object(self, owner: typed.Expr, target: tree.Attribute, span: Span) -> None:
+        self.report(
+            "missing-attribute",
+            f"attributes of `{owner.type.python}` cannot be set",
+            target.span,
+            f"`{target.value.span.text}` is `{owner.type.python}`",
+            torch=f"Tried to set an attribute: {target.name} on a non-class: {owner.type}",
+            torch_span=span,
+        )
+
+    def _report_no_slot(self, cls: ClassType, target: tree.Attribute, span: Span) -> None:
+        if target.name in cls.constants:
+            message = f"`{target.name}` is a constant of `{cls.name}` and cannot be set"
+        else:
+            message = f"`{cls.name}` has no attribute `{target.name}` to set"
+        self.report(
+            "missing-attribute",
+            message,
+            target.span,
+            "attributes are made in `__init__`, before scripting",
+            torch=f"Tried to set nonexistent attribute: {target.name}. Did you forget to "
+            "initialize it in __init__()?",
+            torch_span=span,
+            helps=self.near(target.name, list(cls.attributes), target.name_span),
+        )
+
+    def _report_hidden(self, target: tree.Attribute, span: Span) -> None:
+        self.report(
+            "possibly-undefined",
+            f"`{target.name}` must first be set outside of `if` and loops",
+            target.span,
+            "first set here",
+            torch="First assignment cannot be in a control-flow block. Initialize the field at "
+            "the top level first",
+            torch_span=span,
+        )
+
+    # ------------------------------------------------------------------------------ elements
+
+    def assign_element(
+        self, target: tree.Subscript, value: typed.Expr, span: Span, into: list[typed.Statement]
+    ) -> None:
+        """`container[index] = value`; `value` was evaluated before."""
+        owner = self.expression(target.value)
+        if UNKNOWN in (owner.type, value.type):
+            return
+        if owner.type == TENSOR:
+            self._assign_tensor(target, owner, value, span, into)
+            return
+        index = self._single_index(target, owner)
+        if index is None:
+            return
+        if isinstance(owner.type, ClassType):
+            call = self.call_method(owner, "__setitem__", [index, value], span)
+        else:
+            call = self.call_operator(
+                "aten::_set_item", Given([owner, index, value]), span, written="[] ="
+            )
+        into.append(typed.Evaluate(span, call))
+
+    def _single_index(self, target: tree.Subscript, owner: typed.Expr) -> typed.Expr | None:
+        """The index of an element to set; slices and tuples have none."""
+        if len(target.indices) != 1 or isinstance(target.indices[0], tree.Slice):
+            message = "a slice of a list cannot be assigned to"
+            torch = (
+                "Sliced expression not yet supported for subscripted assignment. "
+                "File a bug if you want this"
+            )
+        elif isinstance(owner.type, TupleType):
+            message = "a tuple cannot be changed"
+            torch = f"{owner.type.annotation_str} does not support subscripted assignment"
+        else:
+            index = self.expression(target.indices[0])
+            return None if index.type is UNKNOWN else index
+        self.report("unsupported-syntax", message, target.span, "assigned here", torch=torch)
+        return None
+
+    def _assign_tensor(
+        self,
+        target: tree.Subscript,
+        owner: typed.Expr,
+        value: typed.Expr,
+        span: Span,
+        into: list[typed.Statement],
+    ) -> None:
+        located = self.locate(owner, target.indices, target.span, into)
+        if located.value.type is UNKNOWN:
+            return
+        place = self.let(located.value, into)
+        value = self._as_tensor(value, place)
+        if not located.tensors:
+            call = self.call_operator("aten::copy_", Given([place, value]), span, written="[] =")
+        else:
+            indices = self.index_list(located.tensors)
+            given = Given([place, indices, value])
+            call = self.call_operator("aten::index_put_", given, span, written="[] =")
+        into.append(typed.Evaluate(span, call))
+
+    def _as_tensor(self, value: typed.Expr, like: typed.Expr) -> typed.Expr:
+        """A number becomes a tensor of the dtype and device of where it goes."""
+        if value.type not in (INT, FLOAT, BOOL, COMPLEX, NUMBER):
+            return value
+        dtype = self.call_operator("prim::dtype", Given([like]), NOWHERE)
+        device = self.call_operator("prim::device", Given([like]), NOWHERE)
+        given = Given([value], {"dtype": dtype, "device": device})
+        return self.call_operator("aten::tensor", given, NOWHERE)
+
+    # ------------------------------------------------------------------------------ in place
+
+    def augmented_assign(self, node: tree.AugmentedAssign, into: list[typed.Statement]) -> None:
+        """`target += value`: tensors and lists change in place, anything else is rebound."""
+        target = node.target
+        if isinstance(target, tree.Name):
+            left = self.expression(target)
+            result = self._augmented(node, left, self.expression(node.value))
+            self.assign_name(target, result, into, None, None)
+        elif isinstance(target, tree.Attribute):
+            owner = self.let(self.expression(target.value), into)
+            left = self.value(self._slot(owner, target), target.span)
+            result = self._augmented(node, left, self.expression(node.value))
+            self.assign_attribute(owner, target, result, node.span, into, None)
+        elif isinstance(target, tree.Subscript):
+            self._augment_element(node, target, into)
+        else:
+            self.report(
+                "unsupported-syntax",
+                "this cannot be assigned to",
+                target.span,
+                "not a target",
+                torch="left-hand side of augmented assignment must be a variable",
+            )
+
+    def _slot(self, owner: typed.Expr, target: tree.Attribute) -> Sugar:
+        return self.attribute_of(owner, Access(target.span, target.name, target.name_span))
+
+    def _augmented(
+        self, node: tree.AugmentedAssign, left: typed.Expr, right: typed.Expr
+    ) -> typed.Expr:
+        operator, span = node.operator, node.span
+        if isinstance(left.type, ClassType):
+            word = _WORDS.get(operator, "")
+            name = f"__i{word}__" if left.type.method(f"__i{word}__") else f"__{word}__"
+            return self.call_method(left, name, [right], span)
+        name = self._augmented_operator(operator, left.type)
+        return self.call_operator(name, Given([left, right]), span, written=f"{operator}=")
+
+    def _augmented_operator(self, operator: str, type: Type) -> str:
+        if type == TENSOR or isinstance(type, ListType):
+            return _IN_PLACE[operator]
+        return "aten::fmod" if operator == "%" else BINARY[operator][0]
+
+    def _augment_element(
+        self, node: tree.AugmentedAssign, target: tree.Subscript, into: list[typed.Statement]
+    ) -> None:
+        owner = self.expression(target.value)
+        if owner.type is UNKNOWN:
+            self.expression(node.value)
+            return
+        if owner.type == TENSOR:
+            self._augment_tensor(node, target, owner, into)
+            return
+        if not isinstance(owner.type, ListType | DictType):
+            self.report(
+                "unsupported-syntax",
+                f"an element of `{owner.type.python}` cannot be changed in place",
+                target.span,
+                f"`{target.value.span.text}` is `{owner.type.python}`",
+                torch=f"{owner.type.annotation_str} does not support augmented assignment.",
+            )
+            return
+        index = self._single_index(target, owner)
+        if index is None:
+            return
+        span = node.span
+        owner = self.let(owner, into)
+        index = self.let(index, into)
+        value = self.let(self.expression(node.value), into)
+        item = self.call_operator("aten::__getitem__", Given([owner, index]), span, written="[]")
+        kind = owner.type.contained[0]  # for a dict, the key: as in torch
+        name = self._augmented_operator(node.operator, kind)
+        result = self.call_operator(name, Given([item, value]), span, written=f"{node.operator}=")
+        given = Given([owner, index, result])
+        call = self.call_operator("aten::_set_item", given, span, written="[] =")
+        into.append(typed.Evaluate(span, call))
+
+    def _augment_tensor(
+        self,
+        node: tree.AugmentedAssign,
+        target: tree.Subscript,
+        owner: typed.Expr,
+        into: list[typed.Statement],
+    ) -> None:
+        located = self.locate(owner, target.indices, target.span, into)
+        value = self.expression(node.value)
+        if UNKNOWN in (located.value.type, value.type):
+            return
+        name, written = self._augmented_operator(node.operator, TENSOR), f"{node.operator}="
+        if not located.tensors:
+            given = Given([located.value, value])
+            call = self.call_operator(name, given, node.span, written=written)
+            into.append(typed.Evaluate(node.span, call))
+            return
+        place = self.let(located.value, into)
+        value = self.let(value, into)
+        indices = self.let(self.index_list(located.tensors), into)
+        old = self.call_operator("aten::index", Given([place, indices]), node.span)
+        new = self.call_operator(name, Given([old, value]), node.span, written=written)
+        given = Given([place, indices, new])
+        call = self.call_operator("aten::index_put_", given, node.span, written="[] =")
+        into.append(typed.Evaluate(node.span, call))
+
+    # --------------------------------------------------------------------------------- delete
+
+    def delete(self, node: tree.Delete, into: list[typed.Statement]) -> None:
+        """`del name`, `del container[index]`."""
+        for target in node.targets:
+            if isinstance(target, tree.Name):
+                if not self.frame.remove(target.id):
+                    self.expression(target)
+            elif isinstance(target, tree.Subscript):
+                self._delete_element(target, node.span, into)
+            else:
+                self.report(
+                    "unsupported-syntax",
+                    "only variables and elements can be deleted",
+                    target.span,
+                    "deleted here",
+                    torch="del statements are only supported for deleting local variables, list "
+                    "elements and dict entries",
+                )
+
+    def _delete_element(
+        self, target: tree.Subscript, span: Span, into: list[typed.Statement]
+    ) -> None:
+        if len(target.indices) != 1 or isinstance(target.indices[0], tree.Slice):
+            self.report(
+                "unsupported-syntax",
+                "a slice cannot be deleted",
+                target.span,
+                "deleted here",
+                torch="del statements only support deletion at a single index, slicing is not "
+                "supported (see https://github.com/pytorch/pytorch/issues/31430)",
+            )
+            return
+        owner, index = self.expression(target.value), self.expression(target.indices[0])
+        if isinstance(owner.type, ClassType):
+            call = self.call_method(owner, "__delitem__", [index], span)
+        else:
+            call = self.call_operator(
+                "aten::Delete", Given([owner, index]), target.span, written="del"
+            )
+        into.append(typed.Evaluate(span, call))

@@ -1,0 +1,249 @@
+"""`value.name`: slots, constants, methods, properties of tensors, fields of named tuples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help
+from ..frontend.near_miss import near_misses
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
+from . import typed
+from .literals import type_of_value
+from .matching import Given
+from .names import Constant, SpecialForm, TypeName, Unusable
+from .operators import Operators
+from .sugar import BoundMethod, BoundOperator, StaticMethod, Sugar
+from .types import (
+    DEVICE,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    ClassType,
+    EnumType,
+    InterfaceType,
+    OptionalType,
+    TupleType,
+)
+
+__all__ = ["Attributes"]
+
+_PRIM = (
+    "dtype device grad data is_cuda is_cpu is_xla is_xpu is_sparse is_sparse_csr is_mkldnn is_mps "
+    "is_quantized is_vulkan is_ipu is_meta is_mtia is_maia is_nested requires_grad layout name "
+    "itemsize nbytes shape ndim T H"
+)
+_ATEN = "is_leaf retains_grad real imag mT mH output_nr"
+_PROPERTIES = {
+    TENSOR: {
+        **{name: f"prim::{name}" for name in _PRIM.split()},
+        **{name: f"aten::{name}" for name in _ATEN.split()},
+    },
+    DEVICE: {"type": "prim::type", "index": "prim::index"},
+}
+"""Attributes of tensors and devices that are read without a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One attribute access as written: the whole of it, its name, and whether that may fail."""
+
+    span: Span
+    name: str
+    name_span: Span
+
+
+class Attributes(Operators):
+    """Reading attributes."""
+
+    def attribute(self, node: tree.Attribute) -> Sugar:
+        """What `value.name` stands for."""
+        return self.attribute_of(
+            self.sugared(node.value), Access(node.span, node.name, node.name_span)
+        )
+
+    def attribute_of(self, owner: Sugar, access: Access) -> Sugar:
+        """What the attribute of something already checked stands for; a missing one is reported."""
+        if isinstance(owner, Constant):
+            owner = self.value(owner, access.span)
+        if isinstance(owner, typed.Expr):
+            return self._of_value(owner, access)
+        if isinstance(owner, TypeName):
+            return self._of_type(owner, access)
+        member = getattr(owner, "member", None)
+        if member is not None:
+            found: Sugar | None = member(access.name, access.name_span)
+            return found if found is not None else self._missing_member(owner, access)
+        if isinstance(owner, Unusable):
+            return self.value(owner, access.span)
+        self.report(
+            "missing-attribute",
+            f"`{access.span.text}`: a function has no attributes in script",
+            access.span,
+            "read here",
+            torch="attribute lookup is not defined on builtin",
+        )
+        return self.unknown(access.span)
+
+    def has_attribute(self, value: typed.Expr, name: str) -> bool:
+        """Whether an object has the attribute or method, for `hasattr`."""
+        type = value.type
+        if isinstance(type, ClassType):
+            tables = (type.attributes, type.constants, type.static_methods, type.properties)
+            return any(name in table for table in tables) or type.method(name) is not None
+        if isinstance(type, TupleType):
+            return name in type.fields
+        return isinstance(type, InterfaceType) and name in type.methods
+
+    # ------------------------------------------------------------------------------- values
+
+    def _of_value(self, value: typed.Expr, access: Access) -> Sugar:
+        type, name, span = value.type, access.name, access.span
+        if type is UNKNOWN:
+            return self.unknown(span)
+        if isinstance(type, ClassType):
+            return self._of_object(value, type, access)
+        if isinstance(type, InterfaceType) and name in type.methods:
+            return BoundMethod(value, name, type.methods[name])
+        if isinstance(type, TupleType) and name in type.fields:
+            index = type.fields.index(name)
+            return typed.TupleIndex(span, type.elements[index], value, index)
+        if isinstance(type, EnumType) and name in ("name", "value"):
+            return self._of_enum(value, type, access)
+        operator = _PROPERTIES.get(type, {}).get(name)
+        if operator is not None and self.has_operator(operator):
+            return self.call_operator(operator, Given([value]), NOWHERE)
+        if self.has_operator(f"aten::{name}") and not isinstance(type, OptionalType | TupleType):
+            return BoundOperator(value, name, span)
+        return self._missing_on_value(value, access)
+
+    def _of_object(self, value: typed.Expr, cls: ClassType, access: Access) -> Sugar:
+        name, span = access.name, access.span
+        if name in cls.attributes:
+            return typed.GetAttribute(span, cls.attributes[name].type, value, name)
+        if name in cls.constants:
+            constant = cls.constants[name]
+            return typed.Literal(span, type_of_value(constant), constant)
+        if name in cls.static_methods:
+            return StaticMethod(cls.static_methods[name])
+        if name in cls.properties:
+            getter = cls.properties[name][0]
+            return BoundMethod(value, getter.name, getter)
+        method = cls.method(name)
+        if method is not None:
+            return BoundMethod(value, name, method)
+        self._report_missing_attribute(cls, access)
+        return self.unknown(span)
+
+    def _of_enum(self, value: typed.Expr, type: EnumType, access: Access) -> Sugar:
+        if access.name == "name":
+            signature = self.only("prim::EnumName")
+            return typed.OperatorCall(NOWHERE, STRING, signature, (value,), (typed.Given(0),))
+        for signature in self.table.overloads("prim::EnumValue"):
+            if signature.returns[0].type == type.value:
+                return typed.OperatorCall(
+                    NOWHERE, type.value, signature, (value,), (typed.Given(0),)
+                )
+        return self._missing_on_value(value, access)
+
+    # -------------------------------------------------------------------------------- types
+
+    def _of_type(self, owner: TypeName, access: Access) -> Sugar:
+        type, name, span = owner.type, access.name, access.span
+        if isinstance(type, EnumType):
+            for member, value in type.members:
+                if member == name:
+                    return typed.Literal(span, type, typed.EnumMember(member, value))
+        if isinstance(type, ClassType):
+            if name == "__new__":
+                return SpecialForm("__new__")
+            if name in type.static_methods:
+                return StaticMethod(type.static_methods[name])
+        self.report(
+            "missing-attribute",
+            f"`{type.python}` has no attribute `{name}`",
+            access.name_span,
+            "no such attribute",
+            torch=f"{type.annotation_str} has no attribute '{name}'",
+            torch_span=span,
+        )
+        return self.unknown(span)
+
+    # ------------------------------------------------------------------------------- errors
+
+    def _missing_member(self, owner: Sugar, access: Access) -> Sugar:
+        title = str(getattr(owner, "title", "module"))
+        names = list(getattr(owner, "names", list)())
+        self.report(
+            "missing-attribute",
+            f"`{title}` has no member `{access.name}`",
+            access.name_span,
+            "no such member",
+            torch=f"object has no attribute {access.name}",
+            torch_span=access.span,
+            helps=self.near(access.name, names, access.name_span),
+        )
+        return self.unknown(access.span)
+
+    def _missing_on_value(self, value: typed.Expr, access: Access) -> Sugar:
+        candidates = [
+            name.rpartition("::")[2]
+            for name in self.table.names()
+            if name.startswith("aten::") and "__" not in name and _is_method(self, name, value)
+        ]
+        candidates.extend(_PROPERTIES.get(value.type, {}))
+        if isinstance(value.type, TupleType):
+            candidates = list(value.type.fields)
+        self.report(
+            "missing-attribute",
+            f"`{value.type.python}` has no attribute or method `{access.name}`",
+            access.name_span,
+            "no such method" if self._is_called(access) else "no such attribute",
+            torch=f"'{self.torch_type(value)}' object has no attribute or method '{access.name}'.",
+            torch_span=access.span,
+            secondary=tuple(self.origin(value)) if value.type != TENSOR else (),
+            helps=self.near(access.name, candidates, access.name_span),
+        )
+        return self.unknown(access.span)
+
+    @staticmethod
+    def _is_called(access: Access) -> bool:
+        """Whether a parenthesis follows the name."""
+        span = access.name_span
+        return span.source.text[span.end : span.end + 1] == "("
+
+    def _report_missing_attribute(self, cls: ClassType, access: Access) -> None:
+        name = access.name
+        reason = cls.missing.get(name, "")
+        candidates = [*cls.attributes, *cls.constants, *cls.methods, *cls.static_methods]
+        close = near_misses(name, candidates)
+        helps = tuple(
+            Help(f"did you mean `{c}`?", (Edit(access.name_span, c),), "machine") for c in close
+        )
+        if cls.is_module:
+            torch = f"Module '{cls.name}' has no attribute '{name}' {reason}"
+        else:
+            torch = (
+                f"'{cls}' object has no attribute or method '{name}'. "
+                "Did you forget to initialize an attribute in __init__()?"
+            )
+        self.report(
+            "attribute-not-converted" if reason else "missing-attribute",
+            f"`{cls.name}` has no attribute `{name}`",
+            access.span,
+            "not kept in the compiled module" if reason else "no such attribute",
+            torch=torch,
+            notes=(reason.strip(" ()"),) if reason else (),
+            helps=() if reason else helps,
+        )
+
+
+def _is_method(checker: Attributes, name: str, value: typed.Expr) -> bool:
+    """Whether an operator's self could be the value."""
+    for signature in checker.table.overloads(name):
+        if signature.arguments and signature.arguments[0].name == "self":
+            first = signature.arguments[0].type
+            if first == value.type or type(first) is type(value.type) is not type(TENSOR):
+                return True
+    return False

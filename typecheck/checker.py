@@ -1,0 +1,246 @@
+"""Checking a function: tree -> typed tree.
+
+The checker is one class in several files, each building on the one before it:
+
+    Context      scope, tables, reports            Subscripts    value[index]
+    Mismatches   arguments that do not fit         Conversions   implicit conversion
+    Operators    calls of operators                Calls         functions, methods, classes
+    Attributes   value.name                        Forms         range, isinstance, annotate, ...
+    Narrowing    conditions, refinements           Displays      lists, dicts, comprehensions
+    Iteration    what `for` runs over              Expressions   the rest
+    Assignments, Joins, Statements                 and `check_function` here
+"""
+
+from __future__ import annotations
+
+from ..frontend import tree
+from ..frontend.diagnostics import Collector, Edit, Help, Label
+from ..frontend.source import Span
+from . import typed
+from .environment import Variable
+from .functions import Function
+from .literals import type_of_value
+from .names import Constant, Resolver
+from .relations import is_subtype
+from .schema import NO_DEFAULT, Argument, OperatorTable, Signature
+from .statements import Statements
+from .types import ANY, FLOAT, INT, NONE, TENSOR, UNKNOWN, ClassType, Type
+
+__all__ = ["check_function"]
+
+
+def check_function(
+    function: Function,
+    resolver: Resolver,
+    table: OperatorTable,
+    collector: Collector,
+    *,
+    self_type: ClassType | None = None,
+) -> typed.TypedFunction | None:
+    """Check a function's tree; diagnostics go to the collector.
+
+    `function.declared` is set before the body is looked at if the return type is annotated, else
+    after; with an error in the body it is set all the same, so that callers can be checked.
+    `self_type` is a method's class.
+
+    Returns:
+        The typed tree, or None if there was an error.
+    """
+    before = len(collector.errors)
+    checker = _Checker(function, resolver, table, collector, self_type)
+    result = checker.function_body()
+    return result if len(collector.errors) == before else None
+
+
+class _Checker(Statements):
+    """The whole checker."""
+
+    def function_body(self) -> typed.TypedFunction:
+        parameters = [self._parameter(p, i) for i, p in enumerate(self.tree.parameters)]
+        arguments = tuple(self._argument(p, t) for p, t in parameters)
+        if self.tree.returns is not None:
+            self.declared_return = self.annotations.read(self.tree.returns)
+            self._declare(arguments, self.declared_return)
+        body = self.block(self.tree.body)
+        body = (*body, *self._end())
+        returns = self.declared_return
+        if returns is None:
+            returns = self.returned if self.returned is not None else NONE
+            self._declare(arguments, returns)
+        named = tuple(typed.Parameter(p.span, p.name, t) for p, t in parameters)
+        return typed.TypedFunction(self.tree.span, self.tree.name, named, returns, body)
+
+    def _declare(self, arguments: tuple[Argument, ...], returns: Type) -> None:
+        name = self.tree.name
+        self.function.declared = Signature(name, "", arguments, (Argument("", returns),))
+
+    # -------------------------------------------------------------------------- parameters
+
+    def _parameter(self, node: tree.Parameter, index: int) -> tuple[tree.Parameter, Type]:
+        inferred = node.annotation is None
+        if index == 0 and self.self_type is not None and inferred:
+            type: Type = self.self_type
+            inferred = False
+        else:
+            type = self.annotations.read(node.annotation)
+        if self.frame.find(node.name) is None:
+            self.define(Variable(node.name, type, node.span, parameter=True, inferred=inferred))
+        return node, type
+
+    def _argument(self, node: tree.Parameter, type: Type) -> Argument:
+        default: object = NO_DEFAULT
+        if node.default is not None:
+            default = self._default(node, node.default, type)
+        return Argument(node.name, type, default, node.keyword_only)
+
+    def _default(self, node: tree.Parameter, written: tree.Expr, type: Type) -> object:
+        """The value of a default: a constant, or a name that stands for one."""
+        found, value = self._constant(written)
+        if not found:
+            return self._report_default(node, written, type, mutable=_is_mutable(written))
+        if type == FLOAT and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        try:
+            actual = type_of_value(value)
+        except TypeError:
+            return value
+        fits = is_subtype(actual, type) or type in (ANY, TENSOR) or type is UNKNOWN
+        if not fits and not (actual == INT and type == INT):
+            return self._report_default(node, written, type, mutable=False)
+        return value
+
+    def _constant(self, node: tree.Expr) -> tuple[bool, object]:
+        """Whether the expression is a constant, and its value."""
+        if isinstance(node, tree.Literal):
+            return node.value is not ..., node.value
+        if isinstance(node, tree.Unary) and node.operator == "-":
+            found, value = self._constant(node.operand)
+            if found and isinstance(value, int | float | complex):
+                return True, -value
+            return False, None
+        if isinstance(node, tree.TupleDisplay):
+            parts = [self._constant(e) for e in node.elements]
+            return all(f for f, _ in parts), tuple(v for _, v in parts)
+        meaning = self._meaning(node)
+        if isinstance(meaning, Constant):
+            return True, meaning.value
+        return False, None
+
+    def _meaning(self, node: tree.Expr) -> object:
+        """What a dotted name stands for, without a report if it stands for nothing."""
+        if isinstance(node, tree.Name):
+            return self.resolver.lookup(node.id, node.span)
+        if isinstance(node, tree.Attribute):
+            member = getattr(self._meaning(node.value), "member", None)
+            return member(node.name, node.name_span) if member is not None else None
+        return None
+
+    def _report_default(
+        self, node: tree.Parameter, written: tree.Expr, type: Type, *, mutable: bool
+    ) -> object:
+        if mutable:
+            self.report(
+                "mutable-default",
+                f"the default of `{node.name}` could be changed by a call",
+                written.span,
+                "made once, shared by all calls",
+                torch="Mutable default parameters are not supported because Python binds them to "
+                "the function and they persist across function calls.",
+                torch_span=node.span,
+            )
+        else:
+            self.report(
+                "argument-type",
+                f"the default of `{node.name}` is not a `{type.python}`",
+                written.span,
+                f"declared `{type.python}`",
+                torch=f"Expected a default value of type {type.annotation_str} on parameter "
+                f'"{node.name}".',
+                torch_span=node.span,
+            )
+        return None
+
+    # ----------------------------------------------------------------------------- the end
+
+    def _end(self) -> list[typed.Statement]:
+        """What a body that reaches its end returns: None, if it may."""
+        if self.frame.exits:
+            return []
+        declared = self.declared_return
+        if declared is not None and declared is not NONE and declared is not UNKNOWN:
+            self._report_missing_return(declared)
+            return []
+        node = tree.Return(self.tree.span, None)
+        return [self.returning(self.none(self.tree.span), node)]
+
+    def _report_missing_return(self, declared: Type) -> None:
+        name = self.tree.name
+        place, label, helps = self._falling_off()
+        secondary: tuple[Label, ...] = ()
+        if self.tree.returns is not None:
+            secondary = (Label(self.tree.returns.span.whole, "return type declared here"),)
+        self.report(
+            "missing-return",
+            f"`{name}` returns `{declared.python}`, but can reach its end without a `return`",
+            place,
+            label,
+            torch="Function was not annotated as having type None, but does not return along all "
+            "paths",
+            torch_span=self.tree.span,
+            secondary=secondary,
+            helps=helps,
+        )
+
+    def _falling_off(self) -> tuple[Span, str, tuple[Help, ...]]:
+        """The place of the path without a return: the last `if` that has no `else`."""
+        last = self.tree.body[-1] if self.tree.body else None
+        word = "if"
+        while isinstance(last, tree.If):
+            if not last.orelse:
+                return (
+                    _if_header(last),
+                    "when this is false, nothing is returned",
+                    (_raise_help(last, word),),
+                )
+            inner = last.orelse[-1]
+            word = "elif" if len(last.orelse) == 1 else "if"
+            if not isinstance(inner, tree.If):
+                break
+            last = inner
+        span = last.span if last is not None else self.tree.name_span
+        text = span.source.text
+        end = text.find("\n", span.whole.start)
+        end = min(span.end, end if end >= 0 else span.end)
+        return Span(span.source, span.whole.start, end), "nothing is returned after this", ()
+
+
+def _if_header(node: tree.If) -> Span:
+    """`if test:` as written."""
+    text = node.span.source.text
+    colon = text.find(":", node.test.span.end)
+    end = colon + 1 if colon >= 0 else node.test.span.end
+    return Span(node.span.source, node.span.whole.start, end)
+
+
+def _raise_help(node: tree.If, word: str) -> Help:
+    source = node.span.source
+    begin = source.line_starts[source.line_index(node.span.whole.start)]
+    indent = " " * (node.span.whole.start - begin)
+    end = source.text.find("\n", node.span.end - 1)
+    end = end if end >= 0 else len(source.text)
+    message = "no case applies"
+    test = node.test
+    compared = isinstance(test, tree.Compare) and test.operators == ("==",)
+    if compared and isinstance(test, tree.Compare) and isinstance(test.left, tree.Name):
+        literal = test.rights[0]
+        if isinstance(literal, tree.Literal) and isinstance(literal.value, str):
+            text = f'raise ValueError("unknown {test.left.id}: " + {test.left.id})'
+            edit = Edit(Span(source, end, end), f"\n{indent}else:\n{indent}    {text}")
+            return Help("return or raise on the remaining path", (edit,))
+    text = f'raise ValueError("{message}")'
+    edit = Edit(Span(source, end, end), f"\n{indent}else:\n{indent}    {text}")
+    return Help("return or raise on the remaining path", (edit,))
+
+
+def _is_mutable(node: tree.Expr) -> bool:
+    return isinstance(node, tree.ListDisplay | tree.DictDisplay)

@@ -1,0 +1,196 @@
+"""What every part of the checker shares: the tables it was handed, the scope, its reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..frontend import tree
+from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ..frontend.near_miss import near_misses
+from ..frontend.source import Span
+from . import typed
+from .annotations import AnnotationReader
+from .environment import Frame, Variable
+from .functions import Function
+from .names import Constant, FunctionName, Resolver
+from .schema import OperatorTable, Signature
+from .sugar import Sugar, describe
+from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
+
+__all__ = ["Context"]
+
+
+class Context:
+    """The state of checking one function.
+
+    The parts of the checker are classes that build on each other in one line of inheritance;
+    `expression`, `sugared` and `block` are given their meaning by later ones.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        resolver: Resolver,
+        table: OperatorTable,
+        collector: Collector,
+        self_type: ClassType | None,
+    ) -> None:
+        assert function.tree is not None
+        self.function = function
+        self.tree = function.tree
+        self.resolver = resolver
+        self.table = table
+        self.collector = collector
+        self.self_type = self_type
+        name = self.tree.name
+        if self_type is None:
+            self.where = f"in function `{name}`"
+        else:
+            self.where = f"in method `{self_type.name}.{name}`"
+        self.annotations = AnnotationReader(resolver, collector, self.where)
+        self.frame = Frame()
+        self.definitions: dict[str, Span] = {}
+        self._temporaries = 0
+
+    # ------------------------------------------------------------- given by later classes
+
+    def expression(self, node: tree.Expr, hint: Type | None = None) -> typed.Expr:
+        """The typed form of an expression that must be a value."""
+        raise NotImplementedError
+
+    def sugared(self, node: tree.Expr, hint: Type | None = None) -> Sugar:
+        """What an expression stands for, a value or not."""
+        raise NotImplementedError
+
+    def block(self, statements: tuple[tree.Statement, ...]) -> tuple[typed.Statement, ...]:
+        """Check statements in the current frame."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------- small tools
+
+    def temporary(self) -> int:
+        """A fresh index for `Let`, `Unpack` or an iterable."""
+        self._temporaries += 1
+        return self._temporaries - 1
+
+    def let(
+        self, value: typed.Expr, into: list[typed.Statement], *, always: bool = False
+    ) -> typed.Expr:
+        """A name for a value that is used more than once or out of order.
+
+        Reads of variables need none; they are returned as they are unless `always` is set.
+        """
+        if isinstance(value, typed.Local | typed.Temporary) and not always:
+            return value
+        index = self.temporary()
+        into.append(typed.Let(value.span, index, value))
+        return typed.Temporary(value.span, value.type, index)
+
+    @contextmanager
+    def new_frame(self, *, is_loop: bool = False) -> Iterator[Frame]:
+        """A frame for a block, while it is checked."""
+        frame = Frame(self.frame, is_loop)
+        self.frame = frame
+        try:
+            yield frame
+        finally:
+            assert frame.parent is not None
+            self.frame = frame.parent
+
+    def define(self, variable: Variable) -> None:
+        """Put a variable into the current frame."""
+        self.frame.define(variable)
+        if variable.span is not None:
+            self.definitions.setdefault(variable.name, variable.span)
+
+    def unknown(self, span: Span) -> typed.Expr:
+        """What stands for an expression with an error."""
+        return typed.Uninitialized(span, UNKNOWN)
+
+    def none(self, span: Span) -> typed.Expr:
+        return typed.Literal(span, NONE, None)
+
+    # --------------------------------------------------------------------------- reporting
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        label: str,
+        *,
+        torch: str,
+        torch_span: Span | None = None,
+        secondary: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        helps: tuple[Help, ...] = (),
+    ) -> None:
+        """Add a diagnostic."""
+        self.collector.add(
+            Diagnostic(
+                code,
+                message,
+                Label(span.whole, label),
+                self.where,
+                secondary=secondary,
+                notes=notes,
+                helps=helps,
+                torch_message=torch,
+                torch_span=torch_span if torch_span is not None else span,
+                demands=tuple(self.collector.demands),
+            )
+        )
+
+    def near(self, name: str, candidates: list[str], span: Span) -> tuple[Help, ...]:
+        """Helps that replace a name by ones like it."""
+        return tuple(
+            Help(f"did you mean `{close}`?", (Edit(span.whole, close),), "machine")
+            for close in near_misses(name, candidates)
+        )
+
+    def declared_label(self, name: str, text: str) -> tuple[Label, ...]:
+        """A label at the definition of a variable, if that is known."""
+        span = self.definitions.get(name)
+        return (Label(span.whole, text),) if span is not None else ()
+
+    def torch_type(self, value: typed.Expr) -> str:
+        """How torch names the type of a value: an unannotated parameter is only inferred."""
+        if isinstance(value, typed.Local) and value.type == TENSOR:
+            variable = self.frame.find(value.name)
+            if variable is not None and variable.inferred:
+                return "Tensor (inferred)"
+        return value.type.annotation_str
+
+    # ------------------------------------------------------------------------------ values
+
+    def value(self, sugar: Sugar, span: Span) -> typed.Expr:
+        """The first-class value of what an expression stands for; an error if it has none."""
+        if isinstance(sugar, typed.Expr):
+            return sugar
+        if isinstance(sugar, Constant):
+            return typed.Literal(span, sugar.type, sugar.value)
+        if isinstance(sugar, FunctionName):
+            return typed.Literal(span, FunctionType(sugar.function), sugar.function)
+        from_unusable = getattr(sugar, "torch_message", None)
+        if isinstance(from_unusable, str):
+            message = getattr(sugar, "message", "") or f"`{span.text}` cannot be used here"
+            code = str(getattr(sugar, "code", "global-value"))
+            self.report(code, message, span, "used here", torch=from_unusable)
+            return self.unknown(span)
+        word = describe(sugar)
+        self.report(
+            "argument-type",
+            f"`{span.text}` is not a value",
+            span,
+            f"this is a {word}",
+            torch=f"{word} cannot be used as a value",
+        )
+        return self.unknown(span)
+
+    def only(self, name: str) -> Signature:
+        """The first overload of an operator the language itself needs."""
+        found = self.table.overloads(name)
+        if not found:
+            raise LookupError(f"the operator table has no {name}")
+        return found[0]

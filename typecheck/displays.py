@@ -1,0 +1,359 @@
+"""List, dict and tuple displays, comprehensions, and strings with values in them."""
+
+from __future__ import annotations
+
+from ..frontend import tree
+from ..frontend.diagnostics import Diagnostic, Label
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
+from . import typed
+from .environment import Variable
+from .forms import Forms
+from .iteration import Item
+from .matching import Given
+from .relations import is_subtype, join_all, members
+from .sugar import Sugar
+from .types import (
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+__all__ = ["Displays"]
+
+
+class Displays(Forms):
+    """Displays and comprehensions."""
+
+    def assign_target(
+        self, target: tree.Expr, item: Item | Sugar, span: Span, into: list[typed.Statement]
+    ) -> None:
+        """Bind the target of a loop; given its meaning with assignment."""
+        raise NotImplementedError
+
+    # -------------------------------------------------------------------------------- tuples
+
+    def tuple_display(self, node: tree.TupleDisplay, hint: Type | None) -> typed.Expr:
+        """`a, b`; parts of a hinted tuple get their own hints."""
+        statements: list[typed.Statement] = []
+        elements = self._elements(node.elements, [None] * len(node.elements), statements)
+        type = TupleType(tuple(e.type for e in elements))
+        result = typed.TupleLiteral(node.span, type, tuple(elements))
+        if not statements:
+            return result
+        return typed.Sequenced(node.span, type, tuple(statements), result)
+
+    def _elements(
+        self,
+        nodes: tuple[tree.Expr, ...],
+        hints: list[Type | None],
+        into: list[typed.Statement],
+    ) -> list[typed.Expr]:
+        found: list[typed.Expr] = []
+        for node, hint in zip(nodes, hints, strict=True):
+            if isinstance(node, tree.Starred):
+                found.extend(self._unpacked(node, into))
+            else:
+                found.append(self.expression(node, hint))
+        return found
+
+    # --------------------------------------------------------------------------------- lists
+
+    def list_display(self, node: tree.ListDisplay, hint: Type | None) -> typed.Expr:
+        """`[a, b]`; an empty one takes the hinted type, or whatever it is passed for."""
+        statements: list[typed.Statement] = []
+        nodes = node.elements
+        elements = self._elements(nodes, [None] * len(nodes), statements)
+        wanted = _container(hint, ListType)
+        type = self._list_type(node, elements, wanted if isinstance(wanted, ListType) else None)
+        result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements))
+        if wanted is not None and hint is not None and hint != wanted:
+            result = typed.UncheckedCast(NOWHERE, hint, result)
+        if not statements:
+            return result
+        return typed.Sequenced(node.span, result.type, tuple(statements), result)
+
+    def _list_type(
+        self, node: tree.ListDisplay, elements: list[typed.Expr], wanted: ListType | None
+    ) -> Type:
+        if not elements:
+            return wanted or ListType(TENSOR)
+        joined = join_all([e.type for e in elements], or_union=True) or UNKNOWN
+        if wanted is None:
+            if isinstance(joined, UnionType):
+                self._warn_mixed(node, elements, joined)
+            return ListType(joined)
+        if not is_subtype(joined, wanted.element):
+            odd = next(e for e in elements if not is_subtype(e.type, wanted.element))
+            self.report(
+                "annotation-conflict",
+                f"a `{wanted.python}` cannot hold `{odd.type.python}`",
+                odd.span,
+                f"this is `{odd.type.python}`",
+                torch=f"List type annotation `{wanted.annotation_str}` did not match the types of "
+                f"the given list elements, which were unified to {joined.annotation_str}",
+                torch_span=node.span,
+            )
+        return wanted
+
+    def _warn_mixed(
+        self, node: tree.ListDisplay, elements: list[typed.Expr], joined: UnionType
+    ) -> None:
+        first = elements[0]
+        odd = next(e for e in elements if e.type != first.type)
+        self.collector.add(
+            Diagnostic(
+                "mixed-list",
+                f"this list mixes types, so its elements are `{joined.python}`",
+                Label(odd.span.whole, f"this is `{odd.type.python}`"),
+                self.where,
+                secondary=(Label(first.span.whole, f"this is `{first.type.python}`"),),
+                notes=("an element must pass an `isinstance` test before it can be used",),
+                torch_message="List consists of heterogeneous types, which means that it has "
+                f"been typed as containing {joined.annotation_str}. To use any of the values in "
+                "this List, it will be necessary to add an `assert isinstance` statement before "
+                "first use to trigger type refinement.",
+                torch_span=node.span,
+                severity="warning",
+            )
+        )
+
+    # --------------------------------------------------------------------------------- dicts
+
+    def dict_display(self, node: tree.DictDisplay, hint: Type | None) -> typed.Expr:
+        """`{k: v}`; an empty one without hint is a `Dict[str, Tensor]`, as in torch."""
+        wanted = _container(hint, DictType)
+        keys = tuple(self.expression(k) for k in node.keys)
+        values = tuple(self.expression(v) for v in node.values)
+        wanted = wanted if isinstance(wanted, DictType) else None
+        type = self._dict_type(node, keys, values, wanted)
+        result: typed.Expr = typed.DictLiteral(node.span, type, keys, values)
+        if wanted is not None and hint is not None and hint != wanted:
+            result = typed.UncheckedCast(NOWHERE, hint, result)
+        return result
+
+    def _dict_type(
+        self,
+        node: tree.DictDisplay,
+        keys: tuple[typed.Expr, ...],
+        values: tuple[typed.Expr, ...],
+        wanted: DictType | None,
+    ) -> Type:
+        if not keys:
+            return wanted or DictType(STRING, TENSOR)
+        key_type = keys[0].type
+        for key in keys[1:]:
+            if UNKNOWN not in (key.type, key_type) and key.type != key_type:
+                self.report(
+                    "no-matching-overload",
+                    "the keys of a dict must have one type",
+                    key.span,
+                    f"this is `{key.type.python}`",
+                    torch="Dict keys must contain only a single type. Expected: "
+                    f"{key_type.annotation_str} but found {key.type.annotation_str} instead",
+                    secondary=(Label(keys[0].span.whole, f"this is `{key_type.python}`"),),
+                )
+        joined = join_all([v.type for v in values], or_union=True) or UNKNOWN
+        if wanted is None:
+            return DictType(key_type, joined)
+        for what, type, want, parts in (
+            ("keys", key_type, wanted.key, keys),
+            ("values", joined, wanted.value, values),
+        ):
+            if not is_subtype(type, want):
+                self._report_dict(node, wanted, what, type, want, parts)
+                break
+        return wanted
+
+    def _report_dict(
+        self,
+        node: tree.DictDisplay,
+        wanted: DictType,
+        what: str,
+        type: Type,
+        want: Type,
+        parts: tuple[typed.Expr, ...],
+    ) -> None:
+        odd = next((p for p in parts if not is_subtype(p.type, want)), parts[0])
+        self.report(
+            "annotation-conflict",
+            f"the {what} of a `{wanted.python}` cannot be `{odd.type.python}`",
+            odd.span,
+            f"this is `{odd.type.python}`",
+            torch=f"Type annotation was inferred to be `{wanted.annotation_str}`, but the type of "
+            f"{what} given by the dict literal is {type.annotation_str}",
+            torch_span=node.span,
+        )
+
+    # ------------------------------------------------------------------------ comprehensions
+
+    def list_comprehension(self, node: tree.ListComprehension, hint: Type | None) -> typed.Expr:
+        """`[element for target in iterable]`."""
+        generator = node.generators[0]
+        sugar = self.sugared(generator.iterable)
+        return self._comprehension(generator, node.element, sugar, node.span, hint)
+
+    def comprehend(self, sugar: Sugar, span: Span, hint: Type | None) -> typed.Expr:
+        """`list(iterable)`, which is `[item for item in iterable]`."""
+        return self._comprehension(None, None, sugar, span, hint)
+
+    def _comprehension(
+        self,
+        generator: tree.Generator | None,
+        element: tree.Expr | None,
+        sugar: Sugar,
+        span: Span,
+        hint: Type | None,
+    ) -> typed.Expr:
+        wanted = hint if isinstance(hint, ListType) else None
+        iterated = self.iterated(sugar, span)
+        statements: list[typed.Statement] = []
+        with self.new_frame():
+            rows = self.unrolled(iterated, statements)
+            if rows is not None:
+                return self._unrolled_list(rows, generator, element, span, wanted, statements)
+            control, item = self.iterable(iterated, span)
+            prelude: list[typed.Statement] = []
+            value = self._turn(item, generator, element, span, wanted, prelude)
+            condition = self._filter(generator)
+        type = wanted or ListType(value.type)
+        if not is_subtype(value.type, type.element):
+            self._report_element(value, type, span)
+        return typed.ListComprehension(span, type, control, tuple(prelude), condition, value)
+
+    def _filter(self, generator: tree.Generator | None) -> typed.Expr | None:
+        if generator is None or not generator.conditions:
+            return None
+        node = generator.conditions[0]
+        if len(generator.conditions) > 1:
+            node = tree.Boolean(node.span, "and", generator.conditions)
+        return self.condition(node).value
+
+    def _turn(
+        self,
+        item: Item,
+        generator: tree.Generator | None,
+        element: tree.Expr | None,
+        span: Span,
+        wanted: ListType | None,
+        into: list[typed.Statement],
+    ) -> typed.Expr:
+        """One turn of a comprehension: bind the target, check the element."""
+        if generator is None or element is None:
+            return self.item_value(item, span)
+        self.assign_target(generator.target, item, span, into)
+        return self.expression(element)
+
+    def item_value(self, item: Item, span: Span) -> typed.Expr:
+        """What a loop binds as one value: several become a tuple."""
+        if not isinstance(item, tuple):
+            return item
+        parts = tuple(self.item_value(part, span) for part in item)
+        return typed.TupleLiteral(span, TupleType(tuple(p.type for p in parts)), parts)
+
+    def _unrolled_list(
+        self,
+        rows: list[Item],
+        generator: tree.Generator | None,
+        element: tree.Expr | None,
+        span: Span,
+        wanted: ListType | None,
+        unpacking: list[typed.Statement],
+    ) -> typed.Expr:
+        """A comprehension over a tuple: its turns one after the other, appending to a list."""
+        turns: list[typed.Statement] = []
+        index = self.temporary()
+        outer = {n: v for n in _names(generator) if (v := self.frame.find_outside(n)) is not None}
+        kept = [(v, self.let(self._read(v, span), turns, always=True)) for v in outer.values()]
+        type = wanted
+        for row in rows:
+            value = self._turn(row, generator, element, span, wanted, turns)
+            type = type or ListType(value.type)
+            target = typed.Temporary(span, type, index)
+            append = self.call_operator(
+                "aten::append", Given([value], {}, target), span, written="append"
+            )
+            turns.append(typed.Evaluate(span, append))
+        for variable, value in kept:
+            turns.append(typed.Assign(span, variable.name, value.type, value))
+        type = type or ListType(TENSOR)
+        start = typed.Let(span, index, typed.ListLiteral(NOWHERE, type, ()))
+        statements = (start, *unpacking, *turns)
+        return typed.Sequenced(span, type, statements, typed.Temporary(span, type, index))
+
+    def _read(self, variable: Variable, span: Span) -> typed.Expr:
+        return typed.Local(span, variable.type or UNKNOWN, variable.name)
+
+    def _report_element(self, value: typed.Expr, type: ListType, span: Span) -> None:
+        self.report(
+            "annotation-conflict",
+            f"a `{type.python}` cannot hold `{value.type.python}`",
+            value.span,
+            f"this is `{value.type.python}`",
+            torch=f"List type annotation `{type.annotation_str}` did not match the types of the "
+            f"given list elements, which were unified to {value.type.annotation_str}",
+            torch_span=span,
+        )
+
+    def dict_comprehension(self, node: tree.DictComprehension, hint: Type | None) -> typed.Expr:
+        """`{key: value for target in iterable}`."""
+        generator = node.generators[0]
+        iterated = self.iterated(self.sugared(generator.iterable), node.span)
+        with self.new_frame():
+            control, item = self.iterable(iterated, node.span)
+            prelude: list[typed.Statement] = []
+            self.assign_target(generator.target, item, node.span, prelude)
+            key = self.expression(node.key)
+            value = self.expression(node.value)
+            condition = self._filter(generator)
+        type = _container(hint, DictType) or DictType(key.type, value.type)
+        return typed.DictComprehension(
+            node.span, type, control, tuple(prelude), condition, key, value
+        )
+
+    # ------------------------------------------------------------------------------- strings
+
+    def formatted_string(self, node: tree.FormattedString) -> typed.Expr:
+        """An f-string, which is `"...{}...".format(...)`."""
+        text, values = "", []
+        for part in node.parts:
+            if isinstance(part, tree.Literal) and isinstance(part.value, str):
+                text += part.value
+            else:
+                text += "{}"
+                values.append(part)
+        template = typed.Literal(node.span, STRING, text)
+        given = Given([self.expression(v) for v in values], {}, template)
+        return self.call_operator("aten::format", given, node.span, written="format")
+
+    def percent_format(self, node: tree.Binary, left: typed.Expr) -> typed.Expr:
+        """`"..." % values`."""
+        right = self.expression(node.right)
+        given = Given([left, right])
+        return self.call_operator("aten::percentFormat", given, node.span, written="%")
+
+
+def _container(hint: Type | None, cls: type[Type]) -> Type | None:
+    """The list or dict type a hint asks for, looking into optionals and unions."""
+    if hint is None:
+        return None
+    found = [t for t in members(hint) if isinstance(t, cls)]
+    return found[0] if len(found) == 1 else None
+
+
+def _names(generator: tree.Generator | None) -> list[str]:
+    """The variables a comprehension binds."""
+    found: list[str] = []
+    targets = [generator.target] if generator is not None else []
+    while targets:
+        target = targets.pop()
+        if isinstance(target, tree.Name):
+            found.append(target.id)
+        elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
+            targets.extend(target.elements)
+    return found

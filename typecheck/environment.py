@@ -1,0 +1,124 @@
+"""The variables in scope: one frame a block, as torch keeps them.
+
+A block (branch, loop body, comprehension) opens a frame; what it assigns is defined there and
+leaves it only through a join.  A variable of an outer frame keeps its type in inner ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ..frontend import tree
+from ..frontend.source import Span
+from . import typed
+from .relations import is_subtype
+from .sugar import Sugar
+from .types import Type
+
+__all__ = ["Frame", "Problem", "Variable"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable as it is known at one place.
+
+    `span` is where it was last defined; `tree` and `value` are what was assigned there, as written
+    and as checked, for messages.
+    `type` is None for a name that stands for something that is no value (`sugar`); `inferred`
+    marks a parameter without annotation.
+    """
+
+    name: str
+    type: Type | None
+    span: Span | None = None
+    tree: tree.Expr | None = None
+    value: typed.Expr | None = None
+    parameter: bool = False
+    inferred: bool = False
+    declared: bool = False
+    sugar: Sugar | None = None
+
+    def narrowed(self, type: Type) -> Variable:
+        """The same variable, known to be of a narrower type."""
+        return replace(self, type=type, inferred=False)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a variable that is assigned somewhere cannot be read here.
+
+    `statement` is the `if` at fault, `torch` torch's sentence about it, `missing_in` the branch
+    without an assignment ("" if the types differ), `assigned` the places of assignment.
+    """
+
+    statement: Span
+    torch: str
+    missing_in: str
+    assigned: tuple[tuple[Span, Type | None], ...]
+
+
+@dataclass
+class Frame:
+    """The names defined in one block; `exits` is set once the block leaves unconditionally."""
+
+    parent: Frame | None = None
+    is_loop: bool = False
+    variables: dict[str, Variable] = field(default_factory=dict)
+    problems: dict[str, Problem] = field(default_factory=dict)
+    exits: bool = False
+
+    def find(self, name: str) -> Variable | None:
+        """The variable in this frame or one around it."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.variables:
+                return frame.variables[name]
+            frame = frame.parent
+        return None
+
+    def find_outside(self, name: str) -> Variable | None:
+        """The variable in a frame around this one."""
+        return self.parent.find(name) if self.parent is not None else None
+
+    def problem(self, name: str) -> Problem | None:
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.problems:
+                return frame.problems[name]
+            frame = frame.parent
+        return None
+
+    def define(self, variable: Variable) -> None:
+        self.variables[variable.name] = variable
+        self.problems.pop(variable.name, None)
+
+    def remove(self, name: str) -> bool:
+        """Forget a variable everywhere; whether there was one."""
+        found = False
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.variables.pop(name, None) is not None or found
+            frame = frame.parent
+        return found
+
+    def names(self) -> list[str]:
+        """All names in scope, innermost first."""
+        found: dict[str, None] = {}
+        frame: Frame | None = self
+        while frame is not None:
+            found.update(dict.fromkeys(frame.variables))
+            frame = frame.parent
+        return list(found)
+
+    def is_inside_loop(self) -> bool:
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.is_loop:
+                return True
+            frame = frame.parent
+        return False
+
+    def keeps_type(self, name: str, type: Type) -> bool:
+        """Whether an outer variable of that name, if there is one, may take the type."""
+        outer = self.find_outside(name)
+        return outer is None or outer.type is None or is_subtype(type, outer.type)

@@ -1,0 +1,428 @@
+"""The names the checker itself knows: `range`, `isinstance`, `int`, `annotate`, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..frontend import tree
+from ..frontend.source import Span
+from . import typed
+from .attributes import Access
+from .calls import Calls
+from .matching import Given
+from .names import FunctionName, SpecialForm, TypeName
+from .relations import is_subtype
+from .schema import Signature
+from .sugar import (
+    BoundMethod,
+    EnumerateValue,
+    RangeValue,
+    SliceValue,
+    StaticMethod,
+    Sugar,
+    ZipValue,
+)
+from .types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    ClassType,
+    DictType,
+    FutureType,
+    ListType,
+    TupleType,
+    Type,
+)
+
+__all__ = ["Forms", "known_forms"]
+
+_OPERATORS = {
+    **{name: f"prim::{name}" for name in ("min", "max", "abs", "id", "rangelist")},
+    **{
+        name: f"aten::{name}"
+        for name in (
+            *("len", "hex", "oct", "bin", "round", "hash", "all", "any", "divmod", "sum"),
+            *("ord", "chr", "pow", "sorted"),
+        )
+    },
+    "wait": "aten::wait",
+}
+"""Builtins that are operators and nothing more."""
+
+_CASTS: dict[str, tuple[Type, str]] = {
+    "int": (INT, "aten::Int"),
+    "float": (FLOAT, "aten::Float"),
+    "complex": (COMPLEX, "aten::Complex"),
+    "bool": (BOOL, "aten::Bool"),
+    "str": (STRING, "aten::str"),
+}
+
+_PRINT = Signature("prim::Print", "", (), (), vararg=True)
+
+_MAGIC = {
+    **{name: f"__{name}__" for name in ("len", "hex", "oct", "bin", "round", "hash", "abs")},
+    **{name: f"__{name}__" for name in _CASTS},
+}
+"""Methods of script classes that builtins call."""
+
+Form = Callable[["Forms", tree.Call, "Type | None"], Sugar]
+
+
+class Forms(Calls):
+    """Calls of special forms."""
+
+    def special_form(self, form: SpecialForm, node: tree.Call, hint: Type | None) -> Sugar:
+        """A call of a name the checker itself knows."""
+        handler = _FORMS.get(form.name)
+        if handler is not None:
+            return handler(self, node, hint)
+        statements: list[typed.Statement] = []
+        given = self.arguments(node, statements)
+        magic = self._magic(form.name, given, node)
+        if magic is not None:
+            return magic
+        if form.name in _CASTS:
+            return self.sequenced(statements, self._cast(form.name, given, node), node.span)
+        if form.name in _OPERATORS:
+            result = self.call_operator(
+                _OPERATORS[form.name],
+                given,
+                node.span,
+                written=form.name,
+                torch_span=node.function.span,
+            )
+            return self.sequenced(statements, result, node.span)
+        self.report(
+            "not-scriptable",
+            f"`{form.name}` cannot be used in script",
+            node.function.span,
+            "called here",
+            torch=f"Python builtin <built-in function {form.name}> is currently not supported in "
+            "Torchscript",
+        )
+        return self.unknown(node.span)
+
+    def _magic(self, name: str, given: Given, node: tree.Call) -> Sugar | None:
+        """`len(obj)` and the like, for an object of a script class."""
+        method = _MAGIC.get(name)
+        if method is None or len(given.positional) != 1:
+            return None
+        value = given.positional[0]
+        if not isinstance(value.type, ClassType):
+            return None
+        return self.call_method(value, method, [], node.span)
+
+    def _cast(self, name: str, given: Given, node: tree.Call) -> typed.Expr:
+        type, operator = _CASTS[name]
+        if len(given.positional) == 1 and not given.keywords:
+            value = given.positional[0]
+            if value.type is UNKNOWN:
+                return typed.Uninitialized(node.span, type)
+            if is_subtype(value.type, type):
+                return value
+        return self.call_operator(
+            operator, given, node.span, written=name, torch_span=node.function.span
+        )
+
+    def comprehend(self, sugar: Sugar, span: Span, hint: Type | None) -> typed.Expr:
+        """The list of what is iterated over; given its meaning with the comprehensions."""
+        raise NotImplementedError
+
+    # ----------------------------------------------------------------------- small checks
+
+    def takes(self, node: tree.Call, least: int, most: int) -> bool:
+        """Report a form called with a wrong number of arguments, or with keywords."""
+        name, count = node.function.span.text, len(node.arguments)
+        if least <= count <= most and not node.keywords:
+            return True
+        wanted = str(least) if least == most else f"{least} to {most}"
+        code = "too-many-arguments" if count > most else "missing-argument"
+        if node.keywords:
+            code = "unknown-keyword"
+        self.report(
+            code,
+            f"`{name}` takes {wanted} arguments, and none by name"
+            if node.keywords
+            else f"`{name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}",
+            node.function.span,
+            "called here",
+            torch=f"{name} expected {wanted} arguments but found {count}",
+        )
+        return False
+
+    def constructed_type(self, hint: Type | None, cls: type[Type]) -> Type | None:
+        """A hint, if it is of the wanted kind, without its optional."""
+        element = getattr(hint, "element", None)
+        if isinstance(hint, cls):
+            return hint
+        return element if isinstance(element, cls) else None
+
+
+# --------------------------------------------------------------------------------- iteration
+
+
+def _range(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 3):
+        return self.unknown(node.span)
+    parts: list[typed.Expr] = []
+    for argument in node.arguments:
+        value = self.convert(self.expression(argument), INT, node.span)
+        if not is_subtype(value.type, INT):
+            self.report(
+                "argument-type",
+                f"`range` expects `int`, not `{value.type.python}`",
+                argument.span,
+                f"this is `{value.type.python}`",
+                torch=f"all inputs of range must be ints, found {self.torch_type(value)} in "
+                f"argument {len(parts)}",
+                torch_span=node.span,
+                secondary=tuple(self.origin(value)),
+            )
+        parts.append(value)
+    if any(p.type is UNKNOWN or not is_subtype(p.type, INT) for p in parts):
+        return RangeValue(node.span, None, self.unknown(node.span), None)
+    if len(parts) == 1:
+        return RangeValue(node.span, None, parts[0], None)
+    step = parts[2] if len(parts) == 3 else typed.Literal(node.span, INT, 1)
+    return RangeValue(node.span, parts[0], parts[1], step)
+
+
+def _enumerate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 2):
+        return self.unknown(node.span)
+    start = self.expression(node.arguments[1]) if len(node.arguments) == 2 else None
+    iterated = self.iterated(self.sugared(node.arguments[0]), node.span)
+    return EnumerateValue(node.span, iterated, start)
+
+
+def _zip(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 1 << 30):
+        return self.unknown(node.span)
+    parts = [self.iterated(self.sugared(a), node.span) for a in node.arguments]
+    return ZipValue(node.span, tuple(parts))
+
+
+def _slice(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 3):
+        return self.unknown(node.span)
+    parts = [self.expression(a) for a in node.arguments]
+    if len(parts) == 1:
+        return SliceValue(node.span, None, parts[0], None)
+    return SliceValue(node.span, parts[0], parts[1], parts[2] if len(parts) == 3 else None)
+
+
+# -------------------------------------------------------------------------------- containers
+
+
+def _list(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 0, 1):
+        return self.unknown(node.span)
+    if not node.arguments:
+        type = self.constructed_type(hint, ListType) or ListType(TENSOR)
+        return typed.ListLiteral(node.span, type, ())
+    sugar = self.sugared(node.arguments[0])
+    if isinstance(sugar, typed.Expr) and (isinstance(sugar.type, ListType) or sugar.type == STRING):
+        return self.call_operator("aten::list", Given([sugar]), node.span, written="list")
+    return self.comprehend(sugar, node.span, hint)
+
+
+def _tuple(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 1):
+        return self.unknown(node.span)
+    value = self.expression(node.arguments[0])
+    if isinstance(value.type, TupleType) or value.type is UNKNOWN:
+        return value
+    self.report(
+        "argument-type",
+        f"`tuple` needs a length that is known now, which `{value.type.python}` does not have",
+        node.arguments[0].span,
+        f"this is `{value.type.python}`",
+        torch="cannot statically infer the expected size of a list in this context",
+        torch_span=node.span,
+    )
+    return self.unknown(node.span)
+
+
+def _dict(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    wanted = self.constructed_type(hint, DictType)
+    if not node.arguments:
+        keys = [typed.Literal(k.span, STRING, k.name) for k in node.keywords]
+        values = [self.expression(k.value) for k in node.keywords]
+        value_type = values[0].type if values else TENSOR
+        type = wanted or DictType(STRING, value_type)
+        return typed.DictLiteral(node.span, type, tuple(keys), tuple(values))
+    statements: list[typed.Statement] = []
+    given = self.arguments(node, statements)
+    result = self.call_operator("aten::dict", given, node.span, written="dict")
+    return self.sequenced(statements, result, node.span)
+
+
+# -------------------------------------------------------------------------------- statements
+
+
+def _print(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    statements: list[typed.Statement] = []
+    given = self.arguments(node, statements)
+    if node.keywords:
+        self.report(
+            "unknown-keyword",
+            "`print` takes no keywords in script",
+            node.keywords[0].span,
+            "not supported",
+            torch="print doesn't accept any keyword arguments",
+            torch_span=node.function.span,
+        )
+        return self.none(node.span)
+    bindings = tuple(typed.Given(i) for i in range(len(given.positional)))
+    call = typed.OperatorCall(node.span, NONE, _PRINT, tuple(given.positional), bindings)
+    return self.sequenced(statements, call, node.span)
+
+
+# ------------------------------------------------------------------------------------- tests
+
+
+def _isinstance(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 2, 2):
+        return self.unknown(node.span)
+    return self.is_instance(node).value
+
+
+def _hasattr(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 2, 2):
+        return self.unknown(node.span)
+    return self.condition(node).value
+
+
+def _getattr(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 2, 3):
+        return self.unknown(node.span)
+    owner = self.sugared(node.arguments[0])
+    name = node.arguments[1]
+    if not isinstance(name, tree.Literal) or not isinstance(name.value, str):
+        self.report(
+            "argument-type",
+            "`getattr` needs the name as a literal string",
+            name.span,
+            "not a literal",
+            torch="getattr's second argument must be a string literal",
+            torch_span=node.span,
+        )
+        return self.unknown(node.span)
+    if len(node.arguments) == 3 and isinstance(owner, typed.Expr):
+        if not self.has_attribute(owner, name.value):
+            return self.sugared(node.arguments[2], hint)
+    return self.attribute_of(owner, Access(node.span, name.value, name.span))
+
+
+# ------------------------------------------------------- types said out loud, and archives
+
+
+def _annotate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 2, 2):
+        return self.unknown(node.span)
+    type = self.annotations.read(node.arguments[0])
+    value = self.expression(node.arguments[1], type)
+    value = self.convert(value, type, node.span)
+    if not is_subtype(value.type, type):
+        self.report(
+            "annotation-conflict",
+            f"annotated as `{type.python}`, but this is `{value.type.python}`",
+            node.arguments[1].span,
+            f"this is `{value.type.python}`",
+            torch=f"expected an expression of type {type.annotation_str} but found "
+            f"{self.torch_type(value)}",
+        )
+        return typed.Uninitialized(node.span, type)
+    return value
+
+
+def _unchecked_cast(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 2, 2):
+        return self.unknown(node.span)
+    type = self.annotations.read(node.arguments[0])
+    return typed.UncheckedCast(node.span, type, self.expression(node.arguments[1]))
+
+
+def _uninitialized(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not self.takes(node, 1, 1):
+        return self.unknown(node.span)
+    return typed.Uninitialized(node.span, self.annotations.read(node.arguments[0]))
+
+
+def _new(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    """`C.__new__(C)`, as code files of archives make objects."""
+    if not self.takes(node, 1, 1):
+        return self.unknown(node.span)
+    owner = self.sugared(node.arguments[0])
+    if isinstance(owner, TypeName) and isinstance(owner.type, ClassType):
+        return typed.NewObject(node.span, owner.type, owner.type, None, (), ())
+    self.report(
+        "argument-type",
+        "`__new__` needs a class",
+        node.arguments[0].span,
+        "not a class",
+        torch="Only class types can be passed to __new__",
+        torch_span=node.span,
+    )
+    return self.unknown(node.span)
+
+
+def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    if not node.arguments:
+        self.takes(node, 1, 1 << 30)
+        return self.unknown(node.span)
+    callee = self.sugared(node.arguments[0])
+    rest = tree.Call(node.span, node.arguments[0], node.arguments[1:], node.keywords)
+    statements: list[typed.Statement] = []
+    given = self.arguments(rest, statements)
+    if not isinstance(callee, FunctionName | BoundMethod | StaticMethod | typed.Expr):
+        self.value(callee, node.arguments[0].span)
+        return self.unknown(node.span)
+    call = self.apply(callee, given, rest)
+    if not isinstance(call, typed.FunctionCall | typed.MethodCall):
+        return self.unknown(node.span)
+    fork = typed.Fork(node.span, FutureType(call.type), call)
+    return self.sequenced(statements, fork, node.span)
+
+
+def _unused(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    """A call of a function that is left out raises when it runs."""
+    self.report(
+        "not-scriptable",
+        f"`{node.function.span.text}` is marked as unused; calling it is not supported yet",
+        node.function.span,
+        "called here",
+        torch="This Python function is annotated to be ignored and cannot be run",
+    )
+    return self.unknown(node.span)
+
+
+_FORMS: dict[str, Form] = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "slice": _slice,
+    "list": _list,
+    "tuple": _tuple,
+    "dict": _dict,
+    "print": _print,
+    "isinstance": _isinstance,
+    "hasattr": _hasattr,
+    "getattr": _getattr,
+    "annotate": _annotate,
+    "unchecked_cast": _unchecked_cast,
+    "uninitialized": _uninitialized,
+    "__new__": _new,
+    "fork": _fork,
+    "unused": _unused,
+}
+
+
+def known_forms() -> frozenset[str]:
+    """The names a resolver may give as a `SpecialForm`."""
+    return frozenset([*_FORMS, *_CASTS, *_OPERATORS])

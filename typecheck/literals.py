@@ -1,0 +1,62 @@
+"""The types of constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .relations import join_all
+from .types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+
+__all__ = ["type_of_value"]
+
+
+def type_of_value(value: object) -> Type:
+    """The type of a constant: a number, a string, None, a list, tuple or dict of such.
+
+    Anything with a dtype and a shape is a Tensor.
+
+    Raises:
+        TypeError: it is no constant, or its elements have no common type.
+    """
+    simple = _simple(value)
+    if simple is not None:
+        return simple
+    if isinstance(value, tuple):
+        return TupleType(tuple(map(type_of_value, value)))
+    if isinstance(value, list):
+        return ListType(_common(value))
+    if isinstance(value, dict):
+        return DictType(_common(list(value)), _common(list(value.values())))
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return TENSOR
+    raise TypeError(f"{type(value).__name__} is not a constant")
+
+
+def _simple(value: object) -> Type | None:
+    if value is None:
+        return NONE
+    for cls, type in ((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)):
+        if isinstance(value, cls):
+            return type
+    return None
+
+
+def _common(values: Sequence[object]) -> Type:
+    if not values:
+        return TENSOR
+    joined = join_all([type_of_value(v) for v in values])
+    if joined is None:
+        raise TypeError("the elements have no common type")
+    return joined

@@ -1,0 +1,97 @@
+"""Signatures as text: torch's, for its own sentences, and Python's, for messages."""
+
+from __future__ import annotations
+
+from .schema import Argument, Signature
+from .types import ListType, OptionalType, Type
+
+__all__ = ["python_default", "python_signature", "torch_signature"]
+
+
+def torch_signature(signature: Signature, *, name: str | None = None) -> str:
+    """`aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`"""
+    parts: list[str] = []
+    keyword_only = False
+    for argument in signature.arguments:
+        if argument.keyword_only and not keyword_only:
+            keyword_only = True
+            parts.append("*")
+        parts.append(_torch_argument(argument))
+    if signature.vararg:
+        parts.append("...")
+    returns = [_torch_type(r) for r in signature.returns]
+    if signature.varret:
+        text = "..."
+    else:
+        text = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
+    return f"{name or signature.full_name}({', '.join(parts)}) -> {text}"
+
+
+def _torch_argument(argument: Argument) -> str:
+    text = f"{_torch_type(argument)} {argument.name}"
+    if argument.has_default:
+        text += f"={_torch_default(argument.default)}"
+    return text
+
+
+def _torch_type(argument: Argument) -> str:
+    """The type, with the alias annotation where schema text puts it."""
+    type = argument.type
+    suffix = ""
+    if isinstance(type, OptionalType):
+        type, suffix = type.element, "?"
+    if isinstance(type, ListType) and argument.size is not None:
+        return f"{type.element}[{argument.size}]{suffix}"
+    alias = ""
+    if argument.alias is not None:
+        sets = "|".join(argument.alias.sets)
+        alias = f"({sets}{'!' if argument.alias.is_write else ''})"
+    return f"{type}{alias}{suffix}"
+
+
+def _torch_default(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_torch_default, value))}]"
+    if isinstance(value, float):
+        return f"{value:.17g}" if value != int(value) else f"{value:.1f}"
+    return str(value)
+
+
+def python_signature(signature: Signature, *, bound: bool = False) -> str:
+    """`cat(tensors: list[Tensor], dim: int = 0) -> Tensor`; `bound` leaves the first out."""
+    arguments = signature.arguments[1:] if bound else signature.arguments
+    parts: list[str] = []
+    keyword_only = False
+    for argument in arguments:
+        if argument.keyword_only and not keyword_only:
+            keyword_only = True
+            parts.append("*")
+        text = f"{argument.name}: {_python_type(argument)}"
+        if argument.has_default:
+            text += f" = {python_default(argument.default)}"
+        parts.append(text)
+    if signature.vararg:
+        parts.append("*more")
+    returns = [r.type.python for r in signature.returns]
+    text = returns[0] if len(returns) == 1 else f"tuple[{', '.join(returns)}]"
+    if not returns:
+        text = "None"
+    name = signature.name.rpartition("::")[2].rpartition(".")[2]
+    return f"{name}({', '.join(parts)}) -> {text}"
+
+
+def _python_type(argument: Argument) -> str:
+    if argument.size is not None:
+        element = _without_optional(argument.type).contained[0].python
+        return f"{element} | {argument.type.python}"
+    return argument.type.python
+
+
+def _without_optional(type: Type) -> Type:
+    return type.element if isinstance(type, OptionalType) else type
+
+
+def python_default(value: object) -> str:
+    return repr(list(value)) if isinstance(value, tuple) else repr(value)

@@ -1,0 +1,137 @@
+"""What an expression can stand for besides a value: things that exist only while checking.
+
+`range(3)`, `x.tanh` without its call, a module `math`: each has a form here.  `Sugar` is whatever
+the checker gets from an expression; only a `typed.Expr` can be kept in a graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..frontend.source import Span
+from . import typed
+from .functions import Function
+from .names import Meaning
+
+__all__ = [
+    "BoundMethod",
+    "BoundOperator",
+    "EnumerateValue",
+    "ExceptionValue",
+    "Iterated",
+    "RangeValue",
+    "SliceValue",
+    "StaticMethod",
+    "Sugar",
+    "ZipValue",
+    "describe",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOperator:
+    """`x.tanh`: an operator with its first argument; `span` is where the attribute is written."""
+
+    receiver: typed.Expr
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BoundMethod:
+    """`self.scale`, or a module where its `forward` is meant."""
+
+    receiver: typed.Expr
+    name: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMethod:
+    """A static method, found through an object or its class."""
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class RangeValue:
+    """`range(...)`."""
+
+    span: Span
+    start: typed.Expr | None
+    stop: typed.Expr | None
+    step: typed.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnumerateValue:
+    """`enumerate(iterated, start)`."""
+
+    span: Span
+    iterated: Iterated
+    start: typed.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class ZipValue:
+    """`zip(a, b, ...)`."""
+
+    span: Span
+    parts: tuple[Iterated, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    """`slice(a, b, c)`, and a slice between brackets."""
+
+    span: Span
+    lower: typed.Expr | None
+    upper: typed.Expr | None
+    step: typed.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionValue:
+    """An exception made by a call, on its way to `raise`."""
+
+    message: typed.Expr
+    qualified_name: str
+    span: Span
+
+
+Iterated = typed.Expr | RangeValue | EnumerateValue | ZipValue
+
+Sugar = (
+    typed.Expr
+    | Meaning
+    | BoundOperator
+    | BoundMethod
+    | StaticMethod
+    | RangeValue
+    | EnumerateValue
+    | ZipValue
+    | SliceValue
+    | ExceptionValue
+)
+
+_WORDS = {
+    "OperatorName": "builtin",
+    "SpecialForm": "builtin",
+    "FunctionName": "function",
+    "OverloadedFunction": "function",
+    "TypeName": "class",
+    "ExceptionClass": "exception",
+    "BoundOperator": "builtin",
+    "BoundMethod": "method",
+    "StaticMethod": "function",
+    "RangeValue": "range",
+    "EnumerateValue": "iterabletree",
+    "ZipValue": "iterabletree",
+    "SliceValue": "slice",
+    "ExceptionValue": "exception message",
+}
+
+
+def describe(sugar: Sugar) -> str:
+    """torch's word for what is not a first-class value."""
+    return _WORDS.get(type(sugar).__name__, "module")
