@@ -92,10 +92,8 @@ ROWS: tuple[Row, ...] = (
     _row("method a:R f:F b:V*", "a = the method f of the first of b, called with b"),
     _row("function a:R t:T b:V*", "a = t(b)"),
     _row("is_instance a:R b:V t:T*", "a = isinstance(b, (t))"),
-    _row("not_none a:R b:V", "a = b, which must not be None"),
     _row("enum_name a:R b:V", "a = b.name"),
     _row("enum_value a:R b:V", "a = b.value"),
-    _row("print b:V*", "print(b)"),
     _row("raise b:V c:V", "raise the exception named c with the message b"),
 )
 """The rows; an opcode's number is its place."""

@@ -23,7 +23,6 @@ from .actions import (
 )
 from .code import Code
 from .instructions import ROWS, Instruction, opcode, row
-from .printing import print_values
 
 __all__ = ["Invoke", "MachineFailure", "execute"]
 
@@ -260,8 +259,6 @@ def _rarely(op: int, a: Any, b: Any, c: Any, d: Any, r: list[Any], invoke: Invok
             r[a] = r[b].name
         case "enum_value":
             r[a] = enum_value(r[b])
-        case "print":
-            print_values(a(r))
         case "raise":
             raise_exception(r[a], r[b])
         case name:

@@ -1,5 +1,6 @@
-"""Values from the machine to Python: arrays become `Tensor`s, tuples with named fields named tuples,
-lists and dicts are copied."""
+"""Values from the machine to Python.
+
+Arrays become `Tensor`s, tuples with named fields named tuples; lists and dicts are copied."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def _tuple_outward(type: TupleType) -> Convert:
 @lru_cache(maxsize=1024)
 def named_tuple_class(name: str, fields: tuple[str, ...]) -> Convert:
     """The named tuple class that results of a NamedTuple type are given as."""
-    return cast(Convert, namedtuple(name, fields, rename=True))  # type: ignore[misc]
+    return cast(Convert, namedtuple(name, fields, rename=True))
 
 
 def _value_outward(value: Any) -> Any:

@@ -24,7 +24,6 @@ from .actions import (
 from .code import Code, Step
 from .machine import Invoke
 from .plan_source import write_plan
-from .printing import print_values
 
 __all__ = ["Plan", "make_plan"]
 
@@ -38,7 +37,6 @@ _ACTIONS: dict[str, object] = {
         len,
         make_dict,
         present,
-        print_values,
         raise_exception,
         range,
         read_slot,

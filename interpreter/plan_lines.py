@@ -54,10 +54,8 @@ LINES = {
     "function": "{a} = invoke({t}.function, ({b},))",
     "method": "{a} = invoke({f}, ({b},))",
     "is_instance": "{a} = is_instance({b}, ({t},))",
-    "not_none": "{a} = present({b})",
     "enum_name": "{a} = {b}.name",
     "enum_value": "{a} = enum_value({b})",
-    "print": "print_values(({b},))",
     "raise": "raise_exception({b}, {c})",
 }
 

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..ir.define import graph_of
-from ..ir.passes.inline import inlined
+from ..ir.inline import inline
+from ..ir.passes.context import PassContext
+from ..ops.table import TABLE
 from ..typecheck.functions import Function
+from ..typecheck.schema import Signature
 from .arguments import Binding
 from .assemble import assemble
 from .code import Code
@@ -20,7 +23,7 @@ from .machine import MachineFailure, execute
 from .objects import ScriptObject
 from .plan import Plan, make_plan
 
-__all__ = ["Executable", "call", "code_of", "executable_of", "invoke"]
+__all__ = ["Executable", "call", "code_of", "evaluate", "executable_of", "invoke"]
 
 PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 """The environment variable that, set to `off`, leaves everything to the machine."""
@@ -31,6 +34,16 @@ SHORT = 400
 _LOCK = threading.RLock()
 
 
+def evaluate(signature: Signature, values: Sequence[object]) -> object:
+    """The result of an operator, for what the clean-up of inlined graphs computes beforehand."""
+    with np.errstate(all="ignore"):
+        return TABLE.of(signature).forward(*values)
+
+
+CONTEXT = PassContext(TABLE, evaluate)
+"""What inlining is handed."""
+
+
 class Executable:
     """What is kept of a function to run it.
 
@@ -39,7 +52,8 @@ class Executable:
     """
 
     def __init__(self, function: Function) -> None:
-        self.code = assemble(inlined(graph_of(function)), function.name)
+        graph = inline(graph_of(function), function.name, CONTEXT)
+        self.code = assemble(graph, function.name)
         self.binding = Binding(function)
         self.plan: Plan | None = None
         eager = self.code.has_loop and len(self.code.instructions) <= SHORT

@@ -176,10 +176,6 @@ def _is_instance(tables: Tables, node: Node, outputs: Operands, inputs: Operands
     return (opcode("is_instance"), outputs[0], inputs[0], tuple(tables.type(t) for t in wanted))
 
 
-def _print(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
-    return (opcode("print"), inputs)
-
-
 _MAKERS: dict[str, Maker] = {
     "prim::ListConstruct": _construct("list"),
     "prim::TupleConstruct": _construct("tuple"),
@@ -199,6 +195,5 @@ _MAKERS: dict[str, Maker] = {
     "prim::unchecked_unwrap_optional": _pass_on("not_none"),
     "prim::EnumName": _pass_on("enum_name"),
     "prim::EnumValue": _pass_on("enum_value"),
-    "prim::Print": _print,
     "prim::RaiseException": _pass_on("raise"),
 }
