@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
 
+from ..ir.text import escape, float_text
 from ..typecheck.types import (
     BOOL,
     COMPLEX,
@@ -26,29 +26,7 @@ from ..typecheck.types import (
 )
 from .python_types import TypeNames, element_is_evident
 
-__all__ = ["Constants", "float_text", "loose_text", "quoted", "type_of"]
-
-_ESCAPES = {
-    **dict(zip("\\'\"\a\b\f\n\r\t\v", ("\\" + c for c in "\\'\"abfnrtv"), strict=True)),
-}
-
-
-def quoted(text: str) -> str:
-    """A string literal; control characters are three octal digits."""
-    return '"' + "".join(map(_escaped, text)) + '"'
-
-
-def _escaped(c: str) -> str:
-    if c in _ESCAPES:
-        return _ESCAPES[c]
-    return c if " " <= c <= "~" or c > "\x7f" else f"\\{ord(c):03o}"
-
-
-def float_text(value: float) -> str:
-    """A float literal: 17 digits, and a bare point for integral values below 1e10."""
-    if math.isfinite(value) and abs(value) < 1e10 and value == int(value):
-        return f"{'-' if math.copysign(1, value) < 0 else ''}{abs(int(value))}."
-    return f"{value:.17g}"
+__all__ = ["Constants", "loose_text", "type_of"]
 
 
 def loose_text(value: object) -> str:
@@ -130,6 +108,8 @@ class Constants:
         """
         if isinstance(type, OptionalType) and value is not None:
             type = type.element
+        if isinstance(value, tuple) and not isinstance(type, TupleType):
+            type = type_of(value)  # the parameter is an Any or a Union
         if value is None or type == NONE:
             return "None"
         if type == TENSOR or isinstance(type, ClassType) or _holds_non_ascii(value):
@@ -140,7 +120,7 @@ class Constants:
             case ListType() | TupleType() | DictType():
                 return self._container(value, type)
         if type == DEVICE:
-            return f"torch.device({quoted(str(value))})"
+            return f"torch.device({escape(str(value))})"
         return _scalar(value, type)
 
     def _container(self, value: object, type: Type) -> str:
@@ -187,7 +167,7 @@ def _member(value: object, type: EnumType) -> str:
 def _scalar(value: object, type: Type) -> str:
     """The literal of a number, a flag or a string; the type decides what a number is."""
     if isinstance(value, str):
-        return quoted(value)
+        return escape(value)
     if isinstance(value, bool | int) and type == BOOL:
         return str(bool(value))
     if isinstance(value, int | float) and type == FLOAT:

@@ -22,31 +22,28 @@ def inlined_nodes(block: Block) -> set[Node]:
 
 
 def _scan_block(block: Block, found: set[Node]) -> None:
-    _scan_node(block.ret, found)
+    _scan_tree(block.ret, found)
     for node in block.nodes_reversed:
-        _scan_node(node, found)
+        if node not in found:
+            for inner in node.blocks:
+                _scan_block(inner, found)
+            _scan_tree(node, found)
 
 
-def _scan_node(node: Node, found: set[Node]) -> Node:
-    """Scan the inputs of `node`; the result is the last node before it that is not inlined yet."""
-    if node in found:
-        return node
-    for block in node.blocks:
-        _scan_block(block, found)
-    point = _before(node)
-    for value in reversed(node.inputs):
-        point = _scan_value(value, point, found)
-    return point
-
-
-def _scan_value(value: Value, point: Node, found: set[Node]) -> Node:
-    node = value.node
-    if node.is_constant:
-        found.add(node)
-    elif node is point and _can_inline(value):
-        point = _scan_node(node, found)
-        found.add(node)
-    return point
+def _scan_tree(root: Node, found: set[Node]) -> None:
+    """Find the nodes of the expression tree below `root`; `point` is the next it may take."""
+    point = _before(root)
+    walks = [iter(reversed(root.inputs))]
+    while walks:
+        value = next(walks[-1], None)
+        if value is None:
+            walks.pop()
+        elif value.node.is_constant:
+            found.add(value.node)
+        elif value.node is point and _can_inline(value):
+            found.add(point)
+            walks.append(iter(reversed(point.inputs)))
+            point = _before(point)
 
 
 def _before(node: Node) -> Node:

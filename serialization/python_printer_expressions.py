@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..frontend.source import Span
 from ..ir.graph import Node, Value
+from ..ir.text import escape
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import (
     BOOL,
@@ -20,7 +21,7 @@ from ..typecheck.types import (
     TupleType,
     Type,
 )
-from .python_constants import Constants, quoted
+from .python_constants import Constants
 from .python_names import is_identifier
 from .python_text import Spans, Text
 from .python_types import Dependencies, TypeNames, element_is_evident
@@ -281,7 +282,7 @@ def _attribute(e: Expressions, text: Text, node: Node) -> None:
         text.write_text(e.of(node.inputs[0]))
         text.write(f".{name}")
     else:
-        text.write_list([e.of(node.inputs[0])], "getattr(", f", {quoted(name)})")
+        text.write_list([e.of(node.inputs[0])], "getattr(", f", {escape(name)})")
 
 
 def _call_arguments(e: Expressions, text: Text, node: Node) -> None:
