@@ -18,7 +18,7 @@ from ..typecheck.types import (
     Type,
 )
 
-__all__ = ["constant_text", "escape", "float_text", "type_text", "unescape"]
+__all__ = ["TENSOR_CLASSES", "constant_text", "escape", "float_text", "type_text", "unescape"]
 
 _ESCAPES = {
     "\\": "\\\\",
@@ -161,7 +161,7 @@ def tensor_text(array: np.ndarray) -> str:
         return f"{{{item:g}}}" if isinstance(item, float) else f"{{{int(item)}}}"
     if array.size > _SHOWN_ELEMENTS or array.dtype.kind == "c":
         return "<Tensor>"
-    note = f"[ {_CLASSES.get(array.dtype.name, array.dtype.name)}{{{_sizes(array)}}} ]"
+    note = f"[ {TENSOR_CLASSES.get(array.dtype.name, array.dtype.name)}{{{_sizes(array)}}} ]"
     if array.size == 0 or array.ndim > 2:
         return note if array.size == 0 else "<Tensor>"
     show, scale = _format(array)
@@ -170,7 +170,7 @@ def tensor_text(array: np.ndarray) -> str:
     return f"{scale}{joined} {note}"
 
 
-_CLASSES = {
+TENSOR_CLASSES = {
     "float32": "CPUFloatType",
     "float64": "CPUDoubleType",
     "float16": "CPUHalfType",

@@ -1,0 +1,59 @@
+"""From a function's syntax tree to its clean graph."""
+
+from __future__ import annotations
+
+from ..frontend.diagnostics import Collector
+from ..typecheck.checker import check_function
+from ..typecheck.functions import Function
+from ..typecheck.names import Resolver
+from ..typecheck.schema import OperatorTable
+from ..typecheck.typed import TypedFunction
+from .emitter import Evaluate
+from .exits import transform_exits
+from .graph import Graph
+from .lower import lower
+from .passes import PASSES, PassContext
+from .ssa import convert_to_ssa
+
+__all__ = ["build_graph", "define_function", "graph_of"]
+
+
+def define_function(
+    function: Function,
+    resolver: Resolver,
+    collector: Collector,
+    table: OperatorTable,
+    evaluate: Evaluate,
+) -> None:
+    """Check a function and make its graph; sets `function.typed` and `function.graph`.
+
+    Where the checker finds errors they are in the collector and the graph stays None.
+    """
+    before = len(collector.errors)
+    typed = check_function(function, resolver, table, collector, self_type=function.owner)
+    if typed is None or len(collector.errors) > before:
+        return
+    function.typed = typed
+    function.graph = build_graph(typed, PassContext(table, evaluate))
+
+
+def build_graph(typed: TypedFunction, context: PassContext) -> Graph:
+    """Lower a typed function and clean up its graph."""
+    graph = lower(typed, context.table, context.evaluate)
+    convert_to_ssa(graph)
+    transform_exits(graph)
+    for each in PASSES:
+        each.run(graph, context)
+    return graph
+
+
+def graph_of(function: Function) -> Graph:
+    """The graph of a defined function.
+
+    Raises:
+        ValueError: the function has none, because it was not defined or had errors.
+    """
+    function.ensure_defined()
+    if not isinstance(function.graph, Graph):
+        raise ValueError(f"{function.qualified_name} has no graph")
+    return function.graph

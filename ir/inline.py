@@ -1,0 +1,97 @@
+"""Calls of script functions replaced by what they do.
+
+    %f : Function = prim::Constant[name="double"]()      %f : Function = ...
+    %y.1 : Tensor = prim::CallFunction(%f, %x)     ->    %two : int = prim::Constant[value=2]()
+                                                         %y.1 : Tensor = aten::mul(%x, %two)
+
+What is put in is the callee's graph after its own calls were inlined and after a second clean-up.
+The inserted nodes' call stacks say through which calls they came.
+"""
+
+from __future__ import annotations
+
+from ..typecheck.functions import Function
+from ..typecheck.types import ClassType, FunctionType
+from .clone import clone_graph, insert_graph
+from .graph import Block, CallSite, Graph, Node, Value
+from .passes.constant_pooling import pool_constants
+from .passes.constant_propagation import propagate_constants
+from .passes.context import PassContext
+from .passes.peephole import peephole
+
+__all__ = ["call_path", "callee", "inline", "module_path"]
+
+
+def inline(graph: Graph, name: str, context: PassContext) -> Graph:
+    """A copy of a graph with all calls of script functions and methods inlined.
+
+    `name` is the function's own name, for the call stacks.  Calls of functions without a graph
+    (methods of interfaces, Python functions) stay.
+    """
+    copy = clone_graph(graph)
+    _Inlining(context).block(copy.block, name)
+    return copy
+
+
+def callee(node: Node) -> Function | None:
+    """The function that a call node calls, if it is known."""
+    if node.kind == "prim::CallFunction":
+        type = node.inputs[0].type
+        return type.function if isinstance(type, FunctionType) else None
+    if node.kind == "prim::CallMethod":
+        type = node.inputs[0].type
+        name = str(node.attributes["name"])
+        return type.method(name) if isinstance(type, ClassType) else None
+    return None
+
+
+class _Inlining:
+    def __init__(self, context: PassContext) -> None:
+        self.context = context
+        self.done: dict[Function, Graph] = {}
+
+    def block(self, block: Block, name: str) -> None:
+        for node in block.nodes:
+            function = callee(node)
+            if function is not None and isinstance(function.graph, Graph):
+                self.call(node, function, name)
+            for inner in node.blocks:
+                self.block(inner, name)
+
+    def call(self, node: Node, function: Function, name: str) -> None:
+        is_method = node.kind == "prim::CallMethod"
+        arguments = list(node.inputs if is_method else node.inputs[1:])
+        site = CallSite(name, node.span, module_path(arguments[0]) if is_method else "")
+        with node.graph.inserting_before(node):
+            results = insert_graph(node.graph, self.body(function), arguments, site)
+        for old, new in zip(node.outputs, results, strict=True):
+            if old.name is not None:
+                new.name = old.name
+            old.replace_uses(new)
+        node.destroy()
+
+    def body(self, function: Function) -> Graph:
+        """The callee's graph, its own calls inlined, cleaned up again."""
+        if function not in self.done:
+            assert isinstance(function.graph, Graph)
+            graph = clone_graph(function.graph)
+            self.block(graph.block, function.qualified_name)
+            peephole(graph, self.context)
+            propagate_constants(graph, self.context)
+            pool_constants(graph, self.context)
+            self.done[function] = graph
+        return self.done[function]
+
+
+def module_path(value: Value) -> str:
+    """Which attributes lead from the first input of the graph to an object: `encoder.proj`."""
+    names: list[str] = []
+    while value.node.kind == "prim::GetAttr":
+        names.append(str(value.node.attributes["name"]))
+        value = value.node.inputs[0]
+    return ".".join(reversed(names))
+
+
+def call_path(call_stack: tuple[CallSite, ...]) -> str:
+    """The module in which a node with this call stack runs, seen from the root."""
+    return ".".join(site.module for site in call_stack if site.module)

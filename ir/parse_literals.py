@@ -1,0 +1,110 @@
+"""Attribute values in graph text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..ops.dtype import Device
+from ..typecheck.typed import EnumMember
+from ..typecheck.types import (
+    BOOL,
+    DEVICE,
+    FLOAT,
+    DictType,
+    EnumType,
+    ListType,
+    TupleType,
+    Type,
+)
+from .text import TENSOR_CLASSES, unescape
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+__all__ = ["LiteralReader"]
+
+
+class LiteralReader:
+    """Makes values of syntax trees; the type of a constant says what a number or string means."""
+
+    def read(self, tree: Tree[Token], type: Type | None = None) -> object:
+        """The value of a literal.
+
+        Raises:
+            ValueError: it is a tensor that is too large to be printed, or a word without meaning.
+        """
+        parts = cast("list[Any]", tree.children)
+        match tree.data:
+            case "number":
+                return _number(str(parts[0]), type)
+            case "complex":
+                return _complex(str(parts[0]))
+            case "string":
+                text = unescape(str(parts[0])[1:-1])
+                return Device(text) if type == DEVICE else text
+            case "word":
+                return _word(str(parts[0]))
+            case "member":
+                return _member(str(parts[0]), type)
+            case "annotated":
+                return [] if parts[1].data == "list" else {}
+            case "tensor":
+                number = _number(str(parts[0]), None)
+                return np.array(number, np.float32 if isinstance(number, float) else np.int64)
+            case "table":
+                return _table(str(parts[0]))
+            case "large":
+                raise ValueError("a tensor that was too large to be printed cannot be read")
+        return self.container(tree, type)
+
+    def container(self, tree: Tree[Token], type: Type | None) -> object:
+        parts = cast("list[Any]", tree.children)
+        if tree.data == "list":
+            element = type.element if isinstance(type, ListType) else None
+            return [self.read(part, element) for part in parts]
+        if tree.data == "tuple":
+            types = type.elements if isinstance(type, TupleType) else (None,) * len(parts)
+            return tuple(self.read(part, t) for part, t in zip(parts, types, strict=True))
+        key, value = type.contained if isinstance(type, DictType) else (None, None)
+        pairs = (part.children for part in parts)
+        return {self.read(k, key): self.read(v, value) for k, v in pairs}
+
+
+def _number(text: str, type: Type | None) -> object:
+    if type == BOOL:
+        return text != "0"
+    if type != FLOAT and re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return float(text)
+
+
+def _complex(text: str) -> complex:
+    sign = max(i for i, c in enumerate(text) if c in "+-" and i > 0 and text[i - 1] != "e")
+    return complex(float(text[:sign]), float(text[sign:-1]))
+
+
+def _word(text: str) -> object:
+    words = {"True": True, "False": False, "None": None}
+    if text not in words:
+        raise ValueError(f"{text} is not a value")
+    return words[text]
+
+
+def _member(text: str, type: Type | None) -> object:
+    owner, _, name = text.rpartition(".")
+    if not isinstance(type, EnumType) or type.qualified_name != owner:
+        raise ValueError(f"{text} is not a value")
+    return EnumMember(name, dict(type.members).get(name))
+
+
+def _table(text: str) -> object:
+    match = re.fullmatch(r"(.*)\[ (\w+)\{([\d,]*)\} \]", text, re.DOTALL)
+    names = {spelling: name for name, spelling in TENSOR_CLASSES.items()}
+    if match is None or match[2] not in names or "*" in match[1] or "Columns" in match[1]:
+        raise ValueError("a tensor in a form that cannot be read")
+    shape = [int(n) for n in match[3].split(",") if n]
+    numbers = [float(n) for n in match[1].split()]
+    return np.array(numbers).reshape(shape).astype(names[match[2]])

@@ -1,0 +1,75 @@
+"""Types in graph text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..typecheck.functions import Function
+from ..typecheck.types import (
+    INT,
+    SIMPLE_TYPES,
+    TENSOR,
+    ClassType,
+    DictType,
+    EnumType,
+    FunctionType,
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+__all__ = ["TypeReader"]
+
+
+class TypeReader:
+    """Makes types of syntax trees; `known` are classes and enumerations by qualified name."""
+
+    def __init__(self, known: Mapping[str, Type]) -> None:
+        self.known = dict(known)
+
+    def read(self, tree: Tree[Token]) -> Type:
+        basic, *suffixes = cast("list[Any]", tree.children)
+        type = self.basic(basic)
+        for suffix in suffixes:
+            type = ListType(type) if suffix.data == "list_type" else OptionalType(type)
+        return type
+
+    def basic(self, tree: Tree[Token]) -> Type:
+        parts = cast("list[Any]", tree.children)
+        match tree.data:
+            case "dict_type":
+                return DictType(self.read(parts[0]), self.read(parts[1]))
+            case "task_type":
+                kind = cast(Literal["Future", "Await", "RRef"], str(parts[0]))
+                return FutureType(self.read(parts[1]), kind)
+            case "union_type":
+                return UnionType(tuple(map(self.read, parts)))
+            case "tuple_type":
+                return TupleType(tuple(map(self.read, parts)))
+            case "named_tuple_type":
+                fields = [(str(f.children[0]), self.read(f.children[1])) for f in parts]
+                names, types = tuple(n for n, _ in fields), tuple(t for _, t in fields)
+                return TupleType(types, "NamedTuple", names)
+            case "enum_type":
+                name = str(parts[0])
+                return self.known.setdefault(name, EnumType(name, INT, ()))
+            case "class_type":
+                name = str(parts[0])
+                return self.known.setdefault(name, ClassType(name))
+            case "tensor_type":
+                return TENSOR
+        return self.simple(str(parts[0]))
+
+    def simple(self, name: str) -> Type:
+        if name == "Function":
+            return FunctionType(Function(""))
+        if name in SIMPLE_TYPES:
+            return SIMPLE_TYPES[name]
+        return self.known.setdefault(name, ClassType(name))

@@ -1,0 +1,227 @@
+"""Graph text read back.
+
+`str(parse_ir(text))` is the text again, except where the text says more than graphs do: sizes and
+strides of tensors become plain `Tensor`, and tensors too large to be printed cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from ..frontend.source import UNKNOWN, Source, Span
+from ..grammar import load
+from ..typecheck.functions import Function
+from ..typecheck.relations import is_subtype
+from ..typecheck.schema import OperatorTable, Signature
+from ..typecheck.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NUMBER,
+    DictType,
+    FunctionType,
+    ListType,
+    OptionalType,
+    Type,
+    VariableType,
+)
+from .graph import Block, Graph, Node, Value
+from .kinds import KINDS
+from .parse_literals import LiteralReader
+from .parse_types import TypeReader
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+__all__ = ["GraphSyntaxError", "parse_ir", "signature_of"]
+
+_COMMENT = re.compile(r"# ([^#\n]+):(\d+):(\d+)[ \t]*$")
+
+
+class GraphSyntaxError(ValueError):
+    """Text that is not a graph; `line` and `column` are 1-based."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(f"{message}, line {line}, column {column}")
+        self.line = line
+        self.column = column
+
+
+def parse_ir(
+    text: str,
+    *,
+    table: OperatorTable | None = None,
+    types: Mapping[str, Type] | None = None,
+    functions: Mapping[str, Function] | None = None,
+) -> Graph:
+    """Read a graph.
+
+    `table` gives operators their signatures, `types` the classes and enumerations by qualified
+    name, `functions` the functions by the name that constants spell.  What is not given is made
+    up: an empty class, a function without a body, no signature.
+
+    Raises:
+        GraphSyntaxError: the text is not a graph, a value is used before it is defined or defined
+            twice, or a constant cannot be read back.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        tree = load("graph").parse(text)
+    except UnexpectedInput as error:
+        line, column = max(error.line, 1), max(error.column, 1)
+        raise GraphSyntaxError("unexpected text in graph", line, column) from None
+    reader = _Reader(text, table, TypeReader(types or {}), functions or {})
+    main, *tasks = tree.children
+    for task in reversed(tasks):
+        name, body = cast("Tree[Token]", task).children
+        reader.tasks[str(name)] = reader.graph(cast("Tree[Token]", body))
+    return reader.graph(cast("Tree[Token]", main))
+
+
+class _Reader:
+    def __init__(
+        self,
+        text: str,
+        table: OperatorTable | None,
+        types: TypeReader,
+        functions: Mapping[str, Function],
+    ) -> None:
+        self.lines = text.split("\n")
+        self.table = table
+        self.types = types
+        self.literals = LiteralReader()
+        self.functions = dict(functions)
+        self.tasks: dict[str, Graph] = {}
+        self.values: dict[str, Value] = {}
+
+    def graph(self, tree: Tree[Token]) -> Graph:
+        graph = Graph()
+        self.values = {}
+        self.fill(graph.block, tree.children)
+        _keep_numbers(graph, self.values)
+        return graph
+
+    def fill(self, block: Block, children: Sequence[Any]) -> None:
+        inputs, *nodes, outputs = children
+        for declaration in inputs.children:
+            name, type = declaration.children
+            self.define(name, block.add_input(self.types.read(type)))
+        for tree in nodes:
+            self.node(tree, block)
+        for token in outputs.children:
+            block.add_output(self.find(token))
+
+    def node(self, tree: Tree[Token], block: Block) -> None:
+        outputs, kind, attributes, inputs, *blocks = cast("list[Any]", tree.children)
+        node = Node(block.graph, str(kind), self.span(kind.line))
+        for token in inputs.children:
+            node.add_input(self.find(token))
+        for declaration in outputs.children:
+            name, type = declaration.children
+            self.define(name, node.add_output(self.types.read(type)))
+        block.append(node)
+        task = self.tasks.get(node.kind)
+        if task is not None:
+            node.kind = node.kind.rpartition("_")[0]
+            node.attributes["Subgraph"] = task
+        for attribute in attributes.children:
+            self.attribute(node, attribute)
+        for inner in blocks:
+            self.fill(node.add_block(), inner.children[1:])
+        if node.is_constant and isinstance(node.output.type, FunctionType):
+            name = str(node.attributes["name"])
+            function = self.functions.setdefault(name, Function(name))
+            node.output.type = FunctionType(function)
+        if self.table is not None and node.kind not in KINDS:
+            node.signature = signature_of(node, self.table)
+
+    def attribute(self, node: Node, tree: Tree[Token]) -> None:
+        name, *rest = cast("list[Any]", tree.children)
+        if tree.data == "types":
+            node.attributes[str(name)] = [self.types.read(part) for part in rest]
+            return
+        type = node.output.type if node.is_constant and name == "value" else None
+        try:
+            node.attributes[str(name)] = self.literals.read(rest[0], type)
+        except ValueError as error:
+            raise GraphSyntaxError(str(error), name.line, name.column) from None
+
+    def define(self, token: Token, value: Value) -> None:
+        name = token[1:]
+        if name in self.values:
+            raise GraphSyntaxError(f"%{name} is defined twice", token.line or 1, token.column or 1)
+        self.values[name] = value
+
+    def find(self, token: Token) -> Value:
+        value = self.values.get(token[1:])
+        if value is None:
+            raise GraphSyntaxError(
+                f"{token} is used before it is defined", token.line or 1, token.column or 1
+            )
+        return value
+
+    def span(self, line: int) -> Span:
+        match = _COMMENT.search(self.lines[line - 1])
+        if match is None:
+            return UNKNOWN
+        return _place(match[1], int(match[2]), int(match[3]))
+
+
+@lru_cache(maxsize=4096)
+def _place(filename: str, line: int, column: int) -> Span:
+    """A span at a place whose text is not known."""
+    return Span(Source(" " * (column + 1), filename, first_line=line), column, column + 1)
+
+
+def _keep_numbers(graph: Graph, values: Mapping[str, Value]) -> None:
+    """Give values the names and numbers of the text."""
+    highest = max((int(name) for name in values if name.isdigit()), default=-1)
+    for name, value in values.items():
+        if name.isdigit():
+            value.id = int(name)
+        else:
+            highest += 1
+            value.id = highest
+            value.name = name
+    graph._last_id = highest
+
+
+# --------------------------------------------------------------------------------- signatures
+
+
+def signature_of(node: Node, table: OperatorTable) -> Signature | None:
+    """The first overload of the node's kind that takes its inputs and gives its outputs."""
+    for signature in table.overloads(node.kind):
+        if _matches(node, signature):
+            return signature
+    return None
+
+
+def _matches(node: Node, signature: Signature) -> bool:
+    arguments, inputs = signature.arguments, node.inputs
+    if len(inputs) < len(arguments) or (len(inputs) > len(arguments) and not signature.vararg):
+        return False
+    if not signature.varret and len(signature.returns) != len(node.outputs):
+        return False
+    pairs = zip(inputs, arguments, strict=False)
+    return all(_takes(argument.type, value.type) for value, argument in pairs)
+
+
+def _takes(wanted: Type, type: Type) -> bool:
+    if isinstance(wanted, VariableType):
+        return True
+    if wanted == NUMBER and type in (INT, FLOAT, COMPLEX, BOOL):
+        return True
+    for constructor in (ListType, DictType):
+        if isinstance(wanted, constructor) and isinstance(type, constructor):
+            parts = zip(wanted.contained, type.contained, strict=True)
+            return all(_takes(w, t) for w, t in parts)
+    if isinstance(wanted, OptionalType):
+        inner = type.element if isinstance(type, OptionalType) else type
+        return is_subtype(type, wanted) or _takes(wanted.element, inner)
+    return is_subtype(type, wanted)

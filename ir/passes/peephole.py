@@ -1,0 +1,61 @@
+"""Tests for None whose outcome the types tell, and casts that do nothing.
+
+    %2 : bool = aten::__is__(%x, %none)        ->   constant false, if %x is never None
+    %3 : int = prim::unchecked_cast(%y)        ->   %y, if %y : int
+    %4 : bool = prim::If(%c): -> true, false   ->   %c
+
+Runs when a function is inlined, where the arguments' types are known better.
+"""
+
+from __future__ import annotations
+
+from ...typecheck.relations import can_be_none, is_subtype
+from ...typecheck.types import BOOL, NONE
+from ..constants import constant_value, create_constant
+from ..graph import Graph, Node, Value
+from .context import PassContext
+
+__all__ = ["peephole"]
+
+
+def peephole(graph: Graph, context: PassContext) -> bool:
+    """Replace what types or neighbours make superfluous."""
+    changed = False
+    for node in list(graph.all_nodes):
+        for output, value in _replacements(node):
+            output.replace_uses(value)
+            changed = True
+    return changed
+
+
+def _replacements(node: Node) -> list[tuple[Value, Value]]:
+    match node.kind:
+        case "aten::__is__" | "aten::__isnot__":
+            outcome = _is_none(node)
+            if outcome is not None:
+                value = outcome == (node.kind == "aten::__is__")
+                constant = create_constant(node.graph, value, BOOL).insert_before(node)
+                return [(node.output, constant.output)]
+        case "prim::unchecked_cast":
+            if is_subtype(node.input.type, node.output.type):
+                return [(node.output, node.input)]
+        case "prim::If":
+            one, other = node.blocks
+            outputs = zip(node.outputs, one.outputs, other.outputs, strict=True)
+            return [
+                (output, node.input)
+                for output, a, b in outputs
+                if constant_value(a) is True and constant_value(b) is False
+            ]
+    return []
+
+
+def _is_none(node: Node) -> bool | None:
+    """Whether both inputs are None, if their types tell."""
+    types = [value.type for value in node.inputs]
+    if types[0] == NONE and types[1] == NONE:
+        return True
+    for one, other in (types, types[::-1]):
+        if one == NONE and not can_be_none(other):
+            return False
+    return None
