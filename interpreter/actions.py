@@ -19,7 +19,6 @@ __all__ = [
     "create",
     "is_instance",
     "make_dict",
-    "present",
     "raise_exception",
     "read_slot",
     "wrap",
@@ -71,17 +70,6 @@ def check_list(values: list[Any], count: int) -> list[Any]:
     if len(values) != count:
         raise OperatorError(f"Expected {count} elements in a list but found {len(values)}")
     return values
-
-
-def present(value: Any) -> Any:
-    """The value, if it is not None.
-
-    Raises:
-        OperatorError: it is.
-    """
-    if value is None:
-        raise OperatorError("Unwrapping null optional", code="none-value")
-    return value
 
 
 def is_instance(value: object, types: Sequence[Type]) -> bool:

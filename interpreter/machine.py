@@ -15,7 +15,6 @@ from .actions import (
     enum_value,
     is_instance,
     make_dict,
-    present,
     raise_exception,
     read_slot,
     wrap,
@@ -253,8 +252,6 @@ def _rarely(op: int, a: Any, b: Any, c: Any, d: Any, r: list[Any], invoke: Invok
             r[a] = invoke(b.function, c(r))
         case "is_instance":
             r[a] = is_instance(r[b], c)
-        case "not_none":
-            r[a] = present(r[b])
         case "enum_name":
             r[a] = r[b].name
         case "enum_value":

@@ -191,8 +191,6 @@ _MAKERS: dict[str, Maker] = {
     "prim::CallMethod": _method,
     "prim::CallFunction": _function,
     "prim::isinstance": _is_instance,
-    "aten::_unwrap_optional": _pass_on("not_none"),
-    "prim::unchecked_unwrap_optional": _pass_on("not_none"),
     "prim::EnumName": _pass_on("enum_name"),
     "prim::EnumValue": _pass_on("enum_value"),
     "prim::RaiseException": _pass_on("raise"),
