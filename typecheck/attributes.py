@@ -14,8 +14,10 @@ from .literals import type_of_value
 from .matching import Given
 from .names import Constant, SpecialForm, TypeName, Unusable
 from .operators import Operators
+from .schema import Argument, Signature
 from .sugar import BoundMethod, BoundOperator, StaticMethod, Sugar
 from .types import (
+    ANY_ENUM,
     DEVICE,
     STRING,
     TENSOR,
@@ -25,6 +27,7 @@ from .types import (
     InterfaceType,
     OptionalType,
     TupleType,
+    Type,
 )
 
 __all__ = ["Attributes"]
@@ -35,7 +38,7 @@ _PRIM = (
     "itemsize nbytes shape ndim T H"
 )
 _ATEN = "is_leaf retains_grad real imag mT mH output_nr"
-_PROPERTIES = {
+_PROPERTIES: dict[Type, dict[str, str]] = {
     TENSOR: {
         **{name: f"prim::{name}" for name in _PRIM.split()},
         **{name: f"aten::{name}" for name in _ATEN.split()},
@@ -43,6 +46,9 @@ _PROPERTIES = {
     DEVICE: {"type": "prim::type", "index": "prim::index"},
 }
 """Attributes of tensors and devices that are read without a call."""
+
+
+_ENUM = (Argument("enum", ANY_ENUM),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +144,13 @@ class Attributes(Operators):
 
     def _of_enum(self, value: typed.Expr, type: EnumType, access: Access) -> Sugar:
         if access.name == "name":
-            signature = self.only("prim::EnumName")
-            return typed.OperatorCall(NOWHERE, STRING, signature, (value,), (typed.Given(0),))
-        for signature in self.table.overloads("prim::EnumValue"):
-            if signature.returns[0].type == type.value:
-                return typed.OperatorCall(
-                    NOWHERE, type.value, signature, (value,), (typed.Given(0),)
-                )
-        return self._missing_on_value(value, access)
+            result: Type = STRING
+            signature = Signature("prim::EnumName", "", _ENUM, (Argument("", STRING),))
+        else:
+            overload, returned = str(type.value), (Argument("", type.value),)
+            signature = Signature("prim::EnumValue", overload, _ENUM, returned)
+            result = type.value
+        return typed.OperatorCall(NOWHERE, result, signature, (value,), (typed.Given(0),))
 
     # -------------------------------------------------------------------------------- types
 

@@ -25,6 +25,7 @@ from .names import (
 from .schema import Argument, Signature
 from .sugar import BoundMethod, BoundOperator, ExceptionValue, StaticMethod, Sugar
 from .types import (
+    ANY,
     INT,
     STRING,
     TENSOR,
@@ -38,6 +39,15 @@ from .types import (
 )
 
 __all__ = ["Calls"]
+
+
+_TO_LIST = Signature(
+    "prim::tolist",
+    "",
+    (Argument("self", TENSOR), Argument("dim", INT), Argument("element", INT)),
+    (Argument("", ANY),),
+)
+"""`dim` is the depth of the wanted list; `element` 0 for int, 1 float, 2 bool, 3 complex."""
 
 
 class Calls(Conversions):
@@ -129,8 +139,8 @@ class Calls(Conversions):
             return self.call_function(type.function, given, node)
         if isinstance(type, ClassType | InterfaceType):
             name = "forward" if type.is_module else "__call__"
-            is_class = isinstance(type, ClassType)
-            method = type.method(name) if is_class else type.methods.get(name)
+            methods = type.method if isinstance(type, ClassType) else type.methods.get
+            method = methods(name)
             if method is not None:
                 return self.call_bound(BoundMethod(value, name, method), given, node)
         if type is not UNKNOWN and not isinstance(callee, Constant):
@@ -329,13 +339,12 @@ class Calls(Conversions):
                 torch_span=node.span,
             )
             return self.unknown(node.span)
-        signature = self.only("prim::tolist")
         bindings = (
             typed.Given(0),
             typed.Default(depth, INT),
             typed.Default(kinds[str(element)], INT),
         )
-        return typed.OperatorCall(node.span, hint, signature, (value,), bindings)
+        return typed.OperatorCall(node.span, hint, _TO_LIST, (value,), bindings)
 
 
 def _title(function: Function) -> str:

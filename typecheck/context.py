@@ -14,7 +14,7 @@ from .annotations import AnnotationReader
 from .environment import Frame, Variable
 from .functions import Function
 from .names import Constant, FunctionName, Resolver
-from .schema import OperatorTable, Signature
+from .schema import OperatorTable
 from .sugar import Sugar, describe
 from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
 
@@ -187,10 +187,3 @@ class Context:
             torch=f"{word} cannot be used as a value",
         )
         return self.unknown(span)
-
-    def only(self, name: str) -> Signature:
-        """The first overload of an operator the language itself needs."""
-        found = self.table.overloads(name)
-        if not found:
-            raise LookupError(f"the operator table has no {name}")
-        return found[0]

@@ -20,14 +20,14 @@ class Conversions(Subscripts):
 
     def convert(self, value: typed.Expr, wanted: Type, span: Span) -> typed.Expr:
         """The value, converted towards `wanted` where torch does so; check the type after."""
-        if isinstance(wanted, OptionalType) and value.type is not NONE:
-            if not isinstance(value.type, OptionalType):
-                return self.convert(value, wanted.element, span)
+        may_be_none = value.type is NONE or isinstance(value.type, OptionalType)
+        if isinstance(wanted, OptionalType) and not may_be_none:
+            return self.convert(value, wanted.element, span)
         if value.type is UNKNOWN or wanted is UNKNOWN:
             return value
-        if isinstance(value, typed.ListLiteral) and not value.elements:
-            if isinstance(wanted, ListType):
-                return replace(value, type=wanted)
+        is_empty = isinstance(value, typed.ListLiteral) and not value.elements
+        if is_empty and isinstance(wanted, ListType):
+            return replace(value, type=wanted)
         if isinstance(value.type, TupleType):
             return self._convert_tuple(value, value.type, wanted, span)
         name = implicit_conversion(value.type, wanted)

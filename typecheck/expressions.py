@@ -201,9 +201,9 @@ class Expressions(Displays):
         if node.operator == "%" and left.type == STRING:
             return self.percent_format(node, left)
         right = self.expression(node.right)
-        if node.operator == "+" and isinstance(left.type, TupleType):
-            if isinstance(right.type, TupleType):
-                return self._add_tuples(left, right, node.span)
+        tuples = isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
+        if node.operator == "+" and tuples:
+            return self._add_tuples(left, right, node.span)
         name, method = BINARY[node.operator]
         return self.operate(name, method, [left, right], node.span, node.operator)
 

@@ -313,9 +313,9 @@ def _getattr(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             torch_span=node.span,
         )
         return self.unknown(node.span)
-    if len(node.arguments) == 3 and isinstance(owner, typed.Expr):
-        if not self.has_attribute(owner, name.value):
-            return self.sugared(node.arguments[2], hint)
+    has_default = len(node.arguments) == 3 and isinstance(owner, typed.Expr)
+    if has_default and not self.has_attribute(self.value(owner, node.span), name.value):
+        return self.sugared(node.arguments[2], hint)
     return self.attribute_of(owner, Access(node.span, name.value, name.span))
 
 

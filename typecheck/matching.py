@@ -318,9 +318,9 @@ class _Matcher:
         """A bare `[]` is a list of whatever is wanted."""
         given = self.inputs[index]
         formal = _unwrap(wanted)
-        if isinstance(given, typed.ListLiteral) and not given.elements:
-            if isinstance(formal, ListType):
-                self.inputs[index] = replace(given, type=formal)
+        is_empty = isinstance(given, typed.ListLiteral) and not given.elements
+        if is_empty and isinstance(formal, ListType):
+            self.inputs[index] = replace(given, type=formal)
 
     def mismatch(self, argument: Argument, index: int, keyword: str | None) -> _Failed:
         wanted = instantiate(argument.type, self.variables) or argument.type

@@ -78,9 +78,8 @@ class Narrowing(Attributes):
             if isinstance(inner.value, typed.Literal):
                 value = typed.Literal(node.span, BOOL, not inner.value.value)
             return inner.negated(value)
-        if isinstance(node, tree.Compare) and len(node.operators) == 1:
-            if node.operators[0] in ("is", "is not"):
-                return self._identity(node)
+        if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
+            return self._identity(node)
         if isinstance(node, tree.Call):
             special = self._special_test(node)
             if special is not None:

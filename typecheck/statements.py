@@ -69,7 +69,7 @@ class Statements(Joins, Assignments):
             case tree.Raise():
                 self.raise_(node, into)
             case tree.Assert():
-                self.assert_(node, into)
+                self.assertion(node, into)
             case tree.Delete():
                 self.delete(node, into)
             case tree.Break() | tree.Continue():
@@ -114,7 +114,7 @@ class Statements(Joins, Assignments):
         into.extend(self.refine(facts, node.span))
         into.extend(self.block(node.body if condition.static else node.orelse))
 
-    def assert_(self, node: tree.Assert, into: list[typed.Statement]) -> None:
+    def assertion(self, node: tree.Assert, into: list[typed.Statement]) -> None:
         """`assert test, message` is `if test: pass` with an `else` that raises."""
         condition = self.condition(node.test)
         with self.new_frame() as true:
@@ -123,7 +123,7 @@ class Statements(Joins, Assignments):
                 body = self.refine(condition.if_true, node.span)
         with self.new_frame() as false:
             refined = self.refine(condition.if_false, node.span)
-            orelse = (*refined, self._assertion(node))
+            orelse = (*refined, self._failure(node))
             false.exits = True
         if condition.static is None:
             joins = self.join_branches(node.span, node.test.span, true, false)
@@ -137,7 +137,7 @@ class Statements(Joins, Assignments):
             into.extend(orelse)
             self.frame.exits = True
 
-    def _assertion(self, node: tree.Assert) -> typed.Raise:
+    def _failure(self, node: tree.Assert) -> typed.Raise:
         """The message is joined from "AssertionError: " and the text, as torch does."""
         span = node.span
         message: typed.Expr = typed.Literal(span, STRING, "")

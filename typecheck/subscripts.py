@@ -11,8 +11,10 @@ from . import typed
 from .iteration import Iteration
 from .matching import Given
 from .relations import is_subtype, join_all
+from .schema import Argument, Signature
 from .sugar import SliceValue, Sugar
 from .types import (
+    ANY,
     INT,
     NONE,
     STRING,
@@ -29,6 +31,10 @@ __all__ = ["Located", "Subscripts"]
 
 LONG = 4
 """The number of `torch.int64`."""
+
+_TUPLE_INDEX = Signature(
+    "prim::TupleIndex", "", (Argument("tup", ANY), Argument("i", INT)), (Argument("", ANY),)
+)
 
 Index = typed.Expr | SliceValue | None
 """One evaluated index of a tensor; None is the ellipsis."""
@@ -133,9 +139,8 @@ class Subscripts(Iteration):
                 secondary=tuple(self.origin(value)),
             )
             return self.unknown(node.span)
-        signature = self.only("prim::TupleIndex")
         bindings = (typed.Given(0), typed.Given(1))
-        return typed.OperatorCall(node.span, joined, signature, (value, index), bindings)
+        return typed.OperatorCall(node.span, joined, _TUPLE_INDEX, (value, index), bindings)
 
     def _tuple_slice(self, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
         assert isinstance(value.type, TupleType)
