@@ -1,0 +1,59 @@
+"""Activations as modules."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from . import functional
+from .module import Module
+from .parameter import Tensor
+
+__all__ = ["ReLU", "Sigmoid", "Softmax", "Tanh"]
+
+
+class ReLU(Module):
+    """`max(x, 0)` of every element."""
+
+    __constants__: ClassVar[list[str]] = ["inplace"]
+    inplace: bool
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.relu(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class Sigmoid(Module):
+    """`1 / (1 + exp(-x))` of every element."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.sigmoid()
+
+
+class Tanh(Module):
+    """The hyperbolic tangent of every element."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.tanh()
+
+
+class Softmax(Module):
+    """Exponentials along `dim`, divided by their sum."""
+
+    __constants__: ClassVar[list[str]] = ["dim"]
+    dim: int | None
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.softmax(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"

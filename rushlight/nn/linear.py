@@ -1,0 +1,66 @@
+"""Linear maps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from ..ops.creation import empty
+from ..ops.dtype import Device, DType
+from . import functional, init
+from .module import Module
+from .parameter import Parameter, Tensor
+
+__all__ = ["Identity", "Linear"]
+
+
+class Identity(Module):
+    """Gives back its input; takes any arguments and ignores them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """`y = x @ weight.T + bias`; x is (*, in_features), y (*, out_features)."""
+
+    __constants__: ClassVar[list[str]] = ["in_features", "out_features"]
+    in_features: int
+    out_features: int
+    weight: Tensor
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.weight = Parameter(empty(out_features, in_features, **made))
+        if bias:
+            self.bias = Parameter(empty(out_features, **made))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias uniformly from ±1/sqrt(in_features)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        bias = self.bias is not None
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"

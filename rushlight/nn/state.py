@@ -1,0 +1,199 @@
+"""State dicts: what a module's parameters and buffers are worth, by name.
+
+The functions work on one module at a time; `Module.state_dict` and `Module.load_state_dict` walk
+the tree.  Keys and error texts are torch's.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ops.tensor import Parameter, Tensor
+
+if TYPE_CHECKING:
+    from .module import Module
+
+__all__ = [
+    "EXTRA_STATE",
+    "IncompatibleKeys",
+    "get_extra_state",
+    "load_all",
+    "load_own",
+    "own_state",
+    "save_own",
+    "set_extra_state",
+]
+
+EXTRA_STATE = "_extra_state"
+"""The key of what `Module.get_extra_state` gives."""
+
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What `load_state_dict` did not find, and what it had no place for."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        missing, unexpected = self.missing_keys, self.unexpected_keys
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
+    __str__ = __repr__
+
+
+def own_state(module: Module) -> Iterator[tuple[str, Tensor]]:
+    """The module's own parameters and persistent buffers that are not None."""
+    yield from ((n, p) for n, p in module._parameters.items() if p is not None)
+    skipped = module._non_persistent_buffers_set
+    yield from ((n, b) for n, b in module._buffers.items() if b is not None and n not in skipped)
+
+
+def get_extra_state(module: Module) -> Any:
+    """What goes into the state dict beside tensors; a class may override this.
+
+    Raises:
+        RuntimeError: the class does not override it.
+    """
+    raise RuntimeError(f"{type(module).__name__} has no extra state: get_extra_state is not defined")
+
+
+def set_extra_state(module: Module, state: Any) -> None:
+    """Take back what `get_extra_state` gave; a class that overrides that overrides this.
+
+    Raises:
+        RuntimeError: the class does not override it.
+    """
+    raise RuntimeError(f"{type(module).__name__} takes no extra state: set_extra_state is not defined")
+
+
+def save_own(module: Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+    """Put the module's own state into `destination`."""
+    for name, tensor in own_state(module):
+        destination[prefix + name] = tensor if keep_vars else tensor.detach()
+    if type(module).get_extra_state is not get_extra_state:
+        destination[prefix + EXTRA_STATE] = module.get_extra_state()
+
+
+def load_all(
+    module: Module, given: Mapping[str, Any], strict: bool, assign: bool
+) -> IncompatibleKeys:
+    """Let every module of the tree take its own state from `given`.
+
+    Raises:
+        TypeError: `given` is not a mapping.
+        RuntimeError: shapes differ, or keys are missing or left over and `strict` is set.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
+    found = IncompatibleKeys([], [])
+    errors: list[str] = []
+    state = OrderedDict(given)
+    metadata: Mapping[str, Any] = getattr(given, "_metadata", None) or {}
+
+    def load(module: Module, prefix: str) -> None:
+        local = {**metadata.get(prefix[:-1], {}), "assign_to_params_buffers": assign}
+        module._load_from_state_dict(state, prefix, local, True, *found, errors)
+        for name, child in module._modules.items():
+            if child is not None:
+                load(child, f"{prefix}{name}.")
+        for hook in module._load_state_dict_post_hooks.values():
+            hook(module, found)
+
+    load(module, "")
+    if strict:
+        words = ("Missing", found.missing_keys), ("Unexpected", found.unexpected_keys)
+        errors = [*(_listed(word, keys) for word, keys in words if keys), *errors]
+    if errors:
+        lines = "\n\t".join(errors)
+        name = type(module).__name__
+        raise RuntimeError(f"Error(s) in loading state_dict for {name}:\n\t{lines}")
+    return found
+
+
+def _listed(word: str, keys: list[str]) -> str:
+    listed = ", ".join(f'"{key}"' for key in keys)
+    return f"{word} key(s) in state_dict: {listed}. "
+
+
+def load_own(
+    module: Module,
+    state: Mapping[str, Any],
+    prefix: str,
+    assign: bool,
+    missing: list[str],
+    unexpected: list[str],
+    errors: list[str],
+) -> None:
+    """Take the module's own state from `state`; what does not fit goes to the three lists."""
+    own = dict(own_state(module))
+    for name, tensor in own.items():
+        key = prefix + name
+        if key in state:
+            _load_tensor(module, name, key, tensor, state[key], assign, errors)
+        else:
+            missing.append(key)
+    _load_extra_state(module, state, prefix + EXTRA_STATE, missing, unexpected)
+    for key in state:
+        if key.startswith(prefix) and key != prefix + EXTRA_STATE:
+            first, dot, _ = key[len(prefix) :].partition(".")
+            if first not in (module._modules if dot else own):
+                unexpected.append(key)
+
+
+def _load_extra_state(
+    module: Module, state: Mapping[str, Any], key: str, missing: list[str], unexpected: list[str]
+) -> None:
+    if type(module).set_extra_state is not set_extra_state:
+        if key in state:
+            module.set_extra_state(state[key])
+        else:
+            missing.append(key)
+    elif key in state:
+        unexpected.append(key)
+
+
+def _load_tensor(
+    module: Module,
+    name: str,
+    key: str,
+    tensor: Tensor,
+    given: object,
+    assign: bool,
+    errors: list[str],
+) -> None:
+    """Copy `given` into `tensor`, or put it in its place if `assign`."""
+    if not isinstance(given, Tensor):
+        errors.append(
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
+            f"object from checkpoint but received {type(given)}"
+        )
+        return
+    if tensor.dim() == 0 and given.dim() == 1:
+        given = given[0]  # written so by versions of torch that had no 0-dim tensors
+    if tensor.shape != given.shape:
+        errors.append(
+            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+            f"the shape in current model is {tensor.shape}."
+        )
+        return
+    try:
+        if assign:
+            setattr(module, name, _like(tensor, given))
+        else:
+            tensor.detach().copy_(given)
+    except Exception as error:  # reported with the other keys' faults
+        errors.append(
+            f'While copying the parameter named "{key}", whose dimensions in the model are '
+            f"{tensor.size()} and whose dimensions in the checkpoint are {given.size()}, "
+            f"an exception occurred : {error.args}."
+        )
+
+
+def _like(tensor: Tensor, given: Tensor) -> Tensor:
+    """`given` as a parameter, if `tensor` is one."""
+    if isinstance(tensor, Parameter) and not isinstance(given, Parameter):
+        return Parameter(given, requires_grad=tensor.requires_grad)
+    return given
