@@ -193,7 +193,9 @@ class ModuleList(_Numbered):
         if not runs:
             return f"{self._get_name()}()"
         lines = [
-            f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
+            f"({first}): {text}"
+            if first == last
+            else f"({first}-{last}): {last - first + 1} x {text}"
             for first, last, text in runs
         ]
         inner = "\n".join(lines).replace("\n", "\n  ")

@@ -554,9 +554,7 @@ def _wrong(value: object, what: str, name: str, wanted: str) -> str:
     return f"cannot assign '{type_name(value)}' as {what} '{name}' ({wanted} or None expected)"
 
 
-def _once(
-    named: Iterable[tuple[str, Item]], remove_duplicate: bool
-) -> Iterator[tuple[str, Item]]:
+def _once(named: Iterable[tuple[str, Item]], remove_duplicate: bool) -> Iterator[tuple[str, Item]]:
     """The pairs whose second part, compared by identity, has not come yet."""
     seen: set[int] = set()
     for name, item in named:

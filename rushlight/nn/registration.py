@@ -35,6 +35,6 @@ def check_name(module: Module, name: object, what: str, own: Container[str]) -> 
         raise KeyError(f"attribute '{name}' already exists")
     if "." in name:
         got = f", got: {name}" if what == "module" else ""
-        raise KeyError(f"{what} name can't contain \".\"{got}")
+        raise KeyError(f'{what} name can\'t contain "."{got}')
     if not name:
         raise KeyError(f'{what} name can\'t be empty string ""')

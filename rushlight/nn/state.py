@@ -57,7 +57,9 @@ def get_extra_state(module: Module) -> Any:
     Raises:
         RuntimeError: the class does not override it.
     """
-    raise RuntimeError(f"{type(module).__name__} has no extra state: get_extra_state is not defined")
+    raise RuntimeError(
+        f"{type(module).__name__} has no extra state: get_extra_state is not defined"
+    )
 
 
 def set_extra_state(module: Module, state: Any) -> None:
@@ -66,7 +68,9 @@ def set_extra_state(module: Module, state: Any) -> None:
     Raises:
         RuntimeError: the class does not override it.
     """
-    raise RuntimeError(f"{type(module).__name__} takes no extra state: set_extra_state is not defined")
+    raise RuntimeError(
+        f"{type(module).__name__} takes no extra state: set_extra_state is not defined"
+    )
 
 
 def save_own(module: Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:

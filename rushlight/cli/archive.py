@@ -1,0 +1,62 @@
+"""Opening an archive for a command, and finding the method it speaks of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..frontend.near_miss import near_misses
+from ..jit import RecursiveScriptModule, ScriptMethod, load
+from ..serialization.errors import ArchiveError
+from .failure import CommandError
+
+__all__ = ["find_method", "method_names", "open_archive"]
+
+
+def open_archive(path: str) -> Any:
+    """The module in an archive.
+
+    Raises:
+        CommandError: there is no such file, or it cannot be read.
+        ArchiveError: it is no archive, damaged, or needs what does not exist here.
+    """
+    if not Path(path).exists():
+        raise CommandError(f"{path}: no such file")
+    try:
+        return load(path)
+    except ArchiveError:
+        raise
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from None
+
+
+def method_names(module: RecursiveScriptModule) -> list[str]:
+    """The compiled methods of a module, `forward` first."""
+    names = list(module._c.cls.methods)
+    return sorted(names, key=lambda name: name != "forward")
+
+
+def find_method(module: Any, path: str) -> ScriptMethod:
+    """The method of a dotted name, such as `forward` or `encoder.forward`.
+
+    Raises:
+        CommandError: a submodule or the method does not exist; near names are told.
+    """
+    *owners, name = path.split(".")
+    for owner in owners:
+        children = dict(module.named_children())
+        if owner not in children:
+            raise CommandError(_unknown(f"submodule `{owner}`", owner, list(children)))
+        module = children[owner]
+    names = method_names(module)
+    if name not in names:
+        raise CommandError(_unknown(f"method `{name}`", name, names))
+    return getattr(module, name)  # type: ignore[no-any-return]
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    close = near_misses(name, known)
+    if close:
+        return f"there is no {what}; did you mean {' or '.join(f'`{c}`' for c in close)}?"
+    listed = ", ".join(f"`{k}`" for k in known) or "none"
+    return f"there is no {what}; there are: {listed}"

@@ -1,0 +1,40 @@
+"""`rushlight explain`: the page of an error code."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..frontend import codes
+from .failure import CommandError
+
+__all__ = ["add", "execute"]
+
+
+def add(commands: Any) -> None:
+    """Describe the command to argparse."""
+    parser = commands.add_parser(
+        "explain",
+        help="explain an error code, with examples",
+        description=(
+            "Explain an error code such as undefined-name, also found by torch's sentence; "
+            "without one, list all codes."
+        ),
+    )
+    parser.add_argument("code", nargs="?", metavar="CODE")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    if arguments.code is None:
+        width = max(map(len, codes.CODES))
+        for code in codes.CODES.values():
+            print(f"{code.slug:{width}}  {code.line}")
+        return 0
+    try:
+        text = codes.explain(arguments.code)
+    except KeyError as error:
+        raise CommandError(error.args[0]) from None
+    print(text.rstrip("\n"))
+    return 0

@@ -1,0 +1,177 @@
+"""Arguments of a scripted method from the command line: Python literals and NumPy's files.
+
+A word is, in this order: `name=word` for a parameter of that name; the path of an `.npy` file (an
+array) or `.npz` file (arrays by parameter name, or `arr_0`, `arr_1`, ... in order), or one array of
+a file as `file.npz:name`; for a `str` parameter, the text itself unless it is a quoted literal; a
+Python literal.  Where a parameter is a Tensor, numbers and nested lists of numbers become one.
+"""
+
+from __future__ import annotations
+
+import ast
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.tensor import Tensor, from_numpy, tensor
+from ..typecheck.schema import Argument
+from ..typecheck.types import (
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+from .failure import CommandError, one_line
+
+__all__ = ["convert", "read_inputs"]
+
+
+def read_inputs(
+    words: Sequence[str], parameters: Sequence[Argument]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments from the words of the command line.
+
+    Raises:
+        CommandError: a word is no literal, a file cannot be read, or a value cannot become what
+            its parameter is.
+    """
+    by_name = {parameter.name: parameter for parameter in parameters}
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for word in words:
+        name, equals, rest = word.partition("=")
+        if equals and name in by_name:
+            if name in kwargs:
+                raise CommandError(f"`{name}` is given twice")
+            kwargs[name] = _value(rest, by_name[name])
+        elif word.endswith(".npz"):
+            for key, array in _arrays(word, by_name).items():
+                if key in by_name:
+                    kwargs[key] = from_numpy(array)
+                else:
+                    args.append(from_numpy(array))
+        else:
+            parameter = parameters[len(args)] if len(args) < len(parameters) else None
+            args.append(_value(word, parameter))
+    return args, kwargs
+
+
+def _value(word: str, parameter: Argument | None) -> Any:
+    """The value of a word that stands for one argument."""
+    path, colon, key = word.rpartition(":")
+    if word.endswith(".npy"):
+        return from_numpy(_read(word))
+    if colon and path.endswith(".npz"):
+        arrays = _read(path)
+        if key not in arrays:
+            raise CommandError(f"{path}: no array `{key}`; there are: {', '.join(arrays)}")
+        return from_numpy(arrays[key])
+    if parameter is None:
+        return _literal(word, "")
+    if _takes_text(parameter.type):
+        return _text(word)
+    return convert(_literal(word, parameter.name), parameter.type, parameter.name)
+
+
+def _takes_text(type: Type) -> bool:
+    return type == STRING
+
+
+def _text(word: str) -> str:
+    try:
+        value = ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return word
+    return value if isinstance(value, str) else word
+
+
+def _literal(word: str, name: str) -> Any:
+    try:
+        return ast.literal_eval(word.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        place = f" for `{name}`" if name else ""
+        wanted = "a Python literal such as 3, [1.0, 2.0] or 'text', or an .npy or .npz file"
+        raise CommandError(f"cannot read {word!r}{place}: expected {wanted}") from None
+
+
+# ----------------------------------------------------------------------------- NumPy's files
+
+
+def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Any]:
+    """The arrays of an `.npz` file, those without a parameter's name first and in order."""
+    arrays: dict[str, Any] = dict(_read(path))
+    strangers = [key for key in arrays if key not in parameters]
+    unknown = [key for key in strangers if not key.startswith("arr_")]
+    if unknown:
+        known = ", ".join(parameters) or "none"
+        raise CommandError(f"{path}: `{unknown[0]}` is not a parameter; there are: {known}")
+    return {key: arrays[key] for key in [*strangers, *(k for k in arrays if k in parameters)]}
+
+
+def _read(path: str) -> Any:
+    """The array of an `.npy` file, or the arrays of an `.npz` file by name."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.ndarray):
+            with loaded:
+                return {name: _numeric(path, loaded[name]) for name in loaded.files}
+    except FileNotFoundError:
+        raise CommandError(f"{path}: no such file") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise CommandError(f"{path}: {one_line(error)}") from None
+    return _numeric(path, loaded)
+
+
+def _numeric(path: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype.kind not in "biufc":
+        raise CommandError(f"{path}: a tensor cannot hold {array.dtype}")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+# ------------------------------------------------------------------------- values for types
+
+
+def convert(value: Any, type: Type, name: str = "") -> Any:
+    """A literal as a value of a parameter's type: numbers and nested lists become tensors.
+
+    What has no tensor in it is given back as it is; the call checks it.
+
+    Raises:
+        CommandError: the value cannot be a tensor where one is wanted.
+    """
+    if type == TENSOR:
+        return _tensor(value, name)
+    if isinstance(type, OptionalType):
+        return None if value is None else convert(value, type.element, name)
+    if isinstance(type, ListType) and isinstance(value, list | tuple):
+        return [convert(item, type.element, name) for item in value]
+    if isinstance(type, TupleType) and isinstance(value, list | tuple):
+        if len(value) != len(type.elements):
+            return value
+        pairs = zip(value, type.elements, strict=True)
+        return tuple(convert(item, element, name) for item, element in pairs)
+    if isinstance(type, DictType) and isinstance(value, dict):
+        return {
+            convert(key, type.key, name): convert(item, type.value, name)
+            for key, item in value.items()
+        }
+    if isinstance(type, UnionType) and isinstance(value, list | tuple):
+        lists = any(isinstance(member, ListType | TupleType) for member in type.members)
+        return _tensor(value, name) if TENSOR in type.members and not lists else value
+    return value
+
+
+def _tensor(value: Any, name: str) -> Tensor:
+    place = f" for `{name}`" if name else ""
+    if not isinstance(value, bool | int | float | complex | list | tuple):
+        raise CommandError(f"cannot make a tensor{place} from {value!r}")
+    try:
+        return tensor(value)
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise CommandError(f"cannot make a tensor{place}: {one_line(error)}") from None

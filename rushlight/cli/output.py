@@ -1,0 +1,71 @@
+"""Results written as NumPy's `.npz`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..ops.tensor import Tensor
+from .failure import CommandError
+
+__all__ = ["arrays_of", "write_output"]
+
+
+def write_output(path: str, result: object) -> None:
+    """Write the tensors and numbers in a result; a file that is there is replaced at the end.
+
+    Raises:
+        CommandError: there is nothing to write, or the file cannot be written.
+    """
+    arrays = dict(arrays_of(result))
+    if not arrays:
+        raise CommandError(f"{path}: the result holds no tensor and no number to write")
+    target = Path(path)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **arrays)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise CommandError(f"{path}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def arrays_of(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The tensors and numbers in a value with their names: `result`, or `0`, `1.key` and so on.
+
+    Element types that `.npz` does not have (bfloat16, float8) are widened to float32.
+    """
+    if isinstance(value, Tensor):
+        yield name or "result", _storable(value._array, name)
+    elif isinstance(value, bool | int | float | complex):
+        yield name or "result", np.asarray(value)
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from arrays_of(item, f"{name}.{number}" if name else str(number))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from arrays_of(item, f"{name}.{key}" if name else str(key))
+
+
+def _storable(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    if array.dtype.kind in "biufc":
+        return array
+    which = f"`{name}` " if name else ""
+    print(f"rushlight: {which}({array.dtype}) is written as float32", file=sys.stderr)
+    return array.astype(np.float32)

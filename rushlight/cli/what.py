@@ -1,0 +1,38 @@
+"""`rushlight what`: say what kind of file something is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from ..serialization.identify import identify
+from .failure import BAD_INPUT
+
+__all__ = ["add", "execute"]
+
+
+def add(commands: Any) -> None:
+    """Describe the command to argparse."""
+    parser = commands.add_parser(
+        "what",
+        help="say what kind of file something is",
+        description="Say of each file what it is and what can be done with it; nothing is loaded.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    status = 0
+    for path in arguments.files:
+        try:
+            kind = identify(path)
+        except OSError as error:
+            print(f"rushlight: {path}: {error.strerror or error}", file=sys.stderr)
+            status = BAD_INPUT
+            continue
+        hint = f"; {kind.hint}" if kind.hint else ""
+        print(f"{path}: {kind.description}{hint}")
+    return status
