@@ -26,7 +26,8 @@ def listing(function: Function) -> str:
 
 def disassemble(code: Code) -> str:
     """The text of a code."""
-    head = f"{code.name}: {code.argument_count} arguments, {code.register_count} registers"
+    arguments = f"{code.argument_count} argument{'' if code.argument_count == 1 else 's'}"
+    head = f"{code.name}: {arguments}, {code.register_count} registers"
     lines = [head]
     for number, constant in enumerate(code.constants):
         if not _is_plain(constant):

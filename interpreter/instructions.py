@@ -148,7 +148,8 @@ def meaning(instruction: Instruction, show: Callable[[str, object], str]) -> str
         for (letter, kind), operand in zip(entry.operands, instruction[1:], strict=True)
     }
     pattern = r"(?<![\w`])(" + "|".join(shown) + r")(?!\w)" if shown else r"(?!)"
-    return re.sub(pattern, lambda match: shown[match.group()], entry.meaning)
+    text = re.sub(pattern, lambda match: shown[match.group()], entry.meaning)
+    return text.removeprefix(" = ")
 
 
 def docs() -> str:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["CHECK", "CONDITIONS", "LINES", "OPERATORS", "UNITS", "WRAPPING"]
+__all__ = ["ABOVE", "BELOW", "CONDITIONS", "LINES", "OPERATORS", "OUTSIDE", "UNITS", "WRAPPING"]
 
 _SMALL = 2**30 - 1
-CHECK = (
+ABOVE = (
+    f"if {{0}} > {_SMALL}:",
+    f" if {{0}} > {2**63 - 1}: {{0}} -= {2**64}",
+)
+BELOW = (
+    f"if {{0}} < -{_SMALL}:",
+    f" if {{0}} < {-(2**63)}: {{0}} += {2**64}",
+)
+OUTSIDE = (
     f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
     f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
 )
-"""Numbers of one digit, as CPython counts, are compared fast; they are nearly all there are."""
+"""How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
+and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
 
 _KEYS = ("str", "int", "bool", "float", "complex")
 
@@ -40,10 +49,10 @@ LINES = {
     "append": "{b}.append({c})",
     "return": "return {b}",
     "list": "{a} = [{b}]",
-    "tuple": "{a} = ({b},)",
-    "dict": "{a} = make_dict(({b},))",
-    "unpack_list": "{a}, = check_list({b}, {n})",
-    "unpack": "{a}, = {b}",
+    "tuple": "{a} = ({b})",
+    "dict": "{a} = make_dict(({b}))",
+    "unpack_list": "{a} = check_list({b}, {n})",
+    "unpack": "{a} = {b}",
     "item": "{a} = {b}[{n}]",
     "slice": "{a} = {b}[{m}:{n}]",
     "get_slot": "{a} = read_slot({b}.slots[{s}])",
@@ -51,9 +60,9 @@ LINES = {
     "set_slot": "{b}.slots[{s}] = write_slot({c})",
     "set_tensor": "{b}.slots[{s}] = write_slot({c})",
     "create": "{a} = create({t})",
-    "function": "{a} = invoke({t}.function, ({b},))",
-    "method": "{a} = invoke({f}, ({b},))",
-    "is_instance": "{a} = is_instance({b}, ({t},))",
+    "function": "{a} = invoke({t}.function, ({b}))",
+    "method": "{a} = invoke({f}, ({b}))",
+    "is_instance": "{a} = is_instance({b}, ({t}))",
     "enum_name": "{a} = {b}.name",
     "enum_value": "{a} = enum_value({b})",
     "raise": "raise_exception({b}, {c})",

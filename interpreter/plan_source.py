@@ -7,12 +7,15 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import row
 from .invariant import constant_reads
-from .plan_lines import CHECK, CONDITIONS, LINES, OPERATORS, UNITS, WRAPPING
+from .loop_tests import loop_test
+from .plan_lines import ABOVE, BELOW, CONDITIONS, LINES, OPERATORS, OUTSIDE, UNITS, WRAPPING
 
 __all__ = ["PlanSource", "write_plan"]
 
@@ -65,30 +68,36 @@ class _Writer:
         self.source = PlanSource()
         self._kept: dict[tuple[int, int], str] = {}
         self._kept_count = 0
+        self._tests: dict[int, tuple[Step, Step]] = {}
+        self._written: set[int] = set()
 
     def region(self, region: Region, depth: int) -> None:
         """Write the parts of a region; there is at least one line."""
-        if not region:
-            self.source.add(depth, "pass")
-        position = 0
-        while position < len(region):
-            part = region[position]
+        lines = len(self.source.lines)
+        for position in range(len(region)):
+            test = loop_test(region, position)
+            if test is not None:
+                self._tests[id(region[position])] = test
+                self._written.update(map(id, test))
+        for position, part in enumerate(region):
             following = region[position + 1] if position + 1 < len(region) else None
-            if isinstance(part, Step):
-                if isinstance(following, Branch) and self._decides(part, following):
-                    self._branch(following, depth, part)
-                    position += 1
-                else:
-                    self._step(part, depth)
-            elif isinstance(part, Branch):
-                self._branch(part, depth, None)
-            else:
+            if isinstance(part, Branch):
+                before = region[position - 1] if position else None
+                self._branch(part, depth, before if self._decides(before, part) else None)
+            elif isinstance(part, Repeat):
                 self._repeat(part, depth)
-            position += 1
+            elif not self._decides(part, following) and id(part) not in self._written:
+                self._step(part, depth)
+        if len(self.source.lines) == lines:
+            self.source.add(depth, "pass")
 
     @staticmethod
-    def _decides(step: Step, branch: Branch) -> bool:
+    def _decides(
+        step: Step | Branch | Repeat | None, branch: Step | Branch | Repeat | None
+    ) -> TypeGuard[Step]:
         """Whether a step does nothing but make the condition of the branch after it."""
+        if not isinstance(step, Step) or not isinstance(branch, Branch):
+            return False
         entry = row(step.instruction)
         return (
             entry.name in CONDITIONS
@@ -125,6 +134,9 @@ class _Writer:
 
     def _loop(self, part: Repeat, depth: int) -> None:
         test = None if part.condition is None else self._value(part.condition)
+        if id(part) in self._tests:
+            _, last = self._tests[id(part)]
+            test = self._line(last).partition(" = ")[2]
         if part.count is None:
             self.source.add(depth, f"while {test or True}:")
         else:
@@ -138,8 +150,23 @@ class _Writer:
         entry = row(step.instruction)
         operator = self._operator(step)
         if (operator if operator is not None else entry.name) in WRAPPING:
-            for line in CHECK:
+            for line in self._checks(entry.name, step.instruction[2:]):
                 self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
+
+    def _checks(self, name: str, operands: Sequence[object]) -> tuple[str, ...]:
+        """The lines that keep a result in 64 bits: adding 1 can only make it too large."""
+        if name in ("add_int", "sub_int"):
+            for operand in operands if name == "add_int" else operands[1:]:
+                constant = self._constant(operand)
+                if isinstance(constant, int):
+                    return ABOVE if (constant >= 0) == (name == "add_int") else BELOW
+            return (*ABOVE, *BELOW)
+        return OUTSIDE
+
+    def _constant(self, operand: object) -> object:
+        """The constant that an operand stands for, if it does."""
+        is_constant = isinstance(operand, int) and operand < 0
+        return self.code.constants[-1 - operand] if is_constant else None
 
     def _operator(self, step: Step) -> str | None:
         """The full name of the operator that a step calls."""
@@ -158,7 +185,7 @@ class _Writer:
         if entry.name == "get_tensor" and step.instruction[2:] in self._kept:
             return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
         if entry.name == "free":
-            return " = ".join([*shown["a"].split(", "), "None"])
+            return shown["a"].replace(", ", " = ") + "None"
         operator = self._operator(step)
         if operator is not None:
             return self._call(step, entry.name, operator, shown)
@@ -166,21 +193,22 @@ class _Writer:
 
     def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
         template = OPERATORS.get(operator)
-        results = shown["a"]
-        single = "," not in results
-        values = ", ".join(shown[letter] for letter in ("b", "c", "d") if letter in shown)
-        if template is not None and single and ("{a}" in template) == bool(results):
-            place, wanted = UNITS.get(operator, (0, ""))
-            if not wanted or values.split(", ")[place] == wanted:
-                return template.format(*values.split(", "), a=results, o=shown["o"], all=values)
+        values = [shown[letter].removesuffix(", ") for letter in "bcd" if letter in shown]
+        values = ", ".join(values).split(", ")
+        results = shown["a"].removesuffix(", ")
+        if template is not None and "," not in results and ("{a}" in template) == bool(results):
+            place, wanted = UNITS.get(operator, (0, values[0]))
+            if values[place] == wanted:
+                every = ", ".join(values)
+                return template.format(*values, a=results, o=shown["o"], all=every)
         if name == "call_many":
             call = f"{shown['o']}({shown['b']})"
-            return f"{results}{',' if single else ''} = {call}" if results else call
+            return f"{shown['a']}= {call}" if results else call
         return LINES[name].format(**shown)
 
     def _operand(self, kind: str, operand: object) -> str:
         if isinstance(operand, tuple):
-            return ", ".join(self._operand(kind[0], one) for one in operand)
+            return "".join(f"{self._operand(kind[0], one)}, " for one in operand)
         if operand is None:
             return ""
         assert isinstance(operand, int)
