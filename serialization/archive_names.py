@@ -21,7 +21,6 @@ from ..typecheck.names import (
     FunctionName,
     Meaning,
     OperatorName,
-    OverloadedFunction,
     SpecialForm,
     TypeName,
 )
@@ -61,7 +60,7 @@ class Definitions(Protocol):
 Operators = Callable[[], Iterable[str]]
 """Lists the qualified names of all operators."""
 
-Upgrade = Callable[[str], Function | OverloadedFunction | None]
+Upgrade = Callable[[str], Function | None]
 """What replaces an operator in an old archive, if anything does."""
 
 
@@ -83,10 +82,9 @@ class _OperatorNamespace:
         """See `typecheck.names.Namespace`; `torch.autograd.grad` is `aten::grad`."""
         if self.namespace == "aten" and name == "autograd":
             return self
-        upgraded = self.upgrade(f"{self.namespace}::{name}")
-        if isinstance(upgraded, Function):
-            return FunctionName(upgraded)
-        return upgraded or OperatorName(f"{self.namespace}::{name}")
+        operator = f"{self.namespace}::{name}"
+        upgraded = self.upgrade(operator)
+        return OperatorName(operator) if upgraded is None else FunctionName(upgraded)
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ..frontend import tree
@@ -19,6 +20,7 @@ from ..frontend.source import Span
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
+from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import (
     BOOL,
     COMPLEX,
@@ -54,9 +56,8 @@ class CodeImporter:
     """The types and functions of one archive; see `archive_names.Definitions`.
 
     `files` maps a namespace (`__torch__.a.b`) to what reads its text; `constants` are those of
-    `constants.pkl`, in order.  `define` compiles a function (it becomes `Function.define`), and
-    `declare` makes just a signature, for the methods of interfaces; both find the names of the
-    code in `resolver`.  Faults in the code go to `collector`.
+    `constants.pkl`, in order.  `define` becomes `Function.define` of every function; it finds the
+    names of the code in `resolver`.  Faults in the code go to `collector`.
     """
 
     def __init__(
@@ -72,7 +73,6 @@ class CodeImporter:
         self._collector = collector
         self.resolver = ArchiveResolver(self, operators, upgrade)
         self.define: Define = _undefined
-        self.declare: Define = _undefined
         self._definitions: dict[str, dict[str, tree.Definition]] = {}
         self._types: dict[str, Type | None] = {}
         self._functions: dict[str, Function | None] = {}
@@ -175,6 +175,11 @@ class CodeImporter:
         for method in definition.methods:
             name = f"{qualified}.{method.name}"
             cls.methods[method.name] = Function(name, method, self.define, owner=cls)
+        if qualified in self._files:  # free functions below the class, such as copies of its hooks
+            for name in self.members_of(qualified):
+                function = self.function_named(f"{qualified}.{name}")
+                if function is not None:
+                    cls.static_methods[name] = function
 
     def _make_interface(
         self, qualified: str, definition: tree.ClassDefinition, is_module: bool
@@ -183,7 +188,21 @@ class CodeImporter:
         self._types[qualified] = interface
         for method in definition.methods:
             name = f"{qualified}.{method.name}"
-            interface.methods[method.name] = Function(name, method, self.declare)
+            made = Function(name, method)
+            made.define = partial(self._declare, interface=interface)
+            interface.methods[method.name] = made
+
+    def _declare(self, function: Function, interface: InterfaceType) -> None:
+        """Give a method of an interface its signature; it has no body."""
+        assert function.tree is not None
+        where = f"in method `{interface.python}.{function.name}`"
+        read = AnnotationReader(self.resolver, self._collector, where).read
+        arguments = [
+            Argument(p.name, interface if i == 0 else read(p.annotation))
+            for i, p in enumerate(function.tree.parameters)
+        ]
+        result = Argument("", read(function.tree.returns))
+        function.declared = Signature(function.name, "", tuple(arguments), (result,))
 
     def _enum(self, qualified: str, definition: tree.ClassDefinition) -> Type | None:
         members = tuple((m.name, _literal(m.value)) for m in definition.members)

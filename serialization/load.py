@@ -8,15 +8,13 @@ from typing import Any
 from ..frontend.diagnostics import Collector
 from ..frontend.exceptions import raise_for
 from ..interpreter.errors import Failure, script_error
-from ..interpreter.inference import type_of_value
 from ..interpreter.objects import ScriptObject
-from ..interpreter.run import invoke
+from ..interpreter.run import evaluate, invoke
 from ..ir.define import define_function
-from ..ops.table import TABLE
+from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
-from ..typecheck.schema import Signature
-from ..typecheck.types import ANY
+from .archive_table import ARCHIVE_TABLE
 from .container import ArchiveReader, Readable
 from .debug_info import read_debug_records
 from .errors import ArchiveError, archive_error
@@ -28,6 +26,8 @@ from .pickle_writer import children
 from .read_values import ValueReader
 from .tensors import StorageReader
 from .unknown_operators import unknown_operators
+from .upgraders import NAMESPACE, TEXT, Upgraders
+from .value_types import machine_type
 
 __all__ = ["NEWEST_VERSION", "load_archive"]
 
@@ -64,16 +64,17 @@ class _Loader:
         self.limits = limits
         self.collector = Collector()
         self.constants: list[Constant] = []
-        self.importer = CodeImporter(self._files(), self.constants, self.collector, TABLE.names)
+        self._check_kind()
+        self.upgraders = Upgraders(self._version(), self._old_meanings().function_named)
+        self.importer = CodeImporter(
+            self._files(), self.constants, self.collector, ARCHIVE_TABLE.names, self.upgraders.name
+        )
         self.importer.define = self._define
-        self.importer.declare = self._define
-        self._defining = 0
+        self._defining: list[Function] = []
 
     def load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
-        self._check_kind()
-        self._check_version()
         for value in self._constant_values():
-            self.constants.append(Constant(value, type_of_value(value) or ANY))
+            self.constants.append(Constant(value, machine_type(value)))
         root = self._pickle("data.pkl")
         if not isinstance(root, ObjectNode):
             raise self._error("damaged-archive", "holds no module in `data.pkl`")
@@ -103,7 +104,7 @@ class _Loader:
             help=kind.hint,
         )
 
-    def _check_version(self) -> None:
+    def _version(self) -> int:
         record = next((r for r in (".data/version", "version") if r in self.archive), None)
         if record is None:
             raise self._error("damaged-archive", 'has no record "version"')
@@ -118,6 +119,7 @@ class _Loader:
                 torch=f"Attempted to read a PyTorch file with version {version}, but the maximum "
                 f"supported version for reading is {NEWEST_VERSION}.",
             )
+        return version
 
     def _pickle(self, record: str) -> Node:
         return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
@@ -172,17 +174,37 @@ class _Loader:
 
     def _define(self, function: Function) -> None:
         """Compile a function; what is wrong is raised at the end of the outermost one."""
-        self._defining += 1
-        try:
-            define_function(function, self.importer.resolver, self.collector, TABLE, evaluate)
-        finally:
-            self._defining -= 1
-        if not self._defining:
-            raise_for(self.collector)
+        outermost = not self._defining
+        self._defining.append(function)
+        define_function(function, self.importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
+        if isinstance(function.graph, Graph) and self.upgraders.needed:
+            self.upgraders.upgrade(function.graph)
+        if outermost:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Raise what was found; functions that failed can be tried again."""
+        functions, self._defining = self._defining, []
+        found, self.collector.found[:] = self.collector.found[:], []
+        for function in functions:
+            if function.graph is None:
+                function.define, function.declared = self._define, None
+        raise_for(Collector(found))
+
+    def _old_meanings(self) -> CodeImporter:
+        """The importer of what operators meant in earlier versions."""
+        files = {NAMESPACE: lambda: CodeFile(TEXT)}
+        importer = CodeImporter(files, (), self.collector, ARCHIVE_TABLE.names)
+
+        def define(function: Function) -> None:
+            define_function(function, importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
+
+        importer.define = define
+        return importer
 
 
 def _is_known(operator: str) -> bool:
-    return bool(TABLE.operators(operator))
+    return bool(ARCHIVE_TABLE.overloads(operator))
 
 
 def _classes(root: ObjectNode) -> Iterable[str]:
@@ -199,11 +221,6 @@ def _classes(root: ObjectNode) -> Iterable[str]:
             names[node.cls.qualified_name] = None
         waiting.extend(children(node))
     return names
-
-
-def evaluate(signature: Signature, values: Sequence[object]) -> object:
-    """Run an operator on constants, for the passes that compute."""
-    return TABLE.of(signature).forward(*values)
 
 
 def run(function: Function, values: Sequence[object]) -> object:

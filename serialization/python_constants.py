@@ -24,7 +24,7 @@ from ..typecheck.types import (
     TupleType,
     Type,
 )
-from .python_types import TypeNames, element_is_evident
+from .python_types import TypeNames, element_is_evident, named_type
 
 __all__ = ["Constants", "loose_text", "type_of"]
 
@@ -127,7 +127,7 @@ class Constants:
         match type, value:
             case TupleType(elements), tuple() | list():
                 items = [self.text(v, t) for v, t in zip(value, elements, strict=True)]
-                name = "" if type.name is None else self._names.name_of(type)
+                name = "" if named_type(type) is None else self._names.name_of(type)
                 return f"{name}({', '.join(items)}{',' if len(items) == 1 else ''})"
             case ListType(element), list() | tuple():
                 items = [self.text(v, element) for v in value]

@@ -18,13 +18,12 @@ from ..typecheck.types import (
     InterfaceType,
     ListType,
     OptionalType,
-    TupleType,
     Type,
 )
 from .python_constants import Constants
 from .python_names import is_identifier
 from .python_text import Spans, Text
-from .python_types import Dependencies, TypeNames, element_is_evident
+from .python_types import Dependencies, TypeNames, element_is_evident, named_type
 
 __all__ = ["Expressions", "PrintError", "default_of"]
 
@@ -230,7 +229,7 @@ def _index(e: Expressions, text: Text, node: Node) -> None:
 
 def _tuple_construct(e: Expressions, text: Text, node: Node) -> None:
     type = node.output.type
-    if isinstance(type, TupleType) and type.name is not None:
+    if named_type(type) is not None:
         text.write(e.spell(type))
     text.write_list(e.all_of(node.inputs), "(", ",)" if len(node.inputs) == 1 else ")")
 
@@ -326,6 +325,14 @@ def _isinstance(e: Expressions, text: Text, node: Node) -> None:
     )
 
 
+def _raise(e: Expressions, text: Text, node: Node) -> None:
+    """A class that is not known is left out."""
+    inputs = list(node.inputs)
+    if inputs[-1].type == NONE and inputs[-1].node.is_constant:
+        inputs.pop()
+    text.write_list(e.all_of(inputs), "ops.prim.RaiseException(", ")")
+
+
 def _to_list(e: Expressions, text: Text, node: Node) -> None:
     text.write(f"annotate({e.spell(node.output.type)}, ")
     text.write_text(e.of(node.inputs[0]))
@@ -354,6 +361,7 @@ _FORMS: dict[str, Callable[[Expressions, Text, Node], None]] = {
     "prim::GetAttr": _attribute,
     "prim::ListConstruct": _list_construct,
     "prim::Print": _listed("print("),
+    "prim::RaiseException": _raise,
     "prim::TupleConstruct": _tuple_construct,
     "prim::TupleIndex": _tuple_index,
     "prim::TupleSlice": _tuple_slice,

@@ -21,7 +21,14 @@ from ..typecheck.types import (
     UnionType,
 )
 
-__all__ = ["Dependencies", "Named", "TypeNames", "element_is_evident", "qualified_name"]
+__all__ = [
+    "Dependencies",
+    "Named",
+    "TypeNames",
+    "element_is_evident",
+    "named_type",
+    "qualified_name",
+]
 
 Named = ClassType | InterfaceType | EnumType | TupleType | Function
 """What stands in a file of its namespace; a TupleType is one with a name."""
@@ -32,12 +39,13 @@ def qualified_name(named: Named) -> str:
     return (named.name or "") if isinstance(named, TupleType) else named.qualified_name
 
 
-def _named(type: Type) -> Named | None:
+def named_type(type: Type) -> Named | None:
+    """What gives a type its name; the named results of operators (`values`, `indices`) do not."""
     if isinstance(type, FunctionType):
         return type.function
     if isinstance(type, ClassType | InterfaceType | EnumType):
         return type
-    return type if isinstance(type, TupleType) and type.name is not None else None
+    return type if isinstance(type, TupleType) and "." in (type.name or "") else None
 
 
 def element_is_evident(type: Type) -> bool:
@@ -79,7 +87,7 @@ class TypeNames:
 
     def spell(self, type: Type) -> str:
         """The annotation for `type`."""
-        named = _named(type)
+        named = named_type(type)
         if named is not None:
             return self.name_of(named)
         parts = [self.spell(t) for t in type.contained]
@@ -119,7 +127,7 @@ class Dependencies:
 
     def add_type(self, type: Type) -> None:
         """Add every named type in `type`, the attributes of classes included."""
-        named = _named(type)
+        named = named_type(type)
         if named is not None and not self.add(named):
             return
         parts = (

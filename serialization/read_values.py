@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from ..interpreter.objects import EnumMember, ScriptObject
-from ..ops.dtype import Array, Device
+from ..ops.dtype import Device
 from ..ops.tensor import Parameter, Tensor
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassAttribute, ClassType, EnumType, Type
@@ -150,7 +152,7 @@ class ValueReader:
 
     def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
         array = self.value(node)
-        assert isinstance(array, Array)
+        assert isinstance(array, np.ndarray)
         handle = Parameter._of(array) if is_parameter else Tensor._of(array)
         handle.requires_grad = node.requires_grad
         return handle

@@ -12,7 +12,7 @@ from ..interpreter.objects import ScriptObject
 from ..ir.clone import clone_graph
 from ..typecheck.functions import Function
 from ..typecheck.schema import NO_DEFAULT, Argument, Signature
-from ..typecheck.types import ANY, BOOL, ClassType, Type
+from ..typecheck.types import BOOL, ClassType
 from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
 from .debug_info import write_debug_records
 from .errors import archive_error
@@ -20,10 +20,10 @@ from .load import run
 from .pickle_nodes import TupleNode
 from .pickle_writer import write_pickle
 from .python_classes import print_unit
-from .python_constants import type_of
 from .python_printer import PrintError, graph_of
 from .python_types import Named, TypeNames
 from .tensors import StorageTable
+from .value_types import machine_type
 from .write_values import ValueWriter
 
 __all__ = ["Target", "save_archive", "save_function", "save_function_to_buffer", "save_to_buffer"]
@@ -96,20 +96,13 @@ class _Records:
         self.files = unit.files
         self.constant_storages = StorageTable()
         constants = ValueWriter(self.constant_storages, names, run)
-        values = tuple(constants.node(v, _type_of(v)) for v in unit.constants)
+        values = tuple(constants.node(v, machine_type(v)) for v in unit.constants)
         self.constants = write_pickle(TupleNode(values))
 
 
 def _roots(target: ScriptObject, data: ValueWriter) -> list[Named]:
     """The root's class, and the classes of objects that only the data names."""
     return [target.cls, *(cls for cls in data.classes if cls is not target.cls)]
-
-
-def _type_of(value: object) -> Type:
-    try:
-        return type_of(value)
-    except TypeError:
-        return ANY
 
 
 def _write(records: _Records, sink: Sink, name: str) -> None:

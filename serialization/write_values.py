@@ -6,7 +6,6 @@ import numpy as np
 
 from ..interpreter.matching import matches
 from ..interpreter.objects import EnumMember, ScriptObject
-from ..interpreter.values import type_of_value
 from ..ops.dtype import Array, Device
 from ..ops.tensor import Tensor
 from ..typecheck.types import (
@@ -37,6 +36,7 @@ from .pickle_nodes import (
 from .python_types import TypeNames
 from .read_values import Call
 from .tensors import StorageTable
+from .value_types import machine_type
 
 __all__ = ["ValueWriter"]
 
@@ -154,4 +154,4 @@ def _narrowed(type: Type, value: object) -> Type:
         type = next((member for member in type.members if matches(value, member)), ANY)
     if isinstance(type, ListType | DictType | TupleType):
         return type
-    return type_of_value(value) or type
+    return machine_type(value)
