@@ -78,8 +78,6 @@ class Assignments(Expressions):
     ) -> None:
         if isinstance(target, tree.Name):
             value = self.sugared(value_node, annotated)
-            if isinstance(value, Constant | typed.Expr):
-                value = self.as_any(self.value(value, value_node.span), annotated)
             self.assign_name(target, value, into, annotated, value_node)
         elif isinstance(target, tree.Subscript):
             shared = self.let(self.expression(value_node), into)

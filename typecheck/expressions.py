@@ -174,16 +174,12 @@ class Expressions(Displays):
     # ---------------------------------------------------------------------------- operators
 
     def unary(self, node: tree.Unary) -> Sugar:
-        """`-a`, `~a`, `not a`; the negative of a number is that number."""
+        """`-a`, `~a`, `not a`; lowering makes one constant of the negative of a number."""
         if node.operator == "not":
             return self.condition(node).value
         operand = self.expression(node.operand)
         if node.operator == "+":
             return operand
-        if node.operator == "-" and isinstance(operand, typed.Literal):
-            value = operand.value
-            if isinstance(value, int | float | complex) and not isinstance(value, bool):
-                return typed.Literal(node.span, operand.type, -value)
         name, method = UNARY[node.operator]
         return self.operate(name, method, [operand], node.span, node.operator)
 

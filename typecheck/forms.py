@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..frontend import tree
 from ..frontend.source import Span
+from ..frontend.torch_ranges import whole_end, whole_range
 from . import typed
 from .attributes import Access
 from .calls import Calls
@@ -125,6 +126,8 @@ class Forms(Calls):
                 return typed.Uninitialized(node.span, type)
             if is_subtype(value.type, type):
                 return value
+            if name == "bool" and self.has_length(value):
+                return self.to_bool(value, node.span)
         return self.call_operator(
             operator, given, node.span, written=name, torch_span=node.function.span
         )
@@ -180,7 +183,7 @@ def _range(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
                 f"this is `{value.type.python}`",
                 torch=f"all inputs of range must be ints, found {self.torch_type(value)} in "
                 f"argument {len(parts)}",
-                torch_span=node.span,
+                torch_span=whole_range(node),
                 secondary=tuple(self.origin(value)),
             )
         parts.append(value)
@@ -322,6 +325,12 @@ def _getattr(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
 # ------------------------------------------------------- types said out loud, and archives
 
 
+def _arguments_span(node: tree.Call) -> Span:
+    """All arguments of a call, as torch underlines them."""
+    first, last = node.arguments[0].span, node.arguments[-1]
+    return Span(first.source, first.start, last.span.end, whole_end(last))
+
+
 def _annotate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     if not self.takes(node, 2, 2):
         return self.unknown(node.span)
@@ -335,7 +344,8 @@ def _annotate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             node.arguments[1].span,
             f"this is `{value.type.python}`",
             torch=f"expected an expression of type {type.annotation_str} but found "
-            f"{self.torch_type(value)}",
+            f"{self.torch_type(value)}\n",
+            torch_span=_arguments_span(node),
         )
         return typed.Uninitialized(node.span, type)
     return value

@@ -68,7 +68,7 @@ class Iteration(Narrowing):
             control = typed.Range(span, iterated.start, iterated.stop, iterated.step, index)
             return control, typed.Temporary(span, INT, index)
         if isinstance(iterated, EnumerateValue):
-            counter, number = self._counter(iterated)
+            counter, number = self._counter(iterated, span)
             child, item = self.iterable(iterated.iterated, span)
             return typed.Zip(span, (counter, child)), (number, item)
         if isinstance(iterated, ZipValue):
@@ -76,14 +76,14 @@ class Iteration(Narrowing):
             return typed.Zip(span, tuple(c for c, _ in children)), tuple(i for _, i in children)
         return self._sequence(iterated, span)
 
-    def _counter(self, enumerated: EnumerateValue) -> tuple[typed.Range, typed.Expr]:
+    def _counter(self, enumerated: EnumerateValue, span: Span) -> tuple[typed.Range, typed.Expr]:
         index = self.temporary()
-        span = enumerated.span
-        number = typed.Temporary(span, INT, index)
+        here = enumerated.span
+        number = typed.Temporary(here, INT, index)
         if enumerated.start is None:
-            return typed.Range(span, None, None, None, index), number
-        stop = typed.Literal(span, INT, ENDLESS)
-        step = typed.Literal(span, INT, 1)
+            return typed.Range(here, None, None, None, index), number
+        stop = typed.Literal(here, INT, ENDLESS)
+        step = typed.Literal(here, INT, 1)
         return typed.Range(span, enumerated.start, stop, step, index), number
 
     def _sequence(self, value: typed.Expr, span: Span) -> tuple[typed.Iterable, Item]:

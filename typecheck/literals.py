@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from . import typed
 from .relations import join_all
 from .types import (
     BOOL,
@@ -19,7 +20,7 @@ from .types import (
     Type,
 )
 
-__all__ = ["type_of_value"]
+__all__ = ["integer_of", "type_of_value"]
 
 
 def type_of_value(value: object) -> Type:
@@ -42,6 +43,16 @@ def type_of_value(value: object) -> Type:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return TENSOR
     raise TypeError(f"{type(value).__name__} is not a constant")
+
+
+def integer_of(expression: typed.Expr) -> int | None:
+    """The integer a literal stands for, with its sign; None if it is none."""
+    if isinstance(expression, typed.OperatorCall) and expression.signature.name == "aten::neg":
+        inner = integer_of(expression.inputs[0])
+        return None if inner is None else -inner
+    if isinstance(expression, typed.Literal) and expression.type == INT:
+        return int(str(expression.value))
+    return None
 
 
 def _simple(value: object) -> Type | None:

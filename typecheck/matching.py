@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from ..frontend.source import Span
 from . import typed
+from .literals import type_of_value
 from .relations import is_subtype
 from .schema import Argument, OperatorTable, Signature
 from .types import (
+    ANY,
     BOOL,
     COMPLEX,
     DEVICE,
@@ -181,7 +183,7 @@ class _Matcher:
             index = self.first + len(self.given.positional) + list(self.given.keywords).index(name)
             return self.bind(argument, index, name)
         if argument.has_default:
-            return typed.Default(argument.default, argument.type)
+            return typed.Default(argument.default, _default_type(argument))
         raise self.fail("missing-argument", f"Argument {argument.name} not provided.", argument)
 
     def keyword_for(self, argument: Argument) -> str | None:
@@ -323,10 +325,9 @@ class _Matcher:
             self.inputs[index] = replace(given, type=formal)
 
     def mismatch(self, argument: Argument, index: int, keyword: str | None) -> _Failed:
-        wanted = instantiate(argument.type, self.variables) or argument.type
         return self.fail(
             "argument-type",
-            f"Expected a value of type '{wanted.annotation_str}' for argument "
+            f"Expected a value of type '{argument.type.annotation_str}' for argument "
             f"'{argument.name}' but instead found type '{ACTUAL}'.",
             argument,
             index,
@@ -362,6 +363,14 @@ def implicit_conversion(actual: Type, wanted: Type) -> str | None:
         if type == wanted:
             return f"aten::{name}"
     return None
+
+
+def _default_type(argument: Argument) -> Type:
+    """The type of a default as a constant: a `Scalar` that is 1 is an int, a None is a None."""
+    if argument.default is None:
+        return NONE
+    type = _unwrap(argument.type)
+    return type_of_value(argument.default) if type in (NUMBER, ANY) else type
 
 
 def _unwrap(type: Type) -> Type:

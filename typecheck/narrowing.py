@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..frontend import tree
+from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .attributes import Attributes
@@ -17,9 +18,12 @@ from .types import (
     ANY_LIST,
     ANY_TUPLE,
     BOOL,
+    INT,
     NONE,
+    STRING,
     UNKNOWN,
     ClassType,
+    DictType,
     InterfaceType,
     ListType,
     TupleType,
@@ -75,8 +79,6 @@ class Narrowing(Attributes):
         if isinstance(node, tree.Unary) and node.operator == "not":
             inner = self.condition(node.operand)
             value = self.call_operator("aten::__not__", Given([inner.value]), node.span)
-            if isinstance(inner.value, typed.Literal):
-                value = typed.Literal(node.span, BOOL, not inner.value.value)
             return inner.negated(value)
         if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
             return self._identity(node)
@@ -101,6 +103,10 @@ class Narrowing(Attributes):
         """The value as a bool, by `aten::Bool` if it is none yet."""
         if value.type in (BOOL, UNKNOWN):
             return value
+        if self.has_length(value):
+            length = self.call_operator("aten::len", Given([value]), span, written="len")
+            zero = typed.Literal(NOWHERE, INT, 0)
+            return self.call_operator("aten::gt", Given([length, zero]), span, written=">")
         if isinstance(value.type, ClassType) or not self._has_truth(value):
             self.report(
                 "argument-type",
@@ -111,9 +117,12 @@ class Narrowing(Attributes):
                 secondary=tuple(self.origin(value)),
             )
             return self.unknown(span)
-        if isinstance(value, typed.Literal) and not isinstance(value.value, str):
-            return typed.Literal(span, BOOL, bool(value.value))
         return self.call_operator("aten::Bool", Given([value]), span, written="bool")
+
+    @staticmethod
+    def has_length(value: typed.Expr) -> bool:
+        """Whether the truth of a value is that its length is not zero."""
+        return isinstance(value.type, ListType | DictType) or value.type == STRING
 
     def _has_truth(self, value: typed.Expr) -> bool:
         return any(

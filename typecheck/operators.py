@@ -17,7 +17,7 @@ __all__ = ["Operators"]
 
 def _place(line: int, column: int) -> Span:
     """A place in torch's own definitions, which graphs print as `<string>:line:column`."""
-    source = Source("\n" * (line - 1) + " " * (column + 1))
+    source = Source("\n" * (line - 1) + " " * (column + 1), "<string>")
     return Span(source, line - 1 + column, line + column)
 
 

@@ -44,8 +44,9 @@ def _torch_type(argument: Argument) -> str:
         return f"{type.element}[{argument.size}]{suffix}"
     alias = ""
     if argument.alias is not None:
-        sets = "|".join(argument.alias.sets)
-        alias = f"({sets}{'!' if argument.alias.is_write else ''})"
+        sets, after = "|".join(argument.alias.sets), "|".join(argument.alias.after)
+        change = f" -> {after}" if after and after != sets else ""
+        alias = f"({sets}{'!' if argument.alias.is_write else ''}{change})"
     return f"{type}{alias}{suffix}"
 
 

@@ -9,6 +9,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .iteration import Iteration
+from .literals import integer_of
 from .matching import Given
 from .relations import is_subtype, join_all
 from .schema import Argument, Signature
@@ -104,17 +105,18 @@ class Subscripts(Iteration):
     def _tuple_item(self, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:
         assert isinstance(value.type, TupleType)
         elements, span = value.type.elements, node.span
-        if not isinstance(index, typed.Literal) or not isinstance(index.value, int):
+        number = integer_of(index)
+        if number is None:
             return self._tuple_item_at_run_time(value, index, node)
-        place = index.value + len(elements) if index.value < 0 else index.value
+        place = number + len(elements) if number < 0 else number
         if not 0 <= place < len(elements):
             self.report(
                 "index-out-of-range",
-                f"index {index.value} is outside a tuple of {len(elements)}",
+                f"index {number} is outside a tuple of {len(elements)}",
                 node.indices[0].span,
                 f"the tuple has {len(elements)} elements",
                 torch=f"Tuple index out of range. Tuple is length {len(elements)} and index is "
-                f"{index.value}",
+                f"{number}",
                 torch_span=span,
                 secondary=tuple(self.origin(value)),
             )
@@ -148,8 +150,8 @@ class Subscripts(Iteration):
         for part in (cut.lower, cut.upper, cut.step):
             if part is None or (isinstance(part, typed.Literal) and part.value is None):
                 parts.append(None)
-            elif isinstance(part, typed.Literal) and isinstance(part.value, int):
-                parts.append(part.value)
+            elif (number := integer_of(part)) is not None:
+                parts.append(number)
             else:
                 self.report(
                     "argument-type",
@@ -181,11 +183,14 @@ class Subscripts(Iteration):
         return self._slice_call([value], cut, span)
 
     def _slice_call(self, leading: list[typed.Expr], cut: SliceValue, span: Span) -> typed.Expr:
-        """`aten::slice`; a bound that is not written is None, a step 1."""
-        lower = cut.lower if cut.lower is not None else self.none(NOWHERE)
-        upper = cut.upper if cut.upper is not None else self.none(NOWHERE)
-        step = cut.step if cut.step is not None else typed.Literal(cut.span, INT, 1)
-        given = Given([*leading, lower, upper], {"step": step})
+        """`aten::slice`; a bound that is not written is left to its default, a step is 1."""
+        named: dict[str, typed.Expr] = {}
+        if cut.lower is not None:
+            named["start"] = cut.lower
+        if cut.upper is not None:
+            named["end"] = cut.upper
+        named["step"] = cut.step if cut.step is not None else typed.Literal(cut.span, INT, 1)
+        given = Given(leading, named)
         return self.call_operator("aten::slice", given, span, written="[:]")
 
     # ------------------------------------------------------------------------------ tensors

@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The argument's default."""
+    """The argument's default; `type` is that of the constant (NoneType for None)."""
 
     value: object
     type: Type
