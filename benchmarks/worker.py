@@ -1,0 +1,146 @@
+"""The process that runs benchmark programs, in rushlight or in torch: `worker.py rushlight|torch`.
+
+It is driven over its pipes, one JSON object a line: `{"do": "prepare", "program": ...}`,
+`{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`.  What programs print goes
+to standard error.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+FORMS = ("scripted", "eager")
+
+
+def library(name: str) -> Any:
+    """Import the library under test; programs find it as `rushlight` either way."""
+    if name == "torch":
+        import torch
+
+        sys.modules["rushlight"] = torch
+        return torch
+    sys.path.insert(0, str(HERE.parent))
+    import rushlight
+
+    return rushlight
+
+
+def programs() -> dict[str, Any]:
+    """The functions that make the programs, by name."""
+    found: dict[str, Any] = {}
+    for path in sorted((HERE / "programs").glob("*.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+        found.update(module.PROGRAMS)
+    return found
+
+
+def numbers(value: Any) -> list[float]:
+    """The numbers in a result, in order."""
+    if isinstance(value, (int, float)):
+        return [float(value)]
+    if isinstance(value, (list, tuple)):
+        return [n for item in value for n in numbers(item)]
+    return numbers(value.detach().tolist())
+
+
+def digest(value: Any) -> list[float]:
+    """A few figures that equal results share: count, sum, weighted sum."""
+    flat = numbers(value)
+    weighted = sum(n * ((i % 17) - 8) for i, n in enumerate(flat))
+    return [float(len(flat)), sum(flat), weighted]
+
+
+def about(name: str, lib: Any) -> dict[str, Any]:
+    """Versions and set-up of this process."""
+    found = {"library": name, "python": platform.python_version()}
+    if name == "torch":
+        found["version"] = lib.__version__
+        found["threads"] = lib.get_num_threads()
+        return found
+    import numpy
+
+    blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    found["version"] = str(getattr(lib, "__version__", "checkout"))
+    found["numpy"] = numpy.__version__
+    found["blas"] = f"{blas.get('name')} {blas.get('version')}"
+    found["blas configuration"] = str(blas.get("openblas configuration", "unknown"))
+    return found
+
+
+class Worker:
+    """The programs of this process, made when first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.library = library(name)
+        self.about = about(name, self.library)
+        self.makers = programs()
+        self.made: dict[str, Any] = {}
+
+    def target(self, program: str, form: str) -> tuple[Any, Any]:
+        """The callable and its arguments."""
+        if program not in self.made:
+            self.made[program] = self.makers[program]()
+        eager, scripted, arguments = self.made[program]
+        return (scripted if form == "scripted" else eager), arguments
+
+    def prepare(self, program: str, seconds: float) -> dict[str, Any]:
+        """Warm up both forms; say how many calls fill the time, and what they return."""
+        answer: dict[str, Any] = {}
+        for form in FORMS:
+            target, arguments = self.target(program, form)
+            began = time.perf_counter()
+            result = target(*arguments)
+            first = time.perf_counter() - began
+            for _ in range(3):  # later calls may run optimised code
+                target(*arguments)
+            once = self.batch(program, form, 1)["seconds"]
+            calls = max(1, min(100_000, int(seconds / max(once, 1e-7))))
+            self.batch(program, form, max(1, calls // 4))
+            answer[form] = {"calls": calls, "first": first, "digest": digest(result)}
+        return answer
+
+    def batch(self, program: str, form: str, calls: int) -> dict[str, float]:
+        """The time of one call, averaged over a batch."""
+        target, arguments = self.target(program, form)
+        repeat = range(calls)
+        began = time.perf_counter()
+        for _ in repeat:
+            target(*arguments)
+        return {"seconds": (time.perf_counter() - began) / calls}
+
+    def answer(self, question: dict[str, Any]) -> Any:
+        """What one line of the driver asks for."""
+        do = question.pop("do")
+        if do == "about":
+            return {**self.about, "programs": list(self.makers)}
+        return {"prepare": self.prepare, "batch": self.batch}[do](**question)
+
+
+def main() -> None:
+    """Answer the driver until its pipe ends."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    worker = Worker(sys.argv[1])
+    for line in sys.stdin:
+        try:
+            answer = worker.answer(json.loads(line))
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
