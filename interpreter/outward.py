@@ -62,7 +62,7 @@ _SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, STRING, NUMBER, NONE, DEVICE})
 
 
 def _tensor_outward(value: Any) -> Any:
-    return value if value is None or isinstance(value, Tensor) else Tensor(value)
+    return value if value is None or isinstance(value, Tensor) else Tensor._of(value)
 
 
 def _dict_outward(type: DictType) -> Convert:

@@ -165,8 +165,9 @@ class _Writer:
 
     def _constant(self, operand: object) -> object:
         """The constant that an operand stands for, if it does."""
-        is_constant = isinstance(operand, int) and operand < 0
-        return self.code.constants[-1 - operand] if is_constant else None
+        if isinstance(operand, int) and operand < 0:
+            return self.code.constants[-1 - operand]
+        return None
 
     def _operator(self, step: Step) -> str | None:
         """The full name of the operator that a step calls."""
