@@ -104,9 +104,9 @@ _WORDS: Final = """
 uint8 0 1 u Byte; int8 1 1 i Char; int16 2 2 i Short; int32 3 4 i Int; int64 4 8 i Long;
 float16 5 2 f Half; float32 6 4 f Float; float64 7 8 f Double; complex32 8 4 c ComplexHalf;
 complex64 9 8 c ComplexFloat; complex128 10 16 c ComplexDouble; bool 11 1 b Bool;
-qint8 12 1 q QInt8; quint8 13 1 q QUInt8; qint32 14 4 q QInt32; bfloat16 15 2 f BFloat16; quint4x2 16 1 q QUInt4x2;
-quint2x4 17 1 q QUInt2x4; bits1x8 18 1 x Bits1x8; bits2x4 19 1 x Bits2x4; bits4x2 20 1 x Bits4x2;
-bits8 21 1 x Bits8; bits16 22 2 x Bits16; float8_e5m2 23 1 f Float8_e5m2;
+qint8 12 1 q QInt8; quint8 13 1 q QUInt8; qint32 14 4 q QInt32; bfloat16 15 2 f BFloat16;
+quint4x2 16 1 q QUInt4x2; quint2x4 17 1 q QUInt2x4; bits1x8 18 1 x Bits1x8; bits2x4 19 1 x Bits2x4;
+bits4x2 20 1 x Bits4x2; bits8 21 1 x Bits8; bits16 22 2 x Bits16; float8_e5m2 23 1 f Float8_e5m2;
 float8_e4m3fn 24 1 f Float8_e4m3fn; float8_e5m2fnuz 25 1 f Float8_e5m2fnuz;
 float8_e4m3fnuz 26 1 f Float8_e4m3fnuz; uint16 27 2 u UInt16; uint32 28 4 u UInt32;
 uint64 29 8 u UInt64; float8_e8m0fnu 44 1 f Float8_e8m0fnu

@@ -1,7 +1,7 @@
 """Random numbers: the streams of torch's CPU generator, bit for bit.
 
 The engine is mt19937 (Matsumoto and Nishimura 1998), its raw draws come from NumPy.  Normal numbers
-are made by Box and Muller's method: singly in double, or 16 at a time in float32 with the polynomials
+are made by Box and Muller's method: singly in double, or 16 at a time in float32 with polynomials
 of Cephes (logf, sinf, cosf by Stephen Moshier; the 8-lane arrangement is the one of avx_mathfun,
 zlib licence).  There the last bit depends on which products and sums are fused, so these are fused
 as in torch's AVX2 build.
@@ -10,6 +10,7 @@ as in torch's AVX2 build.
 from __future__ import annotations
 
 import math
+import os
 import struct
 from typing import Any, Final
 
@@ -33,29 +34,36 @@ class Generator:
         device: must be the CPU.
     """
 
-    __slots__ = ("_engine", "_seed", "cached_normal", "fresh")
+    __slots__ = ("_made", "_seed", "cached_normal", "fresh")
 
     def __init__(self, device: object = "cpu") -> None:
         if str(device) != "cpu":
             raise RuntimeError(f"Device type {device} is not supported for torch.Generator() api.")
-        self._engine = np.random.MT19937(0)
         self._start(67280421310721)
 
     def _start(self, seed: int) -> None:
-        """Put the engine to the beginning of a seed's stream; only 32 bits of the seed count."""
+        """Put the generator to the beginning of a seed's stream."""
         self._seed = seed
-        key = [seed & _LOW_WORD]
-        for i in range(1, 624):
-            word = key[-1]
-            key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
-        self._set_engine(np.array(key, np.uint32), 624)
+        self._made: Any = None
         self.cached_normal: float | None = None
         self.fresh = True
 
+    @property
+    def _engine(self) -> Any:
+        """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it."""
+        if self._made is None:
+            key = [self._seed & _LOW_WORD]
+            for i in range(1, 624):
+                word = key[-1]
+                key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
+            self._set_engine(np.array(key, np.uint32), 624)
+        return self._made
+
     def _set_engine(self, key: Array, position: int) -> None:
-        state = self._engine.state
+        self._made = np.random.MT19937(0)
+        state = self._made.state
         state["state"] = {"key": key, "pos": position}
-        self._engine.state = state
+        self._made.state = state
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed; negative seeds count from 2**64 down.
@@ -75,9 +83,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start the stream of a seed taken from the operating system, which is returned."""
-        import secrets
-
-        seed = secrets.randbits(64)
+        seed = int.from_bytes(os.urandom(8), "little")
         self._start(seed)
         return seed
 

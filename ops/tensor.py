@@ -1,0 +1,476 @@
+"""The tensor that Python sees: a thin handle around the array that the machine computes with.
+
+Operators, as methods and as `+ - * @ ==`, come from the operator table: see methods.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .convert import item, truth
+from .creation import from_data
+from .dims import wrap_dim
+from .display import format_array
+from .dtype import CPU, DTYPES, LAYOUTS, Array, Device, DType, Layout, default_dtype, dtype_of
+from .errors import OperatorError
+from .indexing import get_item, set_item
+from .query import length
+from .shape import matrix_t, numpy_t
+from .storage import address, storage_of, strides_of
+
+__all__ = ["Parameter", "Size", "Tensor"]
+
+
+class Size(tuple[int, ...]):
+    """The sizes of a tensor: a tuple with torch's text, `torch.Size([2, 3])`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of these sizes."""
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(repr, self))}])"
+
+    def __getitem__(self, key: Any) -> Any:
+        part = tuple.__getitem__(self, key)
+        return Size(part) if isinstance(key, slice) else part
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, count: Any) -> Any:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
+
+class Tensor:
+    """A tensor of up to 64 dimensions on the CPU.
+
+    `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers,
+    both in the default dtype; use `torch.tensor` and `torch.empty` instead.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_array")
+    __array_priority__ = 1000
+
+    _array: Array
+    _requires_grad = False
+    _gradient: Tensor | None = None
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        return cls._of(_legacy(args))
+
+    @classmethod
+    def _of(cls, array: Array, requires_grad: bool = False) -> Self:
+        """A handle to an array, which it shares."""
+        handle = object.__new__(cls)
+        handle._array = array
+        if requires_grad:
+            handle.requires_grad_(True)
+        return handle
+
+    if TYPE_CHECKING:  # what methods.py adds
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        return Size(self._array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return dtype_of(self._array)
+
+    @property
+    def device(self) -> Device:
+        """Always the CPU."""
+        return CPU
+
+    @property
+    def layout(self) -> Layout:
+        """Always `torch.strided`."""
+        return LAYOUTS["strided"]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self._array.nbytes
+
+    @property
+    def names(self) -> tuple[None, ...]:
+        """Dimensions have no names."""
+        return (None,) * self._array.ndim
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = False
+    is_cpu = True
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or the size of one dimension."""
+        if dim is None:
+            return Size(self._array.shape)
+        return self.shape[_dim(dim, self._array.ndim)]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """The strides in elements, or the stride of one dimension."""
+        strides = strides_of(self._array)
+        return strides if dim is None else strides[_dim(dim, self._array.ndim)]
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 for a tensor without elements."""
+        return address(self._array) if self._array.size else 0
+
+    def untyped_storage(self) -> Storage:
+        """The memory the tensor lies in."""
+        return Storage(self._array)
+
+    def type(self, dtype: DType | str | None = None) -> Any:
+        """The name of the tensor's type, or the tensor in another dtype."""
+        if dtype is None:
+            return f"torch.{self.dtype.scalar_name}Tensor"
+        if isinstance(dtype, str):
+            word = dtype.removeprefix("torch.").removesuffix("Tensor")
+            dtype = next(d for d in DTYPES.values() if d.scalar_name == word)
+        return self.to(dtype)
+
+    # ------------------------------------------------------------------ gradients
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients of this tensor are wanted."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether gradients of this tensor are wanted.
+
+        Raises:
+            RuntimeError: the tensor is not of floats or complex numbers.
+        """
+        if requires_grad and self._array.dtype.kind in "biu":
+            raise RuntimeError(
+                "only Tensors of floating point dtype can require gradients"
+                if self._array.dtype.kind == "b"
+                else "only Tensors of floating point and complex dtype can require gradients"
+            )
+        self._requires_grad = bool(requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient, if there is one."""
+        return self._gradient
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        self._gradient = gradient
+
+    grad_fn = None
+    is_leaf = True
+    retains_grad = False
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a tensor without gradients; assigning it changes the memory used."""
+        return Tensor._of(self._array)
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        self._array = other._array
+
+    # ------------------------------------------------------------------ to Python and NumPy
+
+    def item(self) -> Any:
+        """The one element as a Python number.
+
+        Raises:
+            RuntimeError: there is not just one.
+        """
+        return item(self._array)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        array = self._array
+        if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
+            array = array.astype(np.float64)
+        return array.tolist()
+
+    def numpy(self, *, force: bool = False) -> Array:
+        """The array itself, its memory shared.
+
+        Raises:
+            RuntimeError: the tensor requires gradients.
+            TypeError: NumPy has no such dtype.
+        """
+        if self._requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        if self._array.dtype.isbuiltin != 1:
+            raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __bool__(self) -> bool:
+        return truth(self._array)
+
+    def __int__(self) -> int:
+        return int(item(self._array))
+
+    def __float__(self) -> float:
+        return float(item(self._array))
+
+    def __complex__(self) -> complex:
+        return complex(item(self._array))
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "biu" or self._array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return length(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        array = self._array
+        return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
+
+    def __contains__(self, element: Any) -> bool:
+        value = element._array if isinstance(element, Tensor) else element
+        return bool(np.any(self._array == value))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        extra = ["requires_grad=True"] if self._requires_grad else []
+        return format_array(self._array, extra)
+
+    def __format__(self, form: str) -> str:
+        if not self._array.ndim and type(self) is Tensor:
+            return format(item(self._array), form)
+        return format(repr(self), form)
+
+    # ------------------------------------------------------------------ parts
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return Tensor._of(get_item(self._array, _plain(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, Tensor):
+            value = value._array
+        elif not isinstance(value, (bool, int, float, complex)):
+            value = np.asarray(value, self._array.dtype)
+        set_item(self._array, _plain(key), value)
+
+    def __reversed__(self) -> Tensor:
+        return Tensor._of(np.flip(self._array, 0).copy()) if self._array.ndim else self
+
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in reverse order."""
+        return Tensor._of(numpy_t(self._array))
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions swapped."""
+        return Tensor._of(matrix_t(self._array))
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix."""
+        if self._array.ndim not in (0, 2):
+            raise RuntimeError(
+                "tensor.H is only supported on matrices (2-D tensors). "
+                f"Got {self._array.ndim}-D tensor."
+            )
+        turned = self._array.T if self._array.ndim else self._array.view()
+        return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
+
+    @property
+    def real(self) -> Tensor:
+        """The real parts; the tensor itself if it is not complex."""
+        return Tensor._of(self._array.real) if self._array.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary parts of a complex tensor."""
+        if self._array.dtype.kind != "c":
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        return Tensor._of(self._array.imag)
+
+    # ------------------------------------------------------------------ copies
+
+    def __copy__(self) -> Self:
+        copied = type(self)._of(self._array.view(), self._requires_grad)
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = type(self)._of(_copied_with_storage(self._array, memo), self._requires_grad)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self._array, self._requires_grad)
+
+
+class Storage:
+    """The memory of a tensor: its address and size."""
+
+    __slots__ = ("_owner", "_size")
+
+    def __init__(self, array: Array) -> None:
+        owner, _, count = storage_of(array)
+        self._owner = owner
+        self._size = count * array.itemsize
+
+    def data_ptr(self) -> int:
+        """The address."""
+        return int(np.lib.array_utils.byte_bounds(self._owner)[0]) if self._size else 0
+
+    def nbytes(self) -> int:
+        """The bytes."""
+        return self._size
+
+    def size(self) -> int:
+        """The bytes."""
+        return self._size
+
+    def __len__(self) -> int:
+        return self._size
+
+
+class Parameter(Tensor):
+    """A tensor that belongs to a module and is trained.
+
+    Args:
+        data: the tensor, whose memory is shared; an empty one if there is none.
+        requires_grad: whether gradients of it are wanted.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
+        array = np.empty(0, default_dtype.float) if data is None else data._array
+        return cls._of(array, requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
+    return cls._of(array, requires_grad)
+
+
+def _dim(dim: int, ndim: int) -> int:
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, ndim)
+
+
+def _plain(key: Any) -> Any:
+    """A key with arrays in place of tensors."""
+    if type(key) is int or type(key) is slice:
+        return key
+    if isinstance(key, Tensor):
+        return key._array
+    if isinstance(key, tuple):
+        return tuple(map(_plain, key))
+    if isinstance(key, list):
+        return [_plain(part) for part in key]
+    return key
+
+
+def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy; tensors that shared memory share the copy's memory."""
+    owner, offset, _ = storage_of(array)
+    if owner is array or not array.size or not owner.flags.c_contiguous:
+        return array.copy("K")
+    fresh = memo.get(id(owner))
+    if fresh is None:
+        fresh = memo[id(owner)] = owner.copy()
+    flat = fresh.reshape(-1).view(np.uint8)[offset * array.itemsize :]
+    first = flat[: array.itemsize].view(array.dtype)
+    return np.lib.stride_tricks.as_strided(first, array.shape, array.strides)
+
+
+def _legacy(args: tuple[Any, ...]) -> Array:
+    """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype."""
+    dtype = default_dtype.float
+    if not args:
+        return np.empty(0, dtype)
+    first = args[0]
+    if len(args) == 1 and isinstance(first, Tensor):
+        return first._array
+    if len(args) == 1 and isinstance(first, np.ndarray):
+        return first.astype(dtype)
+    if len(args) == 1 and isinstance(first, (list, tuple)) and not isinstance(first, Size):
+        return from_data(first, dtype)
+    sizes = first if isinstance(first, Size) else args
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+    if any(size < 0 for size in sizes):
+        raise OperatorError(f"Trying to create tensor with negative dimension: {list(sizes)}")
+    return np.empty(tuple(sizes), dtype)
