@@ -10,21 +10,21 @@ Nothing is compiled before its signature or graph is needed: `Function.define` w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..frontend.from_python import function_tree
+from ..interpreter.run import evaluate
 from ..ir.define import define_function
 from ..ops.table import TABLE
 from ..typecheck.functions import Function
-from ..typecheck.schema import Signature
 from ..typecheck.types import ClassType
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver
 from .session import compiling
 
-__all__ = ["compile_function", "evaluate", "method_function"]
+__all__ = ["compile_function", "method_function"]
 
 _functions: WeakKeyDictionary[Callable[..., Any], Function] = WeakKeyDictionary()
 
@@ -54,8 +54,3 @@ def _define(function: Function) -> None:
             define_function(function, resolver, collector, TABLE, evaluate)
         if function.graph is None:
             _functions.pop(python, None)  # so that another attempt reports the errors again
-
-
-def evaluate(signature: Signature, values: Sequence[object]) -> object:
-    """Run an operator on constants, for the passes that compute."""
-    return TABLE.of(signature).forward(*values)

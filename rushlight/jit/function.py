@@ -8,10 +8,10 @@ from typing import IO, Any
 from ..frontend.exceptions import trimmed
 from ..interpreter.disassemble import listing
 from ..interpreter.objects import ScriptObject
-from ..interpreter.run import call
+from ..interpreter.run import CONTEXT, call
 from ..ir.define import graph_of
 from ..ir.graph import Graph
-from ..ir.passes.inline import inlined
+from ..ir.inline import inline
 from ..serialization.python_printer import print_function
 from ..serialization.save import save_function, save_function_to_buffer
 from ..typecheck.functions import Function
@@ -48,7 +48,7 @@ class _Compiled:
     @property
     def inlined_graph(self) -> Graph:
         """A copy of the graph with all calls inlined."""
-        return inlined(self.graph)
+        return inline(self.graph, self.name, CONTEXT)
 
     @property
     def code(self) -> str:

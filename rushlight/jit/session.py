@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
+from types import TracebackType
 
 from ..frontend.diagnostics import Collector, Diagnostic
 from ..frontend.exceptions import raise_for
@@ -23,22 +24,39 @@ class CompilationFailed(Exception):
     """Raised instead of the real error while `collecting`, after its diagnostics were kept."""
 
 
-@contextmanager
-def compiling() -> Iterator[Collector]:
-    """The collector of the compilation that is going on, or of a new one.
+class compiling:
+    """A context that gives the collector of the compilation that is going on, or of a new one.
 
     A new compilation raises at its end if anything was found (see `frontend.exceptions.raise_for`).
+    It is a class, not a generator, so that no frame of `contextlib` shows in the user's traceback.
     """
-    outer = _collector.get()
-    if outer is not None:
-        yield outer
-        return
-    collector = Collector()
-    token = _collector.set(collector)
-    try:
-        yield collector
-    finally:
-        _collector.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> Collector:
+        outer = _collector.get()
+        self._token: Token[Collector | None] | None = None
+        if outer is not None:
+            return outer
+        collector = Collector()
+        self._token = _collector.set(collector)
+        return collector
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._token is None:
+            return
+        collector = _collector.get()
+        _collector.reset(self._token)
+        if error is None and collector is not None:
+            _report(collector)
+
+
+def _report(collector: Collector) -> None:
     gathered = _gathered.get()
     if gathered is not None and collector.errors:
         gathered.extend(collector.found)
