@@ -11,7 +11,7 @@ from ..typecheck.schema import OperatorTable
 from ..typecheck.types import BOOL, NONE, FunctionType, TupleType, Type
 from .constants import MISSING, constant_value, type_of
 from .emitter import Emitter, Evaluate
-from .graph import Block, Node, Value
+from .graph import Block, Graph, Node, Value
 
 __all__ = ["ExpressionLowering"]
 
@@ -83,6 +83,11 @@ class ExpressionLowering(Emitter):
                 node = self.emit("prim::isinstance", (self.expression(expr.value),), (BOOL,))
                 node.attributes["types"] = list(expr.types)
                 return node.output
+            case typed.Sequenced():
+                self.statements(expr.statements)
+                return self.expression(expr.value)
+            case typed.Fork():
+                return self._fork(expr)
             case typed.Uninitialized():
                 return self.uninitialized(expr.type)
         raise NotImplementedError(f"no lowering for {type(expr).__name__} at {expr.span}")
@@ -128,6 +133,9 @@ class ExpressionLowering(Emitter):
             return self.call_method(object, expr.name, arguments, expr.type, expr.span)
         inputs = self._all(expr.inputs)
         arguments = self.arguments(inputs, expr.bindings, expr.span)
+        return self._call_function(expr, arguments)
+
+    def _call_function(self, expr: typed.FunctionCall, arguments: Sequence[Value]) -> Value:
         callee = self.constant(expr.function, FunctionType(expr.function))
         inputs = [callee, *arguments]
         return self.emit("prim::CallFunction", inputs, (expr.type,), expr.span).output
@@ -147,6 +155,29 @@ class ExpressionLowering(Emitter):
             self.call_method(object, "__init__", arguments, NONE, expr.span)
         return object
 
+    def _fork(self, expr: typed.Fork) -> Value:
+        """A task: its graph holds the call, with what the call is given as inputs."""
+        call = expr.call
+        object = self._all([call.object]) if isinstance(call, typed.MethodCall) else []
+        given = [*object, *self._all(call.inputs)]
+        outer, self.graph = self.graph, Graph()
+        try:
+            inner = []
+            for value in given:
+                inner.append(self.graph.add_input(value.type))
+                inner[-1].copy_name(value)
+            arguments = self.arguments(inner[len(object) :], call.bindings, call.span)
+            if isinstance(call, typed.MethodCall):
+                result = self.call_method(inner[0], call.name, arguments, call.type, call.span)
+            else:
+                result = self._call_function(call, arguments)
+            self.graph.block.add_output(result)
+        finally:
+            task, self.graph = self.graph, outer
+        node = self.emit("prim::fork", given, (expr.type,), expr.span)
+        node.attributes["Subgraph"] = task
+        return node.output
+
     # -- tuples
 
     def _tuple_index(self, expr: typed.TupleIndex) -> Value:
@@ -160,7 +191,7 @@ class ExpressionLowering(Emitter):
         value = self.expression(expr.value)
         if not isinstance(value.type, TupleType):
             raise TypeError(f"{value.type} is not a tuple type")
-        chosen = range(expr.start, expr.stop)
+        chosen = range(expr.start, expr.stop, expr.step)
         elements = [self.index(value, i, value.type.elements[i]) for i in chosen]
         return self.make_tuple(elements, expr.type)
 

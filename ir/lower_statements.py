@@ -87,7 +87,9 @@ class StatementLowering(LoopLowering):
         exception = (
             self.constant(None, NONE)
             if statement.exception is None
-            else self.constant(statement.exception, STRING, statement.span)
+            else self.constant(
+                statement.exception, STRING, statement.exception_span or statement.span
+            )
         )
         self.emit("prim::RaiseException", (message, exception), (), statement.span)
 

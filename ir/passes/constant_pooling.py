@@ -14,7 +14,7 @@ propagation, which makes new constants.
 
 from __future__ import annotations
 
-from ...typecheck.types import Type
+from ...typecheck.types import FunctionType
 from ..aliases import is_mutable
 from ..constants import same_constant
 from ..graph import Block, Graph, Node
@@ -25,11 +25,11 @@ __all__ = ["pool_constants"]
 
 def pool_constants(graph: Graph, context: PassContext) -> bool:
     """Move constants to the top of the graph and merge equal ones."""
-    known: dict[tuple[Type, str], list[Node]] = {}
+    known: dict[object, list[Node]] = {}
     return _block(graph.block, known)
 
 
-def _block(block: Block, known: dict[tuple[Type, str], list[Node]]) -> bool:
+def _block(block: Block, known: dict[object, list[Node]]) -> bool:
     changed = False
     for node in block.nodes:
         for inner in node.blocks:
@@ -39,12 +39,12 @@ def _block(block: Block, known: dict[tuple[Type, str], list[Node]]) -> bool:
     return changed
 
 
-def _pool(node: Node, known: dict[tuple[Type, str], list[Node]]) -> bool:
+def _pool(node: Node, known: dict[object, list[Node]]) -> bool:
     first = node.graph.block.first
     moves = node is not first
     if moves:
         node.move_before(first)
-    bucket = known.setdefault((node.output.type, type(node.value).__name__), [])
+    bucket = known.setdefault(_bucket(node), [])
     for other in bucket:
         if same_constant(node, other) and not is_mutable(node.output.type):
             node.output.replace_uses(other.output)
@@ -52,3 +52,9 @@ def _pool(node: Node, known: dict[tuple[Type, str], list[Node]]) -> bool:
             return True
     bucket.append(node)
     return moves
+
+
+def _bucket(node: Node) -> object:
+    """What two constants must have in common to be worth comparing."""
+    kind = node.output.type
+    return kind.function if isinstance(kind, FunctionType) else (kind, type(node.value))

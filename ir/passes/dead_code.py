@@ -6,9 +6,10 @@
       block1(): -> (%3, %4)                    block1(): -> (%3)
     prim::Print(%a)                          prim::Print(%a)
 
-Needed are nodes with effects, nodes that change what is needed or known outside, and what these
-read.  Outputs of branches that are not used go, and carried values of loops that neither the body
-nor anybody after it reads.
+Needed are nodes with effects, nodes that change what is needed or known outside, what these read,
+and the nodes they are in.  A loop that computes its condition in its body needs that, so it stays:
+it might never end.  Outputs of branches that are not used go, and carried values of loops that
+neither the body nor anybody after it reads.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class _Elimination:
         self.marked.add(node)
         for value in node.inputs:
             self.mark_value(value)
+        if node.owner is not None and node.owner.node is not None:
+            self.mark(node.owner.node)
         return True
 
     def mark_value(self, value: Value) -> bool:
