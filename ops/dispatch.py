@@ -1,0 +1,314 @@
+"""Eager calls: Python arguments in, the right overload's forward, tensors out.
+
+Every eager call passes `run`.  Whoever must see them all (a tape, a tracer) adds itself to
+`LISTENERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
+from .binding import Form, Mismatch, describe
+from .dtype import Array, dtype_by_number, dtype_of
+from .errors import OperatorError
+from .pointwise import cast
+from .promotion import can_cast
+from .table import TABLE, Operator
+from .tensor import Parameter, Tensor
+
+__all__ = ["LISTENERS", "EagerFunction", "eager_function", "named_results", "run"]
+
+Listener = Callable[[Operator, list[Any], Any], None]
+
+LISTENERS: Final[list[Listener]] = []
+"""Called after each eager operator: (operator, machine values of its arguments, the result)."""
+
+_LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
+_NO_TENSORS: Final[tuple[Any, ...]] = ()
+
+
+def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+    """Run an operator on machine values; arrays come back as tensors.
+
+    `handles` are the Python arguments: what comes back in place is the same handle again.
+    """
+    with np.errstate(all="ignore"):
+        result = entry.forward(*values)
+    if type(result) is np.ndarray:
+        wrapped: Any = _handle_of(result, handles)
+    else:
+        wrapped = _wrapped(entry, result, handles)
+    for listener in LISTENERS:
+        listener(entry, values, wrapped)
+    return wrapped
+
+
+def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
+    for handle in handles:
+        if isinstance(handle, Tensor) and handle._array is array:
+            return handle
+    return Tensor._of(array)
+
+
+def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
+    if isinstance(result, tuple) and len(entry.signature.returns) > 1:
+        parts = [_handle_of(r, handles) if isinstance(r, np.ndarray) else r for r in result]
+        names = [r.name for r in entry.signature.returns]
+        if all(names):
+            return named_results(entry.name.partition("::")[2], names)(parts)
+        return tuple(parts)
+    if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
+        return tuple(Tensor._of(each) for each in result)
+    if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
+        return dtype_by_number(result)
+    return result
+
+
+# --------------------------------------------------------------------------- named results
+
+
+class _NamedResults(tuple[Any, ...]):
+    """Several results that have names: `torch.max(x, 0).values`."""
+
+    __slots__ = ()
+    fields: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        pairs = zip(self.fields, self, strict=True)
+        inner = ",\n".join(f"{name}={value!r}" for name, value in pairs)
+        return f"torch.return_types.{type(self).__name__}(\n{inner})"
+
+
+_RESULT_TYPES: Final[dict[tuple[str, ...], type[_NamedResults]]] = {}
+
+
+def _field(place: int) -> property:
+    return property(lambda self: tuple.__getitem__(self, place))
+
+
+def named_results(name: str, fields: Sequence[str]) -> type[_NamedResults]:
+    """The type of an operator's results, `torch.return_types.<name>`."""
+    key = (name, *fields)
+    found = _RESULT_TYPES.get(key)
+    if found is None:
+        body: dict[str, Any] = {field: _field(i) for i, field in enumerate(fields)}
+        body |= {"__slots__": (), "fields": tuple(fields)}
+        found = _RESULT_TYPES[key] = type(name, (_NamedResults,), body)
+    return found
+
+
+# --------------------------------------------------------------------------- functions
+
+
+def _is_about_tensors(entry: Operator) -> bool:
+    """Whether an overload takes or gives tensors: others belong to script alone."""
+    types = [a.type for a in (*entry.signature.arguments, *entry.signature.returns)]
+    for type in types:
+        if isinstance(type, OptionalType):
+            type = type.element
+        element = type.element if isinstance(type, ListType) else type
+        if isinstance(element, OptionalType):
+            element = element.element
+        if element == TENSOR:
+            return True
+    return False
+
+
+_SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
+
+
+def _is_for_python(entry: Operator) -> bool:
+    if any(word in entry.overload for word in _SCRIPT_ONLY):
+        return False
+    first = entry.signature.arguments[:1]
+    if first and isinstance(first[0].type, ListType) and first[0].type.element == TENSOR:
+        return entry.overload not in ("Tensor", "el")
+    if first and isinstance(first[0].type, (VariableType, ListType)):
+        return not first or first[0].type == ListType(INT)
+    return _is_about_tensors(entry)
+
+
+class EagerFunction:
+    """`torch.<name>`: calls the overload of an operator that the arguments fit.
+
+    `operator_name` is the operator's, `aten::tanh`.
+    """
+
+    __slots__ = ("__name__", "__qualname__", "_as_method", "_forms", "_plans", "operator_name")
+
+    def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
+        self.operator_name = operator_name
+        self.__name__ = self.__qualname__ = name
+        self._as_method = as_method
+        self._forms: list[Form] | None = None
+        self._plans: dict[tuple[type, ...], tuple[Operator, list[Any], list[Any]]] = {}
+
+    @property
+    def forms(self) -> list[Form]:
+        """The overloads, in the order they are tried."""
+        if self._forms is None:
+            entries = filter(_is_for_python, TABLE.operators(self.operator_name))
+            self._forms = [Form(entry, self.__name__, self._as_method) for entry in entries]
+        return self._forms
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        entries = TABLE.operators(self.operator_name)
+        return "\n".join(entry.schema for entry in entries)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            plan = self._plans.get(tuple(map(type, args)))
+            if plan is not None:
+                entry, converters, defaults = plan
+                values = [
+                    a if convert is None else convert(a, True)
+                    for convert, a in zip(converters, args, strict=True)
+                ]
+                return run(entry, values + defaults, args)
+        return self._choose(args, kwargs)
+
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        out, requires_grad = _NO_TENSORS, False
+        if kwargs:
+            kwargs = dict(kwargs)
+            out = kwargs.pop("out", None)
+            if "requires_grad" in kwargs and not self._takes("requires_grad"):
+                requires_grad = bool(kwargs.pop("requires_grad"))
+        form, values = self._match(args, kwargs)
+        if not kwargs and _LEAVES.issuperset(map(type, args)):
+            self._remember(form, args, values)
+        result = run(form.entry, values, [*args, *kwargs.values()])
+        if out is not None and out is not _NO_TENSORS:
+            return _write_out(result, out)
+        if requires_grad:
+            result.requires_grad_(True)
+        return result
+
+    def _takes(self, name: str) -> bool:
+        return any(name in form.names for form in self.forms)
+
+    def _match(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list[Any]]:
+        """The first overload that fits, strictly or else after conversion, and its values."""
+        faults: list[Mismatch] = []
+        for lenient in (False, True):
+            for form in self.forms:
+                try:
+                    return form, form.bind(args, kwargs, lenient)
+                except Mismatch as fault:
+                    faults.append(fault)
+        raise self._type_error(args, kwargs, faults)
+
+    def _type_error(
+        self, args: Sequence[Any], kwargs: dict[str, Any], faults: list[Mismatch]
+    ) -> TypeError:
+        if not self.forms:
+            return TypeError(f"{self.__name__}() cannot be called on tensors")
+        if len(self.forms) == 1:
+            return TypeError(str(faults[0]))
+        given = [describe(a) for a in args]
+        given += [f"{key}={describe(value)}" for key, value in kwargs.items()]
+        expected = "".join(f"\n * {form}" for form in self.forms)
+        return TypeError(
+            f"{self.__name__}() received an invalid combination of arguments - got "
+            f"({', '.join(given)}), but expected one of:{expected}\n"
+        )
+
+    def _remember(self, form: Form, args: Sequence[Any], values: list[Any]) -> None:
+        """Keep what was found out about arguments of these types, if their count says it all."""
+        if form.spread is not None or len(args) > form.positional:
+            return
+        converters = [
+            form.converters[i] if type(a) is not type(values[i]) else None
+            for i, a in enumerate(args)
+        ]
+        key = tuple(map(type, args))
+        defaults = values[len(args) :]
+        if not any(isinstance(default, list) for default in defaults):
+            self._plans[key] = form.entry, converters, defaults
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else BoundMethod(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self.__name__}>"
+
+    def __reduce__(self) -> Any:
+        return eager_function, (self.operator_name,)
+
+
+class BoundMethod:
+    """An eager function with its first argument, as `x.tanh` gives it."""
+
+    __slots__ = ("__self__", "_function")
+
+    def __init__(self, function: EagerFunction, instance: Any) -> None:
+        self._function = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(self.__self__, *args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self._function.__name__
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self._function.__doc__
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self._function.__name__} of Tensor object>"
+
+
+_FUNCTIONS: Final[dict[str, EagerFunction]] = {}
+
+
+def eager_function(name: str) -> EagerFunction:
+    """The eager function of an operator, `aten::tanh`; always the same object.
+
+    Raises:
+        KeyError: there is no such operator.
+    """
+    found = _FUNCTIONS.get(name)
+    if found is None:
+        if not TABLE.operators(name):
+            raise KeyError(name)
+        found = _FUNCTIONS[name] = EagerFunction(name, name.partition("::")[2])
+    return found
+
+
+# --------------------------------------------------------------------------- out=
+
+
+def _write_out(result: Any, out: Any) -> Any:
+    """Put results into the tensors of `out=`, which take the results' shapes.
+
+    Raises:
+        OperatorError: a result cannot be cast to its tensor's dtype.
+    """
+    if isinstance(out, Tensor):
+        _write_one(result, out)
+        return out
+    for part, target in zip(result, out, strict=True):
+        _write_one(part, target)
+    return type(result)(out) if isinstance(result, _NamedResults) else out
+
+
+def _write_one(result: Tensor, out: Tensor) -> None:
+    array, target = result._array, out._array
+    if not can_cast(array.dtype, target.dtype):
+        a, b = dtype_of(array).scalar_name, dtype_of(target).scalar_name
+        raise OperatorError(
+            f"result type {a} can't be cast to the desired output type {b}",
+            code="dtype-mismatch",
+            headline=f"a `{dtype_of(array)}` result cannot be written into `out`",
+        )
+    if array.shape == target.shape:
+        target[...] = cast(array, target.dtype)
+    else:
+        out._array = cast(array, target.dtype).copy()

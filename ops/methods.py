@@ -1,0 +1,173 @@
+"""The operators of tensors in Python: `x.tanh()`, `x + y`, `x += y`, from the operator table.
+
+Importing this gives them to `Tensor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .dispatch import EagerFunction, eager_function
+from .dtype import DType
+from .table import TABLE
+from .tensor import Tensor
+
+__all__: list[str] = []
+
+_NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
+
+_BINARY: Final = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide"},
+    **{"mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and"},
+    **{"or": "bitwise_or", "xor": "bitwise_xor", "lshift": "__lshift__", "rshift": "__rshift__"},
+    **{"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"},
+}
+"""Python's operator -> the table's."""
+
+_IN_PLACE: Final = {
+    **{"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"},
+    **{"floordiv": "floor_divide_", "mod": "remainder_", "pow": "pow_"},
+    **{"and": "bitwise_and_", "or": "bitwise_or_", "xor": "bitwise_xor_"},
+}
+
+_UNARY: Final = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
+
+_SWAPPED: Final = ("add", "mul", "matmul", "and", "or", "xor")
+"""Where `2 + x` is `x + 2`, or both are tensors anyway."""
+
+
+def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    def method(self: Tensor, other: Any) -> Any:
+        if isinstance(other, _NUMBERS):
+            return function(self, other)
+        return NotImplemented
+
+    return method
+
+
+def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    rsub = eager_function("aten::rsub")
+
+    def method(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS):
+            return NotImplemented
+        if name in _SWAPPED:
+            return function(self, other)
+        if name == "sub":
+            return rsub(self, other)
+        if name == "truediv":
+            return self.reciprocal() * other
+        return function(other, self)
+
+    return method
+
+
+def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
+    def method(self: Tensor) -> Any:
+        return function(self)
+
+    return method
+
+
+def _give(name: str, method: Any) -> None:
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    setattr(Tensor, name, method)
+
+
+def _give_operators() -> None:
+    for name, operator_name in _BINARY.items():
+        function = eager_function(f"aten::{operator_name}")
+        _give(f"__{name}__", _binary(function))
+        if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+            _give(f"__r{name}__", _reflected(name, function))
+    for name, operator_name in _IN_PLACE.items():
+        _give(f"__i{name}__", _binary(eager_function(f"aten::{operator_name}")))
+    for name, operator_name in _UNARY.items():
+        _give(f"__{name}__", _unary(eager_function(f"aten::{operator_name}")))
+
+
+def _give_methods() -> None:
+    """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
+    for entry in TABLE:
+        space, _, name = entry.name.partition("::")
+        arguments = entry.schema.partition("(")[2]
+        if space != "aten" or name.startswith("_") or name in Tensor.__dict__:
+            continue
+        if arguments.startswith("Tensor") and arguments.partition(",")[0].split(")")[0:1]:
+            first = arguments.split(",")[0].rstrip(")").split(" ")
+            if "self" in arguments.partition(",")[0] or first[-1] in ("input", "condition"):
+                setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
+
+
+# --------------------------------------------------------------------------- conversions
+
+_CASTS: Final = {
+    **{"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16"},
+    **{"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"},
+    **{"bool": "bool", "cfloat": "complex64", "cdouble": "complex128"},
+}
+
+
+def _cast(name: str) -> Callable[..., Tensor]:
+    from .dtype import DTYPES
+
+    dtype = DTYPES[name]
+
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        converted: Tensor = self.to(dtype, memory_format=memory_format)
+        return converted
+
+    method.__doc__ = f"The tensor as `torch.{name}`."
+    return method
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype, on another device, or both; itself if nothing changes."""
+    dtype = kwargs.pop("dtype", None)
+    device = kwargs.pop("device", None)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        dtype = rest.pop(0).dtype
+    elif rest and isinstance(rest[0], DType):
+        dtype = rest.pop(0)
+    elif rest:
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], DType)):
+            dtype = rest.pop(0)
+    names = ("non_blocking", "copy")
+    kwargs |= dict(zip(names, rest, strict=False))
+    converted: Tensor = eager_function("aten::to")(self, dtype=dtype, device=device, **kwargs)
+    return converted
+
+
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
+    made = np.asarray(data._array if isinstance(data, Tensor) else data)
+    return Tensor._of(made.astype((dtype or self.dtype).numpy), requires_grad)
+
+
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+    name = "aten::nonzero_numpy" if as_tuple else "aten::nonzero"
+    return eager_function(name)(self)
+
+
+def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
+    """Parts of the given size, or sizes, along a dimension."""
+    return eager_function("aten::split")(self, split_size, dim)
+
+
+def _give_conversions() -> None:
+    for name, word in _CASTS.items():
+        setattr(Tensor, name, _cast(word))
+    for method in (to, new_tensor, nonzero, split):
+        setattr(Tensor, method.__name__, method)
+
+
+_give_conversions()
+_give_operators()
+_give_methods()
