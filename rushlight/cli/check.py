@@ -126,7 +126,7 @@ def _as_program(path: str) -> Iterator[None]:
 def _is_beside(module: ModuleType, path: str) -> bool:
     """Whether a module comes from the file's folder: another file may have one of that name."""
     file = getattr(module, "__file__", None)
-    return bool(file) and Path(file).resolve().parent == Path(path).resolve().parent
+    return file is not None and Path(file).resolve().parent == Path(path).resolve().parent
 
 
 def _story(error: Exception, path: str, *, after_errors: bool) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.tensor import Tensor, from_numpy, tensor
+from ..ops.creation import from_data
+from ..ops.tensor import Tensor
 from ..typecheck.schema import Argument
 from ..typecheck.types import (
     STRING,
@@ -53,9 +54,9 @@ def read_inputs(
         elif word.endswith(".npz"):
             for key, array in _arrays(word, by_name).items():
                 if key in by_name:
-                    kwargs[key] = from_numpy(array)
+                    kwargs[key] = Tensor._of(array)
                 else:
-                    args.append(from_numpy(array))
+                    args.append(Tensor._of(array))
         else:
             parameter = parameters[len(args)] if len(args) < len(parameters) else None
             args.append(_value(word, parameter))
@@ -66,12 +67,12 @@ def _value(word: str, parameter: Argument | None) -> Any:
     """The value of a word that stands for one argument."""
     path, colon, key = word.rpartition(":")
     if word.endswith(".npy"):
-        return from_numpy(_read(word))
+        return Tensor._of(_read(word))
     if colon and path.endswith(".npz"):
         arrays = _read(path)
         if key not in arrays:
             raise CommandError(f"{path}: no array `{key}`; there are: {', '.join(arrays)}")
-        return from_numpy(arrays[key])
+        return Tensor._of(arrays[key])
     if parameter is None:
         return _literal(word, "")
     if _takes_text(parameter.type):
@@ -172,6 +173,6 @@ def _tensor(value: Any, name: str) -> Tensor:
     if not isinstance(value, bool | int | float | complex | list | tuple):
         raise CommandError(f"cannot make a tensor{place} from {value!r}")
     try:
-        return tensor(value)
+        return Tensor._of(from_data(value, None))
     except (RuntimeError, ValueError, TypeError) as error:
         raise CommandError(f"cannot make a tensor{place}: {one_line(error)}") from None

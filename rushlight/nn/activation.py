@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..ops.tensor import Tensor
 from . import functional
 from .module import Module
-from .parameter import Tensor
 
 __all__ = ["ReLU", "Sigmoid", "Softmax", "Tanh"]
 
@@ -53,7 +53,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return functional.softmax(input, self.dim)
+        return functional.softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
 
+from ..ops.tensor import Parameter, Tensor
 from .module import Module
-from .parameter import Parameter, Tensor
 from .registration import type_name
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
@@ -132,7 +132,7 @@ class Sequential(_Numbered):
         self._renumber(modules)
         return self
 
-    def __add__(self, other: Sequential) -> Sequential:
+    def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
             given = f"but {type(other)} is given."
             raise ValueError(f"add operator supports only objects of Sequential class, {given}")
@@ -248,7 +248,7 @@ class ModuleDict(Module):
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Mapping[str, Module] | Iterable[Any]) -> None:
+    def update(self, modules: Any) -> None:
         """Add modules from a mapping or from pairs.
 
         Raises:

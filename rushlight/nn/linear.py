@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..ops.creation import empty
 from ..ops.dtype import Device, DType
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Parameter, Tensor
 from . import functional, init
 from .module import Module
-from .parameter import Parameter, Tensor
 
 __all__ = ["Identity", "Linear"]
+
+_empty = eager_function("aten::empty")
 
 
 class Identity(Module):
@@ -44,9 +46,9 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         made: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.weight = Parameter(empty(out_features, in_features, **made))
+        self.weight = Parameter(_empty(out_features, in_features, **made))
         if bias:
-            self.bias = Parameter(empty(out_features, **made))
+            self.bias = Parameter(_empty(out_features, **made))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

@@ -383,10 +383,10 @@ class Module:
         Raises:
             TypeError: the dtype is neither floating point nor complex.
         """
-        if isinstance(device, DType):
-            device, dtype = None, device
-        elif isinstance(device, Tensor):
+        if isinstance(device, Tensor):
             device, dtype = device.device, device.dtype
+        elif isinstance(device, DType):
+            device, dtype = None, device
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             wanted = f"but got desired dtype={dtype}"
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, {wanted}")

@@ -164,7 +164,7 @@ def _load_tensor(
     name: str,
     key: str,
     tensor: Tensor,
-    given: object,
+    given: Any,
     assign: bool,
     errors: list[str],
 ) -> None:

@@ -1,0 +1,63 @@
+"""Functions of layers without state.  Each is a Python function that can be scripted as well.
+
+Their local names show in the code of archives, where they are those of torch.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from ..ops.dtype import DType
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Tensor
+
+__all__ = ["linear", "relu", "sigmoid", "softmax", "tanh"]
+
+linear = eager_function("aten::linear")
+"""`linear(input, weight, bias=None)`: `input @ weight.T + bias`."""
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`max(x, 0)` of every element."""
+    if inplace:
+        result = input.relu_()
+    else:
+        result = input.relu()
+    return result
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """`1 / (1 + exp(-x))` of every element."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of every element."""
+    return input.tanh()
+
+
+def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    """The dimension when none is given: 0 for 0, 1 and 3 dimensions, else 1."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. "
+        "Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    if ndim == 0 or ndim == 1 or ndim == 3:
+        ret = 0
+    else:
+        ret = 1
+    return ret
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """Exponentials along `dim`, divided by their sum, computed in `dtype` if given."""
+    if dim is None:
+        dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
+    if dtype is None:
+        ret = input.softmax(dim)
+    else:
+        ret = input.softmax(dim, dtype=dtype)
+    return ret
