@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
+from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
@@ -100,10 +101,8 @@ def _int(value: Any) -> int:
         raise _cannot(value)
     elif isinstance(value, DType | Layout | MemoryFormat):
         return int(value.number)
-    elif isinstance(value, SupportsIndex):
-        number = _attempt(value.__index__, value, SupportsInt.__int__)
-    elif isinstance(value, SupportsInt):
-        number = _attempt(value.__int__, value)
+    elif isinstance(value, SupportsIndex | SupportsInt):
+        number = _attempt(value, index, int)
     else:
         raise _cannot(value)
     if not -(2**63) <= number < 2**63:
@@ -111,14 +110,18 @@ def _int(value: Any) -> int:
     return int(number)
 
 
-def _attempt(convert: Callable[[], Any], value: Any, other: Convert | None = None) -> Any:
-    """`convert()`, or `other(value)` if that raises."""
-    try:
-        return convert()
-    except (TypeError, ValueError, RuntimeError, OverflowError):
-        if other is None:
-            raise _cannot(value) from None
-        return _attempt(lambda: other(value), value)
+def _attempt(value: Any, *converts: Convert) -> Any:
+    """The result of the first conversion that does not fail.
+
+    Raises:
+        CastError: all do.
+    """
+    for convert in converts:
+        try:
+            return convert(value)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            continue
+    raise _cannot(value)
 
 
 def _float(value: Any) -> float:
@@ -126,7 +129,7 @@ def _float(value: Any) -> float:
         return float(value)
     if isinstance(value, str | bytes) or not isinstance(value, SupportsFloat | SupportsIndex):
         raise _cannot(value)
-    return float(_attempt(lambda: float(value), value))
+    return float(_attempt(value, float))
 
 
 def _complex(value: Any) -> complex:
@@ -140,7 +143,7 @@ def _bool(value: Any) -> bool:
         return bool(value)
     if not hasattr(value, "__bool__"):
         raise _cannot(value)
-    return bool(_attempt(lambda: bool(value), value))
+    return bool(_attempt(value, bool))
 
 
 def _number(value: Any) -> Any:
