@@ -8,17 +8,18 @@ The checker is one class in several files, each building on the one before it:
     Attributes   value.name                        Forms         range, isinstance, annotate, ...
     Narrowing    conditions, refinements           Displays      lists, dicts, comprehensions
     Iteration    what `for` runs over              Expressions   the rest
-    Assignments, Joins, Statements                 and `check_function` here
+    Assignments, Elements, Joins, Statements       and `check_function` here
 """
 
 from __future__ import annotations
 
 from ..frontend import tree
-from ..frontend.diagnostics import Collector, Edit, Help, Label
+from ..frontend.diagnostics import Collector, Help, Label
 from ..frontend.source import Span
 from . import typed
 from .environment import Variable
 from .functions import Function
+from .joins import insert_line
 from .literals import type_of_value
 from .names import Constant, Resolver
 from .relations import is_subtype
@@ -226,20 +227,15 @@ def _raise_help(node: tree.If, word: str) -> Help:
     source = node.span.source
     begin = source.line_starts[source.line_index(node.span.whole.start)]
     indent = " " * (node.span.whole.start - begin)
-    end = source.text.find("\n", node.span.end - 1)
-    end = end if end >= 0 else len(source.text)
-    message = "no case applies"
+    message = '"no case applies"'
     test = node.test
     compared = isinstance(test, tree.Compare) and test.operators == ("==",)
     if compared and isinstance(test, tree.Compare) and isinstance(test.left, tree.Name):
         literal = test.rights[0]
         if isinstance(literal, tree.Literal) and isinstance(literal.value, str):
-            text = f'raise ValueError("unknown {test.left.id}: " + {test.left.id})'
-            edit = Edit(Span(source, end, end), f"\n{indent}else:\n{indent}    {text}")
-            return Help("return or raise on the remaining path", (edit,))
-    text = f'raise ValueError("{message}")'
-    edit = Edit(Span(source, end, end), f"\n{indent}else:\n{indent}    {text}")
-    return Help("return or raise on the remaining path", (edit,))
+            message = f'"unknown {test.left.id}: " + {test.left.id}'
+    added = f"{indent}else:\n{indent}    raise ValueError({message})\n"
+    return Help("return or raise on the remaining path", (insert_line(node.span, added),))
 
 
 def _is_mutable(node: tree.Expr) -> bool:

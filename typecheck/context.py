@@ -24,6 +24,9 @@ __all__ = ["Context"]
 class Context:
     """The state of checking one function.
 
+    `definitions` are the places where names were first defined, `checked_attributes` the tests of
+    attributes against None with the attribute in them, by its text; both for messages.
+
     The parts of the checker are classes that build on each other in one line of inheritance;
     `expression`, `sugared` and `block` are given their meaning by later ones.
     """
@@ -51,6 +54,7 @@ class Context:
         self.annotations = AnnotationReader(resolver, collector, self.where)
         self.frame = Frame()
         self.definitions: dict[str, Span] = {}
+        self.checked_attributes: dict[str, tuple[Span, Span]] = {}
         self._temporaries = 0
 
     # ------------------------------------------------------------- given by later classes

@@ -47,14 +47,17 @@ class Variable:
 class Problem:
     """Why a variable that is assigned somewhere cannot be read here.
 
-    `statement` is the `if` at fault, `torch` torch's sentence about it, `missing_in` the branch
-    without an assignment ("" if the types differ), `assigned` the places of assignment.
+    `statement` is the test of the `if` at fault (or the loop), `whole` all of it, `torch` torch's
+    sentence about it, `missing_in` the branch without an assignment ("" if the types differ),
+    `assigned` the places of assignment.
     """
 
     statement: Span
     torch: str
     missing_in: str
     assigned: tuple[tuple[Span, Type | None], ...]
+    whole: Span
+    has_else: bool = True
 
 
 @dataclass

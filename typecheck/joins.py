@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from ..frontend import tree
-from ..frontend.diagnostics import Label
+from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
 from ..frontend.torch_text import highlight
 from . import typed
 from .environment import Frame, Problem, Variable
 from .expressions import Expressions
 from .relations import is_subtype, join
-from .types import NONE, UNKNOWN, OptionalType, Type, UnionType
+from .types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    OptionalType,
+    Type,
+    UnionType,
+)
 
 __all__ = ["Joins"]
 
@@ -18,15 +29,18 @@ __all__ = ["Joins"]
 class Joins(Expressions):
     """Joins after branches and loops, and reports about what cannot be joined."""
 
+    _has_else: bool = True
+
     # ------------------------------------------------------------------------------ branches
 
     def join_branches(
-        self, span: Span, test: Span, true: Frame, false: Frame
+        self, span: Span, test: Span, true: Frame, false: Frame, *, has_else: bool = True
     ) -> tuple[typed.Variable, ...]:
         """Define what holds a value after both branches; the variables, sorted by name.
 
         A branch that leaves puts no demands on the other; if both leave, so does the block.
         """
+        self._has_else = has_else
         if true.exits and false.exits:
             self.frame.exits = True
             return ()
@@ -51,6 +65,8 @@ class Joins(Expressions):
                 f"\n{name} is not defined in the {which} branch:\n{highlight(span)}",
                 which,
                 ((place, variable.type),),
+                span,
+                self._has_else,
             )
             return False
         return True
@@ -99,7 +115,7 @@ class Joins(Expressions):
         places = tuple((v.span or span, v.type) for v in found)
         if self.frame.find(name) is None:
             torch = f"\n{sentence}:\n{highlight(span)}"
-            self.frame.problems[name] = Problem(test, torch, "", places)
+            self.frame.problems[name] = Problem(test, torch, "", places, span)
             return
         self.report(
             "branch-types-differ",
@@ -122,7 +138,8 @@ class Joins(Expressions):
             if outer is None:
                 variable = frame.variables[name]
                 place = variable.span if variable.span is not None else span
-                self.frame.problems[name] = Problem(span, "", "loop", ((place, variable.type),))
+                places = ((place, variable.type),)
+                self.frame.problems[name] = Problem(span, "", "loop", places, span)
             elif outer.type is not None:
                 found.append(typed.Variable(name, outer.type))
                 self.frame.define(outer)
@@ -141,8 +158,7 @@ class Joins(Expressions):
         secondary = [Label(header, f"when the loop does not run, `{name}` is not set")]
         if problem.missing_in != "loop":
             torch = f"{problem.torch}and was used here"
-            start = _keyword_start(problem.statement)
-            header = Span(problem.statement.source, start, problem.statement.whole.end)
+            header = _header(problem.statement)
             value = "false" if problem.missing_in == "false" else "true"
             secondary = [Label(header, f"when this is {value}, `{name}` is not set")]
         secondary.extend(Label(place.whole, "set only here") for place, _ in problem.assigned)
@@ -153,6 +169,7 @@ class Joins(Expressions):
             "used here",
             torch=torch,
             secondary=tuple(secondary[:3]),
+            helps=_value_help(name, problem),
         )
 
     def _report_types(self, node: tree.Name, problem: Problem) -> None:
@@ -177,12 +194,42 @@ def _values(frame: Frame) -> list[str]:
     return [name for name, v in frame.variables.items() if v.type is not None]
 
 
-def _keyword_start(test: Span) -> int:
-    """Where the `if` or `elif` of a condition begins."""
+_VALUES = {TENSOR: "torch.ones(())", INT: "0", FLOAT: "0.0", BOOL: "False", STRING: '""'}
+
+
+def _value_help(name: str, problem: Problem) -> tuple[Help, ...]:
+    """Give the variable a value in an `else`, if the branch that sets it is the last one."""
+    text = "give it a value on the other path"
+    if problem.missing_in == "loop":
+        return (Help("give it a value before the loop"),)
+    type = problem.assigned[0][1]
+    value = next((v for t, v in _VALUES.items() if t == type), None)
+    if problem.missing_in != "false" or value is None or problem.has_else:
+        return (Help(text),)
+    source = problem.statement.source
+    begin = source.line_starts[source.line_index(_header(problem.statement).start)]
+    indent = " " * (_header(problem.statement).start - begin)
+    added = f"{indent}else:\n{indent}    {name} = {value}\n"
+    return (Help(text, (insert_line(problem.whole, added),)),)
+
+
+def insert_line(statement: Span, text: str) -> Edit:
+    """Put whole lines after a statement."""
+    source = statement.source
+    end = source.text.find("\n", max(statement.end - 1, 0))
+    if end < 0:
+        return Edit(Span(source, statement.end, statement.end), "\n" + text.rstrip("\n"))
+    return Edit(Span(source, end + 1, end + 1), text)
+
+
+def _header(test: Span) -> Span:
+    """`if test:`, from the span of the test."""
     source = test.source
     begin = source.line_starts[source.line_index(test.whole.start)]
-    text = source.text[begin : test.whole.start]
-    return begin + len(text) - len(text.lstrip()) if text.strip() else test.whole.start
+    before = source.text[begin : test.whole.start]
+    start = begin + len(before) - len(before.lstrip()) if before.strip() else test.whole.start
+    colon = source.text.find(":", test.whole.end)
+    return Span(source, start, colon + 1 if colon >= 0 else test.whole.end)
 
 
 def _first_line(span: Span) -> tuple[int, int]:

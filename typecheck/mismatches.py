@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
@@ -13,10 +15,10 @@ from .context import Context
 from .environment import Variable
 from .functions import Function
 from .matching import ACTUAL, Given, Mismatch
-from .relations import can_be_none
+from .relations import can_be_none, is_subtype
 from .schema import Argument
 from .signature_text import python_signature, torch_signature
-from .types import ANY, FLOAT, INT, NONE, TENSOR, OptionalType, Type, UnionType
+from .types import ANY, FLOAT, INT, TENSOR, ListType, OptionalType, Type, UnionType
 from .variables import has_variables
 
 __all__ = ["Mismatches"]
@@ -32,6 +34,23 @@ def ordinal(number: int) -> str:
     if number % 100 in (11, 12, 13):
         return f"{number}th"
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """A call that does not fit: the failure to speak of, and how the call was written.
+
+    `place` is what torch underlines; `bound` says that the signature's first argument is self.
+    """
+
+    best: Mismatch
+    given: Given
+    name: str
+    torch: str
+    place: Span
+    function: Function | None
+    bound: bool
+    notes: tuple[str, ...] = ()
 
 
 class Mismatches(Context):
@@ -52,7 +71,10 @@ class Mismatches(Context):
             self._report_operands(written, given, span, torch)
             return
         name = written.rpartition("::")[2]
-        self._report_best(best, given, span, name, torch, torch_span, None, len(failures) > 1)
+        note = f"signature: {python_signature(best.signature, bound=given.receiver is not None)}"
+        bound = given.receiver is not None
+        place = torch_span if torch_span is not None else span
+        self._report_best(_Fault(best, given, name, torch, place, None, bound, (note,)))
 
     def report_mismatch(
         self,
@@ -64,8 +86,10 @@ class Mismatches(Context):
     ) -> None:
         """Report that the arguments of a script function or method do not fit."""
         torch = self._torch_one(failure, function)
-        failure = self._best([failure], given)
-        self._report_best(failure, given, span, function.name, torch, torch_span, function, False)
+        best = self._best([failure], given)
+        bound = function.owner is not None
+        place = torch_span if torch_span is not None else span
+        self._report_best(_Fault(best, given, function.name, torch, place, function, bound))
 
     # ----------------------------------------------------------------------- torch's sentences
 
@@ -121,152 +145,109 @@ class Mismatches(Context):
                     )
         return best
 
-    def _report_best(
-        self,
-        best: Mismatch,
-        given: Given,
-        span: Span,
-        name: str,
-        torch: str,
-        torch_span: Span | None,
-        function: Function | None,
-        overloaded: bool,
-    ) -> None:
-        bound = given.receiver is not None or (function is not None and function.owner is not None)
-        notes: tuple[str, ...] = ()
-        if function is None:
-            notes = (f"signature: {python_signature(best.signature, bound=bound)}",)
+    def _report_best(self, fault: _Fault) -> None:
+        best = fault.best
         if best.kind == "argument-type" and best.given is not None and best.argument is not None:
-            self._report_type(
-                best, best.given, best.argument, name, torch, torch_span or span, function, notes
-            )
+            self._report_type(fault, best.given, best.argument)
         elif best.kind == "too-many-arguments" and best.given is not None:
-            self._report_too_many(
-                best, given, name, torch, torch_span or span, function, bound, notes
-            )
+            self._report_too_many(fault, best.given)
         elif best.kind == "unknown-keyword" and best.keyword is not None:
-            self._report_keyword(
-                best, best.keyword, given, name, torch, torch_span or span, function, notes
-            )
+            self._report_keyword(fault, best.keyword)
         elif best.kind == "missing-argument" and best.argument is not None:
-            self._report_missing(
-                best, best.argument, name, torch, torch_span or span, function, notes
-            )
+            self._report_missing(fault, best.argument)
         else:
-            types = ", ".join(f"`{e.type.python}`" for e in given.all)
+            types = ", ".join(f"`{e.type.python}`" for e in fault.given.all)
             self.report(
                 "no-matching-overload",
-                f"`{name}` does not take {types or 'no arguments'}",
-                torch_span or span,
+                f"`{fault.name}` does not take {types or 'no arguments'}",
+                fault.place,
                 "no form of it fits",
-                torch=torch,
-                torch_span=torch_span,
-                notes=notes,
+                torch=fault.torch,
+                notes=fault.notes,
             )
 
-    def _report_type(
-        self,
-        best: Mismatch,
-        given: typed.Expr,
-        argument: Argument,
-        name: str,
-        torch: str,
-        torch_span: Span,
-        function: Function | None,
-        notes: tuple[str, ...],
-    ) -> None:
-        wanted = self._wanted(argument)
-        secondary: list[Label] = []
-        parameter = _parameter(function, argument.name)
-        if parameter is not None:
-            annotated = parameter.annotation is not None
-            text = f"declared {wanted} here" if annotated else "no annotation, so `Tensor`"
-            if given.type is NONE or not _is_optional_fault(given.type, argument.type):
-                secondary.append(Label(_head(parameter), text))
-        secondary.extend(self.origin(given))
-        maybe = _is_optional_fault(given.type, argument.type)
-        is_name = isinstance(given, typed.Local)
-        label = article(given.type)
-        if maybe:
-            label = "may be `None`"
-        elif is_name:
-            label = f"this is {label}"
-        helps: tuple[Help, ...] = ()
-        if is_name and given.type == FLOAT and argument.type == INT:
-            edit = Edit(given.span.whole, f"int({given.span.text})")
-            helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+    def _report_type(self, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
+        wanted = f"`{argument.type.python}`"
+        if has_variables(argument.type):
+            wanted = "another type"
+        span, label, helps = self._wrong_type(fault, given, argument)
         self.report(
             "argument-type",
-            f"`{name}` expects {wanted} for `{argument.name}`, not `{given.type.python}`",
-            given.span,
+            f"`{fault.name}` expects {wanted} for `{argument.name}`, not `{given.type.python}`",
+            span,
             label,
-            torch=torch,
-            torch_span=torch_span,
-            secondary=tuple(secondary[:3]),
-            notes=notes if parameter is None else (),
+            torch=fault.torch,
+            torch_span=fault.place,
+            secondary=self._type_labels(fault, given, argument, span),
+            notes=() if _is_optional_fault(given.type, argument.type) else fault.notes,
             helps=helps,
         )
 
-    def _wanted(self, argument: Argument) -> str:
-        if has_variables(argument.type):
-            return "another type"
-        return f"`{argument.type.python}`"
+    def _type_labels(
+        self, fault: _Fault, given: typed.Expr, argument: Argument, span: Span
+    ) -> tuple[Label, ...]:
+        """Where the parameter is declared and where the value has its type from."""
+        labels: list[Label] = []
+        parameter = _parameter(fault.function, argument.name)
+        if parameter is not None and not _is_optional_fault(given.type, argument.type):
+            text = f"declared `{argument.type.python}` here"
+            if parameter.annotation is None:
+                text = "no annotation, so `Tensor`"
+            labels.append(Label(_head(parameter), text))
+        if span == given.span.whole or span == given.span:
+            labels.extend(self.origin(given))
+        return tuple(labels[:3])
 
-    def _report_too_many(
-        self,
-        best: Mismatch,
-        given: Given,
-        name: str,
-        torch: str,
-        torch_span: Span,
-        function: Function | None,
-        bound: bool,
-        notes: tuple[str, ...],
-    ) -> None:
-        assert best.given is not None
-        takes = sum(not a.keyword_only for a in best.signature.arguments) - int(bound)
-        count = len(given.positional) - int(bound and given.receiver is None)
-        place = next(i for i, e in enumerate(given.positional) if e is best.given) + 1
-        place -= int(bound and given.receiver is None)
+    def _wrong_type(
+        self, fault: _Fault, given: typed.Expr, argument: Argument
+    ) -> tuple[Span, str, tuple[Help, ...]]:
+        """What to underline, what to say there, and what to do."""
+        if _is_optional_fault(given.type, argument.type):
+            return given.span, "may be `None`", ()
+        run = _unlisted(fault.given, given, argument)
+        if run:
+            return _list_help(run, given.type)
+        label = article(given.type)
+        helps: tuple[Help, ...] = ()
+        if isinstance(given, typed.Local):
+            label = f"this is {label}"
+            if given.type == FLOAT and argument.type == INT:
+                edit = Edit(given.span.whole, f"int({given.span.text})")
+                helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+        return given.span, label, helps
+
+    def _report_too_many(self, fault: _Fault, given: typed.Expr) -> None:
+        positional = fault.given.positional
+        hidden = int(fault.bound and fault.given.receiver is None)  # self, among the positional
+        takes = sum(not a.keyword_only for a in fault.best.signature.arguments) - int(fault.bound)
+        count = len(positional) - hidden
+        place = next(i for i, e in enumerate(positional) if e is given) + 1 - hidden
         secondary: tuple[Label, ...] = ()
-        if function is not None and function.tree is not None:
+        if fault.function is not None and fault.function.tree is not None:
             text = f"{takes} parameter{'' if takes == 1 else 's'}"
-            secondary = (Label(_header(function.tree), text),)
-        verb = "is" if count == 1 else "are"
+            secondary = (Label(_header(fault.function.tree), text),)
         self.report(
             "too-many-arguments",
-            f"`{name}` takes at most {takes} positional argument{'' if takes == 1 else 's'}, "
-            f"but {count} {verb} given",
-            best.given.span,
+            f"`{fault.name}` takes at most {takes} positional argument"
+            f"{'' if takes == 1 else 's'}, but {count} {'is' if count == 1 else 'are'} given",
+            given.span,
             f"the {ordinal(place)} argument",
-            torch=torch,
-            torch_span=torch_span,
+            torch=fault.torch,
+            torch_span=fault.place,
             secondary=secondary,
-            notes=notes,
+            notes=fault.notes,
         )
 
-    def _report_keyword(
-        self,
-        best: Mismatch,
-        keyword: str,
-        given: Given,
-        name: str,
-        torch: str,
-        torch_span: Span,
-        function: Function | None,
-        notes: tuple[str, ...],
-    ) -> None:
-        known = [a.name for a in best.signature.arguments]
+    def _report_keyword(self, fault: _Fault, keyword: str) -> None:
+        known = [a.name for a in fault.best.signature.arguments]
+        message, label = f"`{fault.name}` has no parameter `{keyword}`", "no such parameter"
         if keyword in known:
-            message, label = f"`{name}` got `{keyword}` twice", "given by position as well"
-        else:
-            message, label = f"`{name}` has no parameter `{keyword}`", "no such parameter"
-        assert best.given is not None
-        span = given.spans.get(keyword, best.given.span)
+            message, label = f"`{fault.name}` got `{keyword}` twice", "given by position as well"
+        span = fault.given.spans[keyword]
         close = near_misses(keyword, known) if keyword not in known else []
         secondary: tuple[Label, ...] = ()
         if close:
-            parameter = _parameter(function, close[0])
+            parameter = _parameter(fault.function, close[0])
             if parameter is not None:
                 secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
         name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
@@ -276,36 +257,26 @@ class Mismatches(Context):
             message,
             span,
             label,
-            torch=torch,
-            torch_span=torch_span,
+            torch=fault.torch,
+            torch_span=fault.place,
             secondary=secondary,
-            notes=notes,
+            notes=fault.notes,
             helps=helps,
         )
 
-    def _report_missing(
-        self,
-        best: Mismatch,
-        argument: Argument,
-        name: str,
-        torch: str,
-        torch_span: Span,
-        function: Function | None,
-        notes: tuple[str, ...],
-    ) -> None:
+    def _report_missing(self, fault: _Fault, argument: Argument) -> None:
         secondary: tuple[Label, ...] = ()
-        parameter = _parameter(function, argument.name)
+        parameter = _parameter(fault.function, argument.name)
         if parameter is not None:
             secondary = (Label(parameter.span, f"`{argument.name}` has no default"),)
         self.report(
             "missing-argument",
-            f"`{name}` needs an argument for `{argument.name}`",
-            torch_span,
+            f"`{fault.name}` needs an argument for `{argument.name}`",
+            fault.place,
             f"`{argument.name}` is not given",
-            torch=torch,
-            torch_span=torch_span,
+            torch=fault.torch,
             secondary=secondary,
-            notes=notes,
+            notes=fault.notes,
         )
 
     # ---------------------------------------------------------------------------- operators
@@ -335,12 +306,16 @@ class Mismatches(Context):
         notes: tuple[str, ...] = ()
         helps: tuple[Help, ...] = ()
         text = operand.span.text
+        secondary = self.origin(operand)
         if isinstance(operand, typed.GetAttribute):
             notes = (
                 "only local variables keep the result of a `None` check: between the check and "
                 "the use, other code could set the attribute again",
             )
-            helps = (Help("read the attribute into a local variable first"),)
+            helps = (self._local_help(operand, text),)
+            if text in self.checked_attributes:
+                why = "this check is about an attribute, so it is not remembered"
+                secondary.append(Label(self.checked_attributes[text][0].whole, why))
         elif isinstance(operand, typed.Local):
             helps = (Help(f"check it first: `if {text} is not None:`"),)
         self.report(
@@ -350,10 +325,27 @@ class Mismatches(Context):
             f"`{operand.type.python}`",
             torch=torch,
             torch_span=span,
-            secondary=tuple(self.origin(operand)),
+            secondary=tuple(secondary),
             notes=notes,
             helps=helps,
         )
+
+    def _local_help(self, operand: typed.GetAttribute, text: str) -> Help:
+        """Read the attribute into a local variable before the check."""
+        message, name = "read the attribute into a local variable first", operand.name
+        if text not in self.checked_attributes or self.frame.find(name) is not None:
+            return Help(message)
+        test, attribute = self.checked_attributes[text]
+        source = test.source
+        line = source.line_starts[source.line_index(test.whole.start)]
+        before = source.text[line : test.whole.start]
+        indent = before[: len(before) - len(before.lstrip())]
+        edits = (
+            Edit(Span(source, line, line), f"{indent}{name} = {text}\n"),
+            Edit(attribute.whole, name),
+            Edit(operand.span.whole, name),
+        )
+        return Help(message, edits)
 
     # ------------------------------------------------------------------------------ reasons
 
@@ -388,6 +380,36 @@ def _is_optional_fault(given: Type, wanted: Type) -> bool:
     if wanted is ANY or can_be_none(wanted):
         return False
     return isinstance(given, OptionalType | UnionType) and can_be_none(given)
+
+
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def _unlisted(given: Given, value: typed.Expr, argument: Argument) -> list[typed.Expr]:
+    """The positional arguments, from the one at fault on, that would make the list wanted."""
+    wanted = argument.type.element if isinstance(argument.type, OptionalType) else argument.type
+    if not isinstance(wanted, ListType) or not is_subtype(value.type, wanted.element):
+        return []
+    places = [i for i, e in enumerate(given.positional) if e is value]
+    if not places:
+        return []
+    rest = given.positional[places[0] :]
+    fitting = takewhile(lambda e: e.type == value.type, rest)
+    return list(fitting)
+
+
+def _list_help(run: list[typed.Expr], type: Type) -> tuple[Span, str, tuple[Help, ...]]:
+    """Several values where one list is expected."""
+    first, last = run[0].span.whole, run[-1].span.whole
+    span = Span(first.source, first.start, last.end)
+    label = f"{article(type)}, where a list is expected"
+    if len(run) > 1:
+        count = _COUNTS.get(len(run), str(len(run)))
+        label = f"{count} `{type.python}`s, where one list is expected"
+    what = "the tensors" if type == TENSOR else "them"
+    if len(run) == 1:
+        what = "it"
+    return span, label, (Help(f"pass {what} as a list", (Edit(span, f"[{span.text}]"),)),)
 
 
 def _parameter(function: Function | None, name: str) -> tree.Parameter | None:

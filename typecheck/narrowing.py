@@ -191,6 +191,8 @@ class Narrowing(Attributes):
         name = "aten::__is__" if is_test else "aten::__isnot__"
         value = self.call_operator(name, Given([left, right]), node.span, written=operator)
         tested, target = (left, node.left) if right_is else (right, right_node)
+        if isinstance(target, tree.Attribute) and (left_is or right_is):
+            self.checked_attributes[target.span.text] = (node.span, target.span)
         if not (left_is or right_is) or not isinstance(target, tree.Name):
             return Condition(value)
         facts = {target.id: without_none(tested.type)}

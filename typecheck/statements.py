@@ -8,7 +8,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Label
 from ..frontend.source import Span
 from . import typed
-from .assignments import Assignments
+from .elements import Elements
 from .iteration import Item
 from .joins import Joins
 from .matching import Given
@@ -21,7 +21,7 @@ from .types import ANY, STRING, TENSOR, UNKNOWN, ClassType, Type
 __all__ = ["Statements"]
 
 
-class Statements(Joins, Assignments):
+class Statements(Joins, Elements):
     """Statements.
 
     `declared_return` is the annotated return type, or None; `returned` the join of what was
@@ -104,7 +104,8 @@ class Statements(Joins, Assignments):
         with self.new_frame() as false:
             refined = self.refine(condition.if_false, node.span)
             orelse = refined + self.block(node.orelse)
-        joins = self.join_branches(node.span, node.test.span, true, false)
+        has_else = bool(node.orelse)
+        joins = self.join_branches(node.span, node.test.span, true, false, has_else=has_else)
         into.append(typed.If(node.span, condition.value, body, orelse, joins))
 
     def _static_if(self, node: tree.If, condition: Condition, into: list[typed.Statement]) -> None:
