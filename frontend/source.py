@@ -85,7 +85,11 @@ class Span:
     @property
     def original(self) -> Span | None:
         """What this text was printed from, if it was and the archive remembers it."""
-        return None if self.source.origin is None else self.source.origin(self.start)
+        if self.source.origin is None:
+            return None
+        # `a.b.c`, `a[i]` begin with the text of a part; the end of an expression is its own
+        is_expression = self.start < self.end and self.line == self.end_line
+        return self.source.origin(self.end - 1 if is_expression else self.start)
 
     @property
     def filename(self) -> str | None:

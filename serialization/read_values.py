@@ -153,9 +153,8 @@ class ValueReader:
     def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
         array = self.value(node)
         assert isinstance(array, np.ndarray)
-        handle = Parameter._of(array) if is_parameter else Tensor._of(array)
-        handle.requires_grad = node.requires_grad
-        return handle
+        handle = Parameter if is_parameter else Tensor
+        return handle._of(array, node.requires_grad)
 
     # -- errors
 
