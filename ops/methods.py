@@ -90,17 +90,35 @@ def _give_operators() -> None:
         _give(f"__{name}__", _unary(eager_function(f"aten::{operator_name}")))
 
 
+_FUNCTIONS_ALONE: Final = frozenset(
+    """gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ selu selu_ celu celu_ hardsigmoid
+    hardsigmoid_ hardswish hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_
+    relu6 relu6_ threshold threshold_ glu count remove index alias zeros_like ones_like empty_like
+    full_like rsub fill expand_copy numpy_T rand_like randn_like randint_like dropout_ var_mean
+    std_mean append slice where""".split()
+)
+"""Operators with a `self` that Python knows as functions alone."""
+
+
 def _give_methods() -> None:
     """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
     for entry in TABLE:
         space, _, name = entry.name.partition("::")
-        arguments = entry.schema.partition("(")[2]
-        if space != "aten" or name.startswith("_") or name in Tensor.__dict__:
+        if space != "aten" or name.startswith(("_", "special_")) or name in _FUNCTIONS_ALONE:
             continue
-        if arguments.startswith("Tensor") and arguments.partition(",")[0].split(")")[0:1]:
-            first = arguments.split(",")[0].rstrip(")").split(" ")
-            if "self" in arguments.partition(",")[0] or first[-1] in ("input", "condition"):
+        first = entry.schema.partition("(")[2].replace(")", ",").split(",")[0]
+        if (
+            "(a" in entry.schema[: len(entry.full_name) + 8]
+        ):  # an alias mark has brackets of its own
+            first = entry.schema[len(entry.full_name) + 1 :].partition(",")[0].rstrip(") ")
+        if first.startswith("Tensor") and first.split(" ")[-1].rstrip(")") == "self":
+            if name not in Tensor.__dict__:
                 setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
+
+
+def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """This tensor's elements where the condition holds, the other's elsewhere."""
+    return eager_function("aten::where")(condition, self, other)
 
 
 # --------------------------------------------------------------------------- conversions
@@ -144,7 +162,9 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return converted
 
 
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
     made = np.asarray(data._array if isinstance(data, Tensor) else data)
     return Tensor._of(made.astype((dtype or self.dtype).numpy), requires_grad)
@@ -164,7 +184,7 @@ def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, split):
+    for method in (to, new_tensor, nonzero, split, where):
         setattr(Tensor, method.__name__, method)
 
 

@@ -1,0 +1,98 @@
+"""Whether gradients are recorded: `no_grad`, `enable_grad`, `inference_mode`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, Self
+
+from .table import operator
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+_ENABLED: ContextVar[bool] = ContextVar("grad_enabled", default=True)
+
+
+def is_grad_enabled() -> bool:
+    """Whether gradients are recorded here."""
+    return _ENABLED.get()
+
+
+class _GradMode:
+    """A mode for a `with` block, or for every call of the function it decorates."""
+
+    mode = True
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        self._before: list[bool] = []
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        made = super().__new__(cls)
+        if callable(function):  # @no_grad without brackets
+            made.__init__()  # type: ignore[misc]
+            return made(function)
+        return made
+
+    def __enter__(self) -> Self:
+        self._before.append(_ENABLED.get())
+        _ENABLED.set(self.mode)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _ENABLED.set(self._before.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return call
+
+
+class no_grad(_GradMode):
+    """No gradients are recorded inside."""
+
+    mode = False
+
+
+class enable_grad(_GradMode):
+    """Gradients are recorded inside."""
+
+
+class inference_mode(_GradMode):
+    """No gradients are recorded inside, nor can they be later."""
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = not mode
+
+
+class set_grad_enabled(_GradMode):
+    """Switch recording at once; as a context manager, back at the end of the block."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = bool(mode)
+        self._before.append(_ENABLED.get())
+        _ENABLED.set(self.mode)
+
+    def __enter__(self) -> Self:
+        return self
+
+
+@operator("aten::is_grad_enabled() -> bool")
+def grad_enabled() -> bool:
+    return _ENABLED.get()
+
+
+@operator("aten::set_grad_enabled(bool val) -> ()")
+def set_enabled(val: bool) -> None:
+    _ENABLED.set(val)

@@ -1,0 +1,223 @@
+"""What `rushlight.<name>` offers of tensors: functions, dtypes, modes, random numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from . import methods
+from .construct import as_tensor, finfo, from_numpy, iinfo, stands_for, tensor
+from .dispatch import EagerFunction, eager_function
+from .display import set_printoptions
+from .dtype import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    Device,
+    DType,
+    Layout,
+    MemoryFormat,
+    dtype_by_number,
+    get_default_dtype,
+    set_default_dtype,
+)
+from .errors import OperatorError
+from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .random import Generator, default_generator
+from .random import manual_seed as seed_default_generator
+from .table import TABLE
+from .tensor import Parameter, Size, Tensor
+
+__all__ = ["public_names"]
+
+_METHODS_ALONE: Final = frozenset(
+    """add_ sub_ mul_ div_ floor_divide_ remainder_ fmod_ pow_ eq_ ne_ not_equal_ lt_ less_ le_
+    less_equal_ gt_ greater_ ge_ greater_equal_ logical_not_ logical_and_ logical_or_ logical_xor_
+    bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ masked_fill_ lgamma_ sign_ sgn_ addcmul_
+    addcdiv_ lerp_ scatter_ scatter_add_ copy_ uniform_ normal_ exponential_ random_ bernoulli_
+    gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ hardsigmoid hardsigmoid_ hardswish
+    hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_ relu6 relu6_ glu
+    linear unfold len slice count index remove sorted Int Float Bool item IntImplicit
+    FloatImplicit ScalarImplicit ComplexImplicit to type_as contiguous alias new_zeros new_ones
+    new_empty new_full nonzero_numpy repeat view view_as reshape_as expand expand_as numpy_T mT
+    size dim stride storage_offset element_size is_contiguous data nonzero split einsum meshgrid
+    broadcast_tensors tensor as_tensor manual_seed is_grad_enabled set_grad_enabled
+    device append list cpu initial_seed""".split()
+)
+"""Operators that are no `torch.<name>` by themselves: methods, members of `torch.nn.functional`,
+or written by hand below."""
+
+_SHORT_NAMES: Final = {
+    **{"float": "float32", "double": "float64", "half": "float16", "int": "int32"},
+    **{"long": "int64", "short": "int16", "cfloat": "complex64", "cdouble": "complex128"},
+    **{"chalf": "complex32"},
+}
+
+
+# --------------------------------------------------------------------------- written by hand
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+@stands_for("aten::manual_seed")
+def manual_seed(seed: int) -> Generator:
+    """Start the stream of a seed in the default generator, which is returned."""
+    return seed_default_generator(seed)
+
+
+def seed() -> int:
+    """Start the stream of a seed from the operating system, which is returned."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator was started with."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator, as bytes."""
+    return Tensor._of(np.frombuffer(default_generator.state_bytes(), np.uint8).copy())
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Go back to a state of the default generator."""
+    default_generator.set_state_bytes(new_state._array.tobytes())
+
+
+@stands_for("aten::nonzero")
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+    return methods.nonzero(input, as_tuple=as_tuple)
+
+
+@stands_for("aten::split")
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+    """Parts of the given size, or sizes, along a dimension."""
+    return eager_function("aten::split")(tensor, split_size_or_sections, dim)
+
+
+@stands_for("aten::einsum")
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
+    given = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+    )
+    return eager_function("aten::einsum")(equation, list(given))
+
+
+@stands_for("aten::meshgrid")
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """The coordinates of the grid that some vectors span."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return eager_function("aten::meshgrid")(list(given), indexing=indexing)
+
+
+@stands_for("aten::broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> Any:
+    """The tensors, expanded to their common shape."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return eager_function("aten::broadcast_tensors")(list(given))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that all the given ones broadcast to.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    try:
+        return Size(np.broadcast_shapes(*shapes))
+    except ValueError:
+        raise OperatorError(
+            "Shape mismatch: objects cannot be broadcast to a single shape", code="shape-mismatch"
+        ) from None
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether it is a storage."""
+    return hasattr(obj, "nbytes") and hasattr(obj, "data_ptr") and not isinstance(obj, Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input._array.size
+
+
+def promote_types(type1: DType, type2: DType) -> DType:
+    """The smallest dtype above both."""
+    found: DType = eager_dtype("aten::promote_types", type1, type2)
+    return found
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a result of one dtype may be written into a tensor of the other."""
+    entry = TABLE.operators("aten::can_cast")[0]
+    return bool(entry.forward(from_.number, to.number))
+
+
+def eager_dtype(name: str, *dtypes: DType) -> DType:
+    """The dtype an operator over dtypes gives."""
+    number = TABLE.operators(name)[0].forward(*(d.number for d in dtypes))
+    assert isinstance(number, int)
+    return dtype_by_number(number)
+
+
+_BY_HAND: Final[dict[str, Any]] = {
+    **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
+    **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
+    **{"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy},
+    **{
+        "is_tensor": is_tensor,
+        "is_storage": is_storage,
+        "numel": numel,
+        "manual_seed": manual_seed,
+    },
+    **{"seed": seed, "initial_seed": initial_seed, "get_rng_state": get_rng_state},
+    **{"set_rng_state": set_rng_state, "default_generator": default_generator},
+    **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
+    **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
+    **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
+    **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},
+    **{"set_default_dtype": set_default_dtype, "no_grad": no_grad, "enable_grad": enable_grad},
+    **{"inference_mode": inference_mode, "set_grad_enabled": set_grad_enabled},
+    **{"is_grad_enabled": is_grad_enabled},
+    **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None},
+}
+
+
+def _is_tensor_function(name: str) -> bool:
+    """Whether an overload takes or gives a tensor; read off the schema text, unparsed."""
+    return any("Tensor" in entry.schema for entry in TABLE.operators(name))
+
+
+def public_names() -> dict[str, Any]:
+    """What `rushlight.<name>` stands for, by name."""
+    names: dict[str, Any] = {}
+    for qualified in TABLE.names():
+        space, _, name = qualified.partition("::")
+        if space != "aten" or name.startswith("_") or name in _METHODS_ALONE:
+            continue
+        if _is_tensor_function(qualified) and not name.startswith("special_"):
+            names[name] = eager_function(qualified)
+    names |= DTYPES
+    names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
+    names |= LAYOUTS
+    names |= MEMORY_FORMATS
+    return names | _BY_HAND
+
+
+def special_names() -> dict[str, EagerFunction]:
+    """What `rushlight.special.<name>` stands for, by name."""
+    prefix = "aten::special_"
+    return {
+        name.removeprefix(prefix): eager_function(name)
+        for name in TABLE.names()
+        if name.startswith(prefix)
+    }
