@@ -65,6 +65,7 @@ class Emitter:
         self.frames: list[Frame] = []
         self.temporaries: dict[int, Value] = {}
         self.leaving: set[Block] = set()
+        self.nameless: list[Value] = []
         self._numbers: dict[tuple[type, object], Value] = {}
 
     # -- blocks

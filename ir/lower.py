@@ -38,4 +38,6 @@ def lower(function: TypedFunction, table: OperatorTable, evaluate: Evaluate) -> 
             state.store(parameter.name, value)
         state.statements(function.body)
         graph.block.add_output(state.uninitialized(function.returns))
+    for value in state.nameless:
+        value.name = None
     return graph

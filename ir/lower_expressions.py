@@ -63,7 +63,10 @@ class ExpressionLowering(Emitter):
                 return self.make_tuple(self._all(expr.elements), expr.type)
             case typed.ListLiteral():
                 inputs = self._all(expr.elements)
-                return self.emit("prim::ListConstruct", inputs, (expr.type,)).output
+                value = self.emit("prim::ListConstruct", inputs, (expr.type,)).output
+                if not expr.hinted:
+                    self.nameless.append(value)
+                return value
             case typed.DictLiteral():
                 pairs = zip(expr.keys, expr.values, strict=True)
                 inputs = [self.expression(part) for pair in pairs for part in pair]

@@ -56,7 +56,7 @@ class TypeReader:
             case "named_tuple_type":
                 fields = [(str(f.children[0]), self.read(f.children[1])) for f in parts]
                 names, types = tuple(n for n, _ in fields), tuple(t for _, t in fields)
-                return TupleType(types, "NamedTuple", names)
+                return TupleType(types, None, names)
             case "enum_type":
                 name = str(parts[0])
                 return self.known.setdefault(name, EnumType(name, INT, ()))

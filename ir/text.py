@@ -45,7 +45,7 @@ def type_text(type: Type) -> str:
             return f"{type_text(element)}[]"
         case OptionalType(element):
             return f"{type_text(element)}?"
-        case TupleType(elements, None):
+        case TupleType(elements, _, ()):
             return f"({', '.join(map(type_text, elements))})"
         case TupleType(elements, _, fields):
             parts = (f"{n} : {type_text(t)}" for n, t in zip(fields, elements, strict=True))

@@ -157,7 +157,10 @@ class TupleLiteral(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ListLiteral(Expr):
+    """`hinted` is False for a `[]` whose element type nothing told (torch leaves it nameless)."""
+
     elements: tuple[Expr, ...]
+    hinted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
