@@ -71,7 +71,8 @@ class Displays(Forms):
         elements = self._elements(nodes, [None] * len(nodes), statements)
         wanted = _container(hint, ListType)
         type = self._list_type(node, elements, wanted if isinstance(wanted, ListType) else None)
-        result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements))
+        hinted = bool(elements) or wanted is not None
+        result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements), hinted)
         if wanted is not None and hint is not None and hint != wanted:
             result = typed.UncheckedCast(NOWHERE, hint, result)
         if not statements:
