@@ -235,10 +235,7 @@ def arange(
             headline=f"{end} cannot be reached from {start} in steps of {step}",
         )
     whole = all(isinstance(n, int) for n in (start, end, step))
-    if dtype is None:
-        wanted = _INT64 if whole else default_dtype.float
-    else:
-        wanted = numpy_dtype(dtype)
+    wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
     if wanted.kind in "iu":
         start, end, step, whole = int(start), int(end), int(step), True
     count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
@@ -293,10 +290,7 @@ def logspace(
 
 def _indices(below: bool) -> Callable[..., Array]:
     def indices(row: int, col: int, offset: int, dtype: int | None, *options: Any) -> Array:
-        if below:
-            places = np.tril_indices(row, offset, col)
-        else:
-            places = np.triu_indices(row, offset, col)
+        places = np.tril_indices(row, offset, col) if below else np.triu_indices(row, offset, col)
         return np.stack(places).astype(_INT64 if dtype is None else numpy_dtype(dtype))
 
     return indices

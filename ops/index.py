@@ -145,7 +145,7 @@ def _check_index(self: Array, dim: int, index: Array, name: str) -> int:
             roles={"index": "must be int64"},
         )
     size = self.shape[axis] if self.ndim else 1
-    if index.size and not (0 <= index.min() and index.max() < size):
+    if index.size and not (index.min() >= 0 and index.max() < size):
         if name == "index_select":
             raise IndexOutOfRange(
                 "index out of range in self",

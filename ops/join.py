@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -210,7 +211,7 @@ def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
 def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array]:
     axis = wrap_dim(dim, self.ndim)
     bounds = [0, *indices, self.shape[axis]]
-    return [_part(self, axis, a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [_part(self, axis, a, b) for a, b in pairwise(bounds)]
 
 
 # --------------------------------------------------------------------------- repeating, turning

@@ -5,13 +5,14 @@ Importing this gives them to `Tensor`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from .dispatch import EagerFunction, eager_function
-from .dtype import DType
+from .dtype import DTYPES, DType
 from .table import TABLE
 from .tensor import Tensor
 
@@ -100,20 +101,17 @@ _FUNCTIONS_ALONE: Final = frozenset(
 """Operators with a `self` that Python knows as functions alone."""
 
 
+_TAKES_SELF: Final = re.compile(r"\(Tensor(\([^)]*\))? self[,)]")
+
+
 def _give_methods() -> None:
     """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
     for entry in TABLE:
         space, _, name = entry.name.partition("::")
         if space != "aten" or name.startswith(("_", "special_")) or name in _FUNCTIONS_ALONE:
             continue
-        first = entry.schema.partition("(")[2].replace(")", ",").split(",")[0]
-        if (
-            "(a" in entry.schema[: len(entry.full_name) + 8]
-        ):  # an alias mark has brackets of its own
-            first = entry.schema[len(entry.full_name) + 1 :].partition(",")[0].rstrip(") ")
-        if first.startswith("Tensor") and first.split(" ")[-1].rstrip(")") == "self":
-            if name not in Tensor.__dict__:
-                setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
+        if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and name not in Tensor.__dict__:
+            setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Any:
@@ -131,8 +129,6 @@ _CASTS: Final = {
 
 
 def _cast(name: str) -> Callable[..., Tensor]:
-    from .dtype import DTYPES
-
     dtype = DTYPES[name]
 
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
