@@ -1,14 +1,14 @@
 """Functions of layers without state.  Each is a Python function that can be scripted as well.
 
-Their local names show in the code of archives, where they are those of torch.
+Their statements and local names show in the code of archives, where they are those of torch.
 """
 
 from __future__ import annotations
 
 import warnings
 
-from ..ops.dtype import DType
 from ..ops.dispatch import eager_function
+from ..ops.dtype import DType
 from ..ops.tensor import Tensor
 
 __all__ = ["linear", "relu", "sigmoid", "softmax", "tanh"]
@@ -19,7 +19,7 @@ linear = eager_function("aten::linear")
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(x, 0)` of every element."""
-    if inplace:
+    if inplace:  # noqa: SIM108
         result = input.relu_()
     else:
         result = input.relu()
@@ -43,7 +43,7 @@ def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
         "Change the call to include dim=X as an argument.",
         stacklevel=stacklevel,
     )
-    if ndim == 0 or ndim == 1 or ndim == 3:
+    if ndim == 0 or ndim == 1 or ndim == 3:  # noqa: SIM108
         ret = 0
     else:
         ret = 1
@@ -56,7 +56,7 @@ def softmax(
     """Exponentials along `dim`, divided by their sum, computed in `dtype` if given."""
     if dim is None:
         dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
-    if dtype is None:
+    if dtype is None:  # noqa: SIM108
         ret = input.softmax(dim)
     else:
         ret = input.softmax(dim, dtype=dtype)

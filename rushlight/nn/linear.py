@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..ops.dtype import Device, DType
 from ..ops.dispatch import eager_function
+from ..ops.dtype import Device, DType
 from ..ops.tensor import Parameter, Tensor
 from . import functional, init
 from .module import Module

@@ -46,6 +46,9 @@ class Module:
     """Base class of everything with parameters.  Subclasses call `super().__init__()` first."""
 
     dump_patches: ClassVar[bool] = False
+    call_super_init: ClassVar[bool] = False
+    """Whether `__init__` hands its arguments on to the next class, for multiple inheritance."""
+
     _version: ClassVar[int] = 1
 
     training: bool
@@ -65,7 +68,9 @@ class Module:
 
     forward: Callable[..., Any] = _forward_unimplemented
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            self._refuse(args, kwargs)
         own = self.__dict__
         own["training"] = True
         own["_parameters"] = {}
@@ -75,6 +80,17 @@ class Module:
             own[table] = OrderedDict()
         own["_is_full_backward_hook"] = None
         own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """`Module.__init__` takes no arguments; say so under the name of the user's class."""
+        method = f"{type(self).__name__}.__init__()"
+        for name in kwargs:
+            raise TypeError(f"{method} got an unexpected keyword argument '{name}'")
+        if args:
+            given = len(args) + 1
+            raise TypeError(f"{method} takes 1 positional argument but {given} were given")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -446,8 +462,8 @@ class Module:
                 below = f"{prefix}{name}."
                 child.state_dict(destination=destination, prefix=below, keep_vars=keep_vars)
         for after in self._state_dict_hooks.values():
-            changed = after(self, destination, prefix, metadata)
-            destination = destination if changed is None else changed
+            if after(self, destination, prefix, metadata) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
         return destination
 
     def _save_to_state_dict(
