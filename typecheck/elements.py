@@ -100,14 +100,22 @@ class Elements(Assignments):
         if located.value.type is UNKNOWN:
             return
         place = self.let(located.value, into)
+        located.tensors = self._settled(located.tensors, into)
         value = self._as_tensor(value, place)
         if not located.tensors:
             call = self.call_operator("aten::copy_", Given([place, value]), span, written="[] =")
         else:
+            value = self.let(value, into)
             indices = self.index_list(located.tensors)
             given = Given([place, indices, value])
             call = self.call_operator("aten::index_put_", given, span, written="[] =")
         into.append(typed.Evaluate(span, call))
+
+    def _settled(
+        self, tensors: list[typed.Expr | None], into: list[typed.Statement]
+    ) -> list[typed.Expr | None]:
+        """Tensor indices, evaluated now."""
+        return [self.let(t, into) if t is not None else None for t in tensors]
 
     def _as_tensor(self, value: typed.Expr, like: typed.Expr) -> typed.Expr:
         """A number becomes a tensor of the dtype and device of where it goes."""
@@ -204,6 +212,9 @@ class Elements(Assignments):
         into: list[typed.Statement],
     ) -> None:
         located = self.locate(owner, target.indices, target.span, into)
+        if located.tensors:
+            located.value = self.let(located.value, into)
+            located.tensors = self._settled(located.tensors, into)
         value = self.expression(node.value)
         if UNKNOWN in (located.value.type, value.type):
             return
@@ -213,7 +224,7 @@ class Elements(Assignments):
             call = self.call_operator(name, given, node.span, written=written)
             into.append(typed.Evaluate(node.span, call))
             return
-        place = self.let(located.value, into)
+        place = located.value
         value = self.let(value, into)
         indices = self.let(self.index_list(located.tensors), into)
         old = self.call_operator("aten::index", Given([place, indices]), node.span)
