@@ -23,17 +23,17 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         result = input.relu_()
     else:
         result = input.relu()
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))` of every element."""
-    return input.sigmoid()
+    return input.sigmoid()  # type: ignore[no-any-return]
 
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent of every element."""
-    return input.tanh()
+    return input.tanh()  # type: ignore[no-any-return]
 
 
 def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -60,4 +60,4 @@ def softmax(
         ret = input.softmax(dim)
     else:
         ret = input.softmax(dim, dtype=dtype)
-    return ret
+    return ret  # type: ignore[no-any-return]

@@ -166,7 +166,7 @@ class Module:
 
     # -- registration --------------------------------------------------------------------------
 
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
+    def register_parameter(self, name: str, param: object) -> None:
         """Add a parameter, or a place for one.
 
         Raises:
@@ -180,7 +180,7 @@ class Module:
             raise TypeError(f"{given} (torch.nn.Parameter or None required)")
         self._parameters[name] = param
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: object, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; only persistent ones are saved.
 
         Raises:
@@ -400,7 +400,7 @@ class Module:
             TypeError: the dtype is neither floating point nor complex.
         """
         if isinstance(device, Tensor):
-            device, dtype = device.device, device.dtype
+            dtype, device = device.dtype, device.device
         elif isinstance(device, DType):
             device, dtype = None, device
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):

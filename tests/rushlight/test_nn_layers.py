@@ -142,11 +142,12 @@ def test_module_list() -> None:
     assert names(m) == ["ReLU", "Identity", "Tanh", "Sigmoid"]
     assert type(m.pop(1)) is nn.Identity
     assert names(m[1:]) == ["Tanh", "Sigmoid"]
-    assert names(m + [nn.ReLU()]) == ["ReLU", "Tanh", "Sigmoid", "ReLU"]
-    assert isinstance(m + [], nn.ModuleList)
+    longer = m + nn.ModuleList([nn.ReLU()])
+    assert isinstance(longer, nn.ModuleList)
+    assert names(longer) == ["ReLU", "Tanh", "Sigmoid", "ReLU"]
     assert "0" not in dir(m)
-    text = "ModuleList(\n  (0-4): 5 x Linear(in_features=1, out_features=1, bias=True)\n  (5): ReLU()\n)"
-    assert repr(nn.ModuleList([nn.Linear(1, 1) for _ in range(5)] + [nn.ReLU()])) == text
+    text = "ModuleList(\n  (0-4): 5 x Softmax(dim=1)\n  (5): ReLU()\n)"
+    assert repr(nn.ModuleList([*(nn.Softmax(1) for _ in range(5)), nn.ReLU()])) == text
     assert repr(nn.ModuleList()) == "ModuleList()"
 
 

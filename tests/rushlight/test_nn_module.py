@@ -146,7 +146,7 @@ def test_init_comes_first() -> None:
 
 
 def test_missing_attribute() -> None:
-    with pytest.raises(AttributeError, match="^'Model' object has no attribute 'zz'$"):
+    with pytest.raises(AttributeError, match=r"^'Model' object has no attribute 'zz'$"):
         _ = Model().zz
     with pytest.raises(AttributeError, match="'Model' object has no attribute 'zz'"):
         del Model().zz
@@ -210,7 +210,7 @@ def test_dotted_names() -> None:
     for target, text in [("0.l.x", "Linear has no attribute `x`"), ("0.p", "is not an nn.Module")]:
         with pytest.raises(AttributeError, match=text):
             m.get_submodule(target)
-    with pytest.raises(AttributeError, match="`in_features` is not an nn.Parameter"):
+    with pytest.raises(AttributeError, match=r"`in_features` is not an nn.Parameter"):
         m.get_parameter("0.l.in_features")
     with pytest.raises(AttributeError, match="`p` is not a buffer"):
         m.get_buffer("0.p")
