@@ -97,7 +97,7 @@ class ValueReader:
             case ComplexNode(value):
                 return value
             case DeviceNode(name):
-                return Device(name)
+                return self._device(name)
             case EnumNode():
                 return self._enum_member(node)
             case ObjectNode():
@@ -109,6 +109,12 @@ class ValueReader:
             return {self.value(key): self.value(value) for key, value in node.items}
         except TypeError:
             raise self._damaged("has a dict with a key that no dict can have") from None
+
+    def _device(self, name: str) -> Device:
+        try:
+            return Device(name)
+        except RuntimeError:
+            raise self._damaged(f"names a device that does not exist: {name!r}") from None
 
     def _enum_member(self, node: EnumNode) -> EnumMember:
         enum = self._type_named(node.cls.qualified_name)
