@@ -20,7 +20,9 @@ def test_names_types_and_defaults() -> None:
 
 
 def test_sizes_optionals_and_words() -> None:
-    text = "aten::f(int[2] k, ScalarType? dtype=None, bool[]? m=None, float e=1, str s='a') -> int[]"
+    text = (
+        "aten::f(int[2] k, ScalarType? dtype=None, bool[]? m=None, float e=1, str s='a') -> int[]"
+    )
     f = parse_schema(text)
     assert f.arguments[0].size == 2
     assert f.arguments[0].type == ListType(INT)
