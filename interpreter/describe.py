@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..frontend.diagnostics import ValueNote
-from ..frontend.source import UNKNOWN
-from ..ir.graph import Value
+from ..ir.graph import Node
 from .objects import ScriptObject
+from .spelling import operand_texts
 
-__all__ = ["Operand", "describe", "explain_index", "value_notes"]
+__all__ = ["Operand", "describe", "explain", "operands_of", "value_notes"]
 
 MOST = 8
 """How many elements of a value are shown."""
@@ -21,34 +21,33 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a failing instruction read: the value of the graph and the machine's value of it."""
+    """What a failing instruction read: how the program spells it, its parameter's name in the
+    operator's schema, and the machine's value."""
 
-    value: Value
+    text: str
+    parameter: str
     found: Any
 
 
+def operands_of(node: Node, found: Sequence[Any]) -> list[Operand]:
+    """The operands of a node whose inputs had these values."""
+    if len(found) != len(node.inputs):
+        return []
+    names = [] if node.signature is None else [a.name for a in node.signature.arguments]
+    names += [""] * (len(found) - len(names))
+    return [
+        Operand(text, name, value)
+        for text, name, value in zip(operand_texts(node), names, found, strict=False)
+    ]
+
+
 def value_notes(operands: Sequence[Operand]) -> tuple[ValueNote, ...]:
-    """The operands that have a name or expression in the source, each once."""
+    """The operands that have a spelling in the source, each once."""
     notes: dict[str, ValueNote] = {}
     for operand in operands:
-        text = expression_of(operand.value)
-        if text and text not in notes and not isinstance(operand.found, ScriptObject):
-            notes[text] = ValueNote(text, describe(operand.found))
+        if operand.text and not isinstance(operand.found, ScriptObject):
+            notes.setdefault(operand.text, ValueNote(operand.text, describe(operand.found)))
     return tuple(notes.values())
-
-
-def expression_of(value: Value) -> str:
-    """How the program spells a value: its variable's name, or its expression if that is short."""
-    node = value.node
-    if node.kind == "prim::Constant":
-        return ""
-    if node.kind == "prim::GetAttr":
-        owner = expression_of(node.inputs[0])
-        return f"{owner}.{node.attributes['name']}" if owner else ""
-    if value.base_name is not None:
-        return value.base_name
-    text = node.span.text if node.span is not UNKNOWN else ""
-    return text if len(text) <= 40 and "\n" not in text else ""
 
 
 def describe(value: Any) -> str:
@@ -66,8 +65,14 @@ def describe(value: Any) -> str:
 
 
 def _elements(array: np.ndarray[Any, Any]) -> str:
-    text = np.array2string(array, separator=", ", precision=4, max_line_width=1000)
-    return " ".join(text.split())
+    text = np.array2string(
+        array,
+        separator=", ",
+        precision=4,
+        max_line_width=1000,
+        formatter={"bool": str},
+    )
+    return " ".join(text.split()).replace("[ ", "[")
 
 
 def _describe_container(value: Any) -> str:
@@ -102,11 +107,20 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def explain_index(operands: Sequence[Operand]) -> str:
-    """What indices would be valid, if the first operand is a list."""
+def explain(operands: Sequence[Operand], code: str, roles: Mapping[str, str]) -> str:
+    """A few words for the failing expression: what its operands are like."""
+    if code == "index-out-of-range":
+        return _explain_index(operands)
+    parts = [
+        f"`{o.text}` {roles[o.parameter]}" for o in operands if o.parameter in roles and o.text
+    ]
+    return ", ".join(parts)
+
+
+def _explain_index(operands: Sequence[Operand]) -> str:
     if not operands or not isinstance(operands[0].found, list | str):
         return ""
     count = len(operands[0].found)
     if not count:
-        return f"`{expression_of(operands[0].value) or 'the list'}` is empty"
+        return f"`{operands[0].text or 'the list'}` is empty"
     return f"valid indices are {-count} to {count - 1}"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..frontend.diagnostics import Diagnostic, Frame, Label
+from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.exceptions import exception_for
-from ..frontend.paths import is_own_file
-from ..frontend.source import UNKNOWN, Span
 from ..frontend.torch_text import runtime_error_text
 from ..ir.graph import Node
 from ..ops.errors import OperatorError
 from ..typecheck.functions import Function
+from ..typecheck.types import TENSOR
 from .actions import ScriptRaise
+from .call_stack import named_frames, original, torch_frames, users_frame, where
 from .code import Code
-from .describe import Operand, explain_index, value_notes
+from .describe import Operand, explain, operands_of, value_notes
 from .instructions import Instruction, row
 from .machine import MachineFailure
 from .plan import Plan
@@ -26,8 +26,13 @@ Read = Callable[[int], Any]
 """The value of an operand: a register's number, or a constant's, which is negative."""
 
 
-_OF_PYTHON = (LookupError, ZeroDivisionError, TypeError, ValueError, AttributeError)
-"""What Python and NumPy raise where a plan writes out an operator."""
+_SAVED = " (source saved in the archive)"
+
+
+def _is_of_python(cause: Exception) -> bool:
+    """Whether this is what Python or NumPy raises where a plan writes out an operator."""
+    builtin = (LookupError, ZeroDivisionError, TypeError, ValueError, AttributeError)
+    return isinstance(cause, builtin) and not isinstance(cause, OperatorError)
 
 
 class Failure(Exception):
@@ -66,7 +71,7 @@ class Failure(Exception):
             return registers.get(f"r{number}") if number >= 0 else plan.code.constants[-1 - number]
 
         failure = cls._at(cause, step.node, step.instruction, plan.code, read)
-        if isinstance(cause, _OF_PYTHON) and not isinstance(cause, OperatorError):
+        if failure.cause is cause and _is_of_python(cause):
             values = [read(number) for number in _read_numbers(step.instruction)]
             failure.cause = _forward_error(cause, step.instruction, plan.code, values)
         return failure
@@ -78,10 +83,22 @@ class Failure(Exception):
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
         values = [read(number) for number in _read_numbers(instruction)]
-        operands = [
-            Operand(value, found) for value, found in zip(node.inputs, values, strict=False)
-        ]
-        return cls(cause, [node], operands if len(values) == len(node.inputs) else [])
+        cause = _undefined_tensor(node, values) or cause
+        return cls(cause, [node], operands_of(node, values))
+
+
+def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None:
+    """The error of an operator that was given None for a tensor, which calls from Python can do."""
+    arguments = () if node.signature is None else node.signature.arguments
+    for position, (argument, value) in enumerate(zip(arguments, values, strict=False)):
+        if value is None and argument.type == TENSOR:
+            return OperatorError(
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for "
+                f"argument #{position} '{argument.name}'",
+                code="none-value",
+                headline="this is None, where a `Tensor` is needed",
+            )
+    return None
 
 
 def _read_numbers(instruction: Instruction) -> list[int]:
@@ -114,9 +131,9 @@ def script_error(failure: Failure, function: Function) -> Exception:
     """The exception for a failure of `function`: torch's class and text, and the diagnostic."""
     raised = isinstance(failure.cause, ScriptRaise)
     error, message = _last_line(failure.cause)
-    frames = _torch_frames(failure.nodes, function)
-    original = [f for f in map(_original, frames) if f is not None]
-    text = runtime_error_text(frames, message, error=error, original=original)
+    frames = torch_frames(failure.nodes, function)
+    written = [f for f in map(original, frames) if f is not None]
+    text = runtime_error_text(frames, message, error=error, original=written)
     diagnostic = _diagnostic(failure, function, "ScriptError" if raised else "RuntimeError")
     return exception_for([diagnostic], text)
 
@@ -130,66 +147,30 @@ def _last_line(cause: Exception) -> tuple[str, str]:
     return "RuntimeError", str(cause)
 
 
-def _torch_frames(nodes: Sequence[Node], function: Function) -> list[Frame]:
-    """The frames that torch shows: a node without results forgets the calls it came through."""
-    frames: list[Frame] = []
-    for number, node in enumerate(nodes):
-        outer = function.name if number == 0 else _function_of(node.span, function.name)
-        if node.outputs:
-            frames.extend(_frames(node, outer))
-        elif node.span is not UNKNOWN:
-            frames.append(Frame(outer, node.span))
-    return frames
-
-
-def _frames(node: Node, outermost: str) -> list[Frame]:
-    """The calls that lead to a node and the node itself, outermost first."""
-    frames = [Frame(site.function, site.span) for site in node.call_stack]
-    if node.span is not UNKNOWN:
-        name = _function_of(node.span, outermost) if node.call_stack else outermost
-        frames.append(Frame(name, node.span))
-    return frames
-
-
-def _function_of(span: Span, otherwise: str) -> str:
-    return span.source.function or otherwise
-
-
-def _original(frame: Frame) -> Frame | None:
-    span = frame.span.original
-    return None if span is None else Frame(frame.function, span)
-
-
 def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnostic:
     cause = failure.cause
-    frames: list[Frame] = []
-    for number, node in enumerate(failure.nodes):
-        outer = function.qualified_name if number == 0 else ""
-        frames.extend(_frames(node, outer or _function_of(node.span, "")))
-    shown = [_original(f) or f for f in frames]
-    place = _users_frame(shown)
+    frames = named_frames(failure.nodes, function)
+    shown = [original(f) or f for f in frames]
+    number = users_frame(shown)
+    archived = [f.span for f, s in zip(frames, shown, strict=True) if s is not f]
     code, headline = _headline(cause)
     label = None
-    if place is not None:
-        label = Label(place.span, explain_index(failure.operands) if "index" in code else "")
+    if number >= 0:
+        roles = cause.roles if isinstance(cause, OperatorError) else {}
+        label = Label(shown[number].span, explain(failure.operands, code, roles))
     return Diagnostic(
         code=code,
         message=headline,
         primary=label,
-        where=_where(failure, function, place),
+        where=where(failure.nodes, frames, number) + (_SAVED if archived else ""),
+        notes=(f"in the archive: {', '.join(f'{s.filename}:{s.line}' for s in archived)}",)
+        if archived
+        else (),
         values=value_notes(failure.operands),
         stack=tuple(shown) if len(shown) > 1 else (),
         torch_message=_last_line(cause)[1],
         exception=exception,
     )
-
-
-def _users_frame(frames: Sequence[Frame]) -> Frame | None:
-    """The innermost frame in the user's own source; failing that the innermost."""
-    for frame in reversed(frames):
-        if not is_own_file(frame.span.filename or ""):
-            return frame
-    return frames[-1] if frames else None
 
 
 def _headline(cause: Exception) -> tuple[str, str]:
@@ -209,21 +190,3 @@ def _headline(cause: Exception) -> tuple[str, str]:
 def _lowered(text: str) -> str:
     """A sentence without its capital, unless that belongs to a name."""
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
-def _where(failure: Failure, function: Function, place: Frame | None) -> str:
-    """`in method `Block.forward` of `second`, at run time`"""
-    module = ""
-    for node in failure.nodes:
-        for site in node.call_stack:
-            if place is None or site.span is place.span:
-                break
-            module = site.module or module
-    owner = function.owner
-    name = place.function if place is not None and place.function else function.name
-    short = name.rpartition(".")[2]
-    if owner is not None and not module and short == function.name:
-        return f"in method `{owner.name}.{short}`, at run time"
-    if module:
-        return f"in method `{short}` of `{module}`, at run time"
-    return f"in function `{short}`, at run time"
