@@ -11,7 +11,7 @@ import numpy as np
 from .comparison import clamp
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedDtype
 from .maths import sigmoid
 from .pointwise import as_array, binary, cast, in_place, number_as, write
 from .promotion import kind
@@ -49,9 +49,8 @@ operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
 
 def _check_float(self: Array, name: str) -> None:
     if kind(self.dtype) < 2:
-        raise OperatorError(
+        raise UnsupportedDtype(
             f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
-            code="dtype-mismatch",
             headline=f"this function needs floats, not `{dtype_of(self)}`",
             roles={"self": "must be of floats"},
         )
@@ -245,7 +244,7 @@ def softmax(self: Array, dim: int, dtype: int | None) -> Array:
 def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
-    result = np.exp(self - self.max(axis, keepdims=True))
+    result = as_array(np.exp(self - self.max(axis, keepdims=True)))
     result /= result.sum(axis, keepdims=True)
     return result
 

@@ -62,15 +62,18 @@ def _tensor(value: Any, lenient: bool) -> Any:
     return _NO
 
 
+def _int_or_dtype(value: Any, lenient: bool) -> Any:
+    """In schemas a dtype, layout or memory format is an int."""
+    if isinstance(value, (DType, Layout, MemoryFormat)):
+        return value.number
+    return _int(value, lenient)
+
+
 def _int(value: Any, lenient: bool) -> Any:
     if type(value) is int:
         return value
-    if isinstance(value, (DType, Layout, MemoryFormat)):
-        return value.number
-    if isinstance(value, bool):
-        return int(value) if lenient else _NO
     if isinstance(value, int):
-        return int(value)
+        return _NO if isinstance(value, bool) else int(value)
     if isinstance(value, (np.integer, Tensor)) and lenient:
         try:
             return value.__index__()
@@ -155,7 +158,7 @@ def _optional(element: Converter) -> Converter:
 
 _SIMPLE: Final[dict[Type, Converter]] = {
     TENSOR: _tensor,
-    INT: _int,
+    INT: _int_or_dtype,
     FLOAT: _float,
     NUMBER: _number,
     COMPLEX: _complex,
@@ -170,7 +173,8 @@ def _converter(type: Type, size: int | None) -> Converter:
     if isinstance(type, OptionalType):
         return _optional(_converter(type.element, size))
     if isinstance(type, ListType):
-        return _list_of(_converter(type.element, None), type.element == INT, size)
+        is_int = type.element == INT
+        return _list_of(_int if is_int else _converter(type.element, None), is_int, size)
     if isinstance(type, (VariableType, DictType)) or type == ANY:
         return _anything
     return _SIMPLE.get(type, _anything)
@@ -330,6 +334,6 @@ _OTHER_NAMES: Final = {
 
 _TAKE_NUMBERS: Final = frozenset(
     "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
-    "eq ne lt le gt ge maximum minimum where result_type copysign atan2".split()
+    "where result_type copysign".split()
 )
 """Functions that take a plain number where their schema has a tensor."""

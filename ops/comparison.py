@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, Scalar, dtype_of
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedDtype
 from .pointwise import (
     as_array,
     binary,
@@ -26,15 +26,16 @@ __all__ = ["check_mask", "clamp", "where"]
 
 _BOOL: Final = np.dtype(np.bool_)
 Kernel = Callable[..., Any]
+_name: str
+_kernel: Kernel
 
 
 # --------------------------------------------------------------------------- comparison
 
 
 def _no_order(name: str) -> OperatorError:
-    return OperatorError(
+    return UnsupportedDtype(
         f"\"{name}_cpu\" not implemented for 'ComplexFloat'",
-        code="dtype-mismatch",
         headline="complex numbers have no order",
     )
 
@@ -213,9 +214,8 @@ for _name, _kernel in (
 @operator("aten::bitwise_not(Tensor self) -> Tensor")
 def bitwise_not(self: Array) -> Array:
     if kind(self.dtype) >= 2:
-        raise OperatorError(
+        raise UnsupportedDtype(
             f"\"bitwise_not_cpu\" not implemented for '{dtype_of(self).scalar_name}'",
-            code="dtype-mismatch",
             headline="`~` works only on bools and whole numbers",
         )
     return as_array(np.invert(self))

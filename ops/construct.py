@@ -121,7 +121,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     _check(device)
     if isinstance(data, Tensor):
-        return data if dtype is None or dtype is data.dtype else data.to(dtype)  # type: ignore[no-any-return]
+        return data if dtype is None or dtype is data.dtype else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
         return from_numpy(data)
     return tensor(data, dtype=dtype)
@@ -164,7 +164,8 @@ class finfo:
         if dtype.numpy.kind not in "fc":
             import ml_dtypes
 
-            info: Any = ml_dtypes.finfo(dtype.numpy)
+            read: Any = ml_dtypes.finfo
+            info: Any = read(dtype.numpy)
         else:
             info = np.finfo(dtype.numpy)
         self.bits = 8 * dtype.itemsize // (2 if dtype.is_complex else 1)

@@ -11,6 +11,7 @@ import numpy as np
 from .convert import in_format
 from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
 from .errors import OperatorError
+from .fused import fused_double, fused_float
 from .pointwise import number_as
 from .promotion import number_dtype, result_dtype
 from .table import operator
@@ -271,11 +272,19 @@ def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
     number = dtype.type
     first, last = number(start), number(end)
     step = (last - first) / number(steps - 1)
-    half = steps // 2
     places = np.arange(steps, dtype=dtype)
-    rising = first + step * places
-    falling = last - step * places[::-1]
-    return np.where(np.arange(steps) < half, rising, falling).astype(dtype)
+    if dtype.kind == "c":
+        rising, falling = first + step * places, last - step * places[::-1]
+    elif dtype == np.float32:
+        rising, falling = (
+            fused_float(step, places, first),
+            fused_float(-step, places[::-1], last),
+        )
+    else:
+        rising = fused_double(places, float(step), float(first))
+        falling = fused_double(places[::-1], -float(step), float(last))
+    joined = np.where(np.arange(steps) < steps // 2, rising, falling)
+    return np.asarray(joined, dtype)
 
 
 @operator(

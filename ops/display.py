@@ -83,17 +83,16 @@ class _Form:
             return
         counted = values[np.isfinite(values) & (values != 0)]
         if not counted.size:
-            if PRINT_OPTIONS.sci_mode is not None:
-                self.scientific = PRINT_OPTIONS.sci_mode
+            self.scientific = bool(PRINT_OPTIONS.sci_mode)
             return
         sizes = np.abs(counted.astype(np.float64))
         low, high = float(sizes.min()), float(sizes.max())
         self.whole = not np.any(counted != np.ceil(counted))
         self.scientific = high / low > 1000.0 or high > 1.0e8 or (not self.whole and low < 1.0e-4)
-        numbers = counted.tolist()
-        self.width = max(1, max(len(self._measure(number)) for number in numbers))
         if PRINT_OPTIONS.sci_mode is not None:
             self.scientific = PRINT_OPTIONS.sci_mode
+        numbers = counted.tolist()
+        self.width = max(1, max(len(self._measure(number)) for number in numbers))
 
     def _measure(self, number: float) -> str:
         if self.scientific:

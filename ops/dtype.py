@@ -27,7 +27,7 @@ __all__ = [
     "set_default_dtype",
 ]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 """A tensor at run time."""
 
 Scalar = bool | int | float | complex
@@ -93,7 +93,8 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
     if name == "bfloat16" or name.startswith("float8"):
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return dtype
     try:
         return np.dtype(name)
     except TypeError:
@@ -286,10 +287,13 @@ class Device:
     """
 
     __slots__ = ("index", "type")
+    index: int | None
+    type: str
 
     def __init__(self, type: str | Device, index: int | None = None) -> None:
         if isinstance(type, Device):
-            type, index = type.type, type.index if index is None else index
+            index = type.index if index is None else index
+            type = type.type
         if not isinstance(type, str):
             raise TypeError(f"Device(): argument 'type' must be str, not {type.__class__.__name__}")
         name, colon, number = type.partition(":")
@@ -308,8 +312,8 @@ class Device:
                 f"{', '.join((_DEVICE_TYPES + ' ' + _MORE_DEVICE_TYPES).split())} "
                 f"device type at start of device string: {name}"
             )
-        self.type: str = name
-        self.index: int | None = index
+        self.type = name
+        self.index = index
 
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"

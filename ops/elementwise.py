@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, Scalar, default_dtype
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedDtype
 from .pointwise import (
     as_array,
     binary,
@@ -165,7 +165,7 @@ def _true_divide(a: Array, b: Array) -> Any:
 
 def _floor_divide(a: Array, b: Array) -> Any:
     if a.dtype == _BOOL:
-        raise OperatorError("\"div_floor\" not implemented for 'Bool'", code="dtype-mismatch")
+        raise UnsupportedDtype("\"div_floor\" not implemented for 'Bool'")
     _check_divisor(asarray(b))
     return np.floor_divide(a, b)
 
@@ -273,7 +273,7 @@ def _power(a: Array, b: Array) -> Any:
     if a.dtype.kind not in "iub":
         return np.power(a, b)
     if a.dtype == _BOOL:
-        raise OperatorError("\"pow\" not implemented for 'Bool'", code="dtype-mismatch")
+        raise UnsupportedDtype("\"pow\" not implemented for 'Bool'")
     negative = b < 0
     if not negative.any():
         return np.power(a, b)
@@ -416,15 +416,18 @@ _IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
 for _schema, _forward in _IN_PLACE.items():
     operator(_schema)(in_place(_forward))
 
-_ALIASES: Final = {"mul": "multiply", "sub": "subtract", "div": "divide"}
-for _name, _alias in _ALIASES.items():
-    _tensor, _number = {
-        "mul": (mul, mul_number), "sub": (sub, sub_number), "div": (div, div_number)
-    }[_name]  # fmt: skip
-    _alpha = ", *, Scalar alpha=1" if _name == "sub" else ""
-    operator(f"aten::{_alias}.Tensor(Tensor self, Tensor other{_alpha}) -> Tensor")(_tensor)
-    _alpha = ", Scalar alpha=1" if _name == "sub" else ""
-    operator(f"aten::{_alias}.Scalar(Tensor self, Scalar other{_alpha}) -> Tensor")(_number)
+operator("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor")(mul)
+operator("aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor")(mul_number)
+operator("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")(sub)
+operator("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")(sub_number)
+operator("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor")(div)
+operator("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor")(div_number)
+operator("aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")(
+    div_rounded
+)
+operator("aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")(
+    div_number_rounded
+)
 operator("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor")(div)
 operator("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor")(div_number)
 operator("aten::negative(Tensor self) -> Tensor")(neg)

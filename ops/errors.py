@@ -6,7 +6,7 @@ becomes; in eager code they are simply there to be read.
 
 from __future__ import annotations
 
-__all__ = ["IndexOutOfRange", "OperatorError", "UnsupportedOperator"]
+__all__ = ["IndexOutOfRange", "OperatorError", "UnsupportedDtype", "UnsupportedOperator"]
 
 
 class OperatorError(RuntimeError):
@@ -42,3 +42,12 @@ class UnsupportedOperator(OperatorError, NotImplementedError):
 
     def __init__(self, torch_message: str, *, headline: str = "") -> None:
         super().__init__(torch_message, code="unknown-op", headline=headline)
+
+
+class UnsupportedDtype(OperatorError, NotImplementedError):
+    """An operator that does not work on elements of a dtype."""
+
+    def __init__(
+        self, torch_message: str, *, headline: str = "", roles: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(torch_message, code="dtype-mismatch", headline=headline, roles=roles)

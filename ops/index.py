@@ -137,7 +137,7 @@ def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: boo
 
 def _check_index(self: Array, dim: int, index: Array, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
-    if index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if index.size and index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise OperatorError(
             f"{name}(): Expected dtype int32 or int64 for index",
             code="dtype-mismatch",
@@ -201,6 +201,8 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
     _check_ranks(self, index, axis, "gather")
     _check_index(self, dim, index, "gather")
+    if not index.size:
+        return np.empty(index.shape, self.dtype)
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
     return np.asarray(self[_positions(index, axis)])
@@ -225,7 +227,7 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")
     shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)]
+    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)])
 
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:

@@ -226,6 +226,12 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
             code="shape-mismatch",
             headline=f"`repeats` needs {self.ndim} numbers or more, it has {len(repeats)}",
         )
+    for count in repeats:
+        if count < 0:
+            sizes = [n * size for n, size in zip(repeats[-self.ndim :], self.shape, strict=True)]
+            raise OperatorError(
+                f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
+            )
     return np.tile(self, tuple(repeats)) if repeats else self.copy()
 
 
@@ -277,22 +283,23 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
 
 
-def _triangle(self: Array, keep: Any) -> Array:
+def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
+    """What lies up to a diagonal, or beyond it; zeros elsewhere."""
     if self.ndim < 2:
         raise OperatorError("tril/triu: input tensor must have at least 2 dimensions")
-    return np.where(keep, self, self.dtype.type(0))
+    rows, columns = self.shape[-2:]
+    up_to = np.tri(rows, columns, diagonal, dtype=bool)
+    return np.where(up_to == lower, self, self.dtype.type(0))
 
 
 @operator("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
 def tril(self: Array, diagonal: int) -> Array:
-    keep = np.tri(*self.shape[-2:], k=diagonal, dtype=bool) if self.ndim > 1 else None
-    return _triangle(self, keep)
+    return _triangle(self, diagonal, True)
 
 
 @operator("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
 def triu(self: Array, diagonal: int) -> Array:
-    keep = ~np.tri(*self.shape[-2:], k=diagonal - 1, dtype=bool) if self.ndim > 1 else None
-    return _triangle(self, keep)
+    return _triangle(self, diagonal - 1, False)
 
 
 @operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")

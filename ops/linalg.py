@@ -9,7 +9,7 @@ import numpy as np
 from .dtype import Array, Scalar, dtype_of
 from .elementwise import mul
 from .errors import OperatorError
-from .pointwise import as_array, broadcast_error, number_as
+from .pointwise import as_array, broadcast_error, in_place, number_as
 from .shape import expand
 from .table import operator
 
@@ -282,6 +282,12 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
             roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
         )
     return _plus(self, _product(mat1, mat2), beta, alpha)
+
+
+operator(
+    "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmm))
 
 
 @operator(

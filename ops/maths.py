@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, Scalar, default_dtype
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedDtype
 from .pointwise import as_array, binary, cast, float_unary, in_place, number_as
 from .promotion import common_dtype, kind, result_dtype
 from .table import operator
@@ -126,9 +126,8 @@ def _square(self: Array) -> Array:
 
 def _sign(self: Array) -> Array:
     if kind(self.dtype) == 2:
-        return as_array(np.greater(self, 0)).astype(self.dtype) - as_array(np.less(self, 0)).astype(
-            self.dtype
-        )
+        above, below = np.greater(self, 0), np.less(self, 0)
+        return as_array(np.subtract(above, below, dtype=np.int8)).astype(self.dtype)
     return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
 
 
@@ -249,9 +248,8 @@ def real(self: Array) -> Array:
 @operator("aten::imag(Tensor(a) self) -> Tensor(a)")
 def imag(self: Array) -> Array:
     if self.dtype.kind != "c":
-        raise OperatorError(
+        raise UnsupportedDtype(
             "imag is not implemented for tensors with non-complex dtypes.",
-            code="dtype-mismatch",
             headline="only complex tensors have an imaginary part",
         )
     return self.imag

@@ -65,9 +65,7 @@ def _promote(a: DType, b: DType) -> DType:
         if x.name in ("uint16", "uint32", "uint64"):
             if y.is_floating_point or y.is_complex:
                 return y
-            if y.kind != "b":
-                raise _no_promotion("uint16, uint32, uint64 types", a, b)
-            return x
+            raise _no_promotion("uint16, uint32, uint64 types", a, b)
     if a.is_complex or b.is_complex:
         wide = any(t.name in ("complex128", "float64") for t in (a, b))
         return DTYPES["complex128" if wide else "complex64"]

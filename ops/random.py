@@ -18,6 +18,7 @@ import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
+from .fused import fused_double, fused_float
 
 __all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
 
@@ -91,7 +92,7 @@ class Generator:
         """`count` draws of 32 bits."""
         if count:
             self.fresh = False
-        return self._engine.random_raw(count).astype(np.uint64)
+        return np.asarray(self._engine.random_raw(count), np.uint64)
 
     def long_words(self, count: int) -> Array:
         """`count` draws of 64 bits, the high word drawn first."""
@@ -159,65 +160,7 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-# --------------------------------------------------------------------------- exact arithmetic
-
-
-def fused_float(a: Any, b: Any, c: Any) -> Array:
-    """`a * b + c` in float32 with one rounding.
-
-    The product is exact in double; the sum there is rounded to odd, so that the second rounding
-    gives what a single one would.
-    """
-    x, y, z = np.asarray(a, F), np.asarray(b, F), np.asarray(c, F)
-    product, addend = x.astype(D) * y.astype(D), z.astype(D)
-    total = np.asarray(product + addend)
-    part = total - product
-    error = (product - (total - part)) + (addend - part)
-    odd = (total.view(np.int64) & 1).astype(bool)
-    toward = np.where(error > 0, np.inf, -np.inf)
-    inexact = (error != 0) & ~odd & np.isfinite(total)
-    return np.where(inexact, np.nextafter(total, toward), total).astype(F)
-
-
-def fused_double(a: Array, b: float, c: float) -> Array:
-    """`a * b + c` in double with one rounding.
-
-    Product and sum are computed with their errors (Dekker, Knuth); where the rounding of both
-    together is in doubt, it is decided by exact fractions.
-    """
-    if b == 1.0:
-        return a + c
-    if c == 0.0:
-        return a * b
-    product, low = _two_product(a, b)
-    total = product + c
-    part = total - product
-    error = ((product - (total - part)) + (c - part)) + low
-    result = total + error
-    # the sum of both errors is itself rounded: near a tie look exactly
-    doubtful = np.abs(error) * (1 + 2.0**-40) >= 0.5 * np.spacing(np.abs(result))
-    doubtful |= (error - (result - total)) != 0
-    if np.any(doubtful):
-        flat, source = result.reshape(-1), a.reshape(-1)
-        for i in np.flatnonzero(doubtful):
-            flat[i] = _fused_exactly(float(source[i]), b, c)
-    return result
-
-
-def _two_product(a: Array, b: float) -> tuple[Array, Array]:
-    split = 134217729.0
-    a_high = a * split - (a * split - a)
-    b_high = b * split - (b * split - b)
-    a_low, b_low = a - a_high, b - b_high
-    product = a * b
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, error
-
-
-def _fused_exactly(a: float, b: float, c: float) -> float:
-    from fractions import Fraction
-
-    return float(Fraction(a) * Fraction(b) + Fraction(c))
+# --------------------------------------------------------------------------- Cephes
 
 
 _LOG: Final = (
@@ -258,8 +201,9 @@ def _sine_and_cosine(x: Array) -> tuple[Array, Array]:
     sine = fused_float(sine, z, F(-1.6666654611e-1))
     sine = fused_float(sine * z, x, x)
     straight = (octant & 2) == 0
-    s, c = np.where(straight, sine, cosine), np.where(straight, cosine, sine)
-    return np.where(octant & 4, -s, s).astype(F), np.where((octant - 2) & 4, c, -c).astype(F)
+    upper, across = np.where(straight, sine, cosine), np.where(straight, cosine, sine)
+    sine = np.where(octant & 4, -upper, upper).astype(F)
+    return sine, np.where((octant - 2) & 4, across, -across).astype(F)
 
 
 # --------------------------------------------------------------------------- uniform numbers

@@ -331,7 +331,7 @@ def multinomial(
         rates = exponential(generator, self.size, 1.0).reshape(self.shape).astype(self.dtype)
         scores = self / rates
         if num_samples == 1:
-            return np.argmax(scores, -1, keepdims=True)
+            return as_array(np.argmax(scores, -1, keepdims=True))
         return np.argsort(-scores, -1, kind="stable")[..., :num_samples].copy()
     rows = self.reshape(-1, self.shape[-1])
     drawn = np.stack([_with_replacement(row, num_samples, generator) for row in rows])

@@ -14,7 +14,7 @@ import numpy as np
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
-from .pointwise import as_array, cast
+from .pointwise import as_array, cast, in_place
 from .promotion import kind
 from .table import operator
 
@@ -26,6 +26,8 @@ asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
+_add_over: Final[Callable[..., Any]] = np.add.reduce
+_multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
 
 
 # --------------------------------------------------------------------------- sums
@@ -41,14 +43,14 @@ def _sum_input(self: Array, dtype: int | None) -> Array:
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
-    wide: Any = None
+    wide: Any = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
         if dtype.itemsize < 4:
             wide = _FLOAT32
         elif dtype is _FLOAT32 and not _is_pairwise(self, axes):
             wide = _FLOAT64
-    result = np.add.reduce(self, axes, wide, None, keepdim)
-    if wide is not None:
+    result = _add_over(self, axes, wide, None, keepdim)
+    if wide is not dtype:
         return asarray(result).astype(dtype)
     return result if type(result) is ndarray else asarray(result, dtype)
 
@@ -141,10 +143,10 @@ def _variance(
     axes = wrap_dims(dim, self.ndim)
     count = _count(self, axes)
     wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
-    middle = np.true_divide(np.add.reduce(wide, axes, keepdims=True), count)
+    middle = np.true_divide(_add_over(wide, axes, None, None, True), count)
     squares = np.square(np.abs(wide - middle))
     freedom = max(count - (1 if correction is None else _real(correction)), 0)
-    spread = np.true_divide(np.add.reduce(squares, axes, keepdims=keepdim), freedom)
+    spread = np.true_divide(_add_over(squares, axes, None, None, keepdim), freedom)
     shape = np.shape(spread)
     return asarray(spread), asarray(middle).reshape(shape)
 
@@ -218,7 +220,8 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 
 @operator("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 def prod(self: Array, dtype: int | None) -> Array:
-    return as_array(np.multiply.reduce(_sum_input(self, dtype), None))
+    values = _sum_input(self, dtype)
+    return as_array(np.multiply.reduce(values, None, values.dtype))
 
 
 @operator(
@@ -228,7 +231,9 @@ def prod(self: Array, dtype: int | None) -> Array:
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
     values = _sum_input(self, dtype)
-    return as_array(np.multiply.reduce(values, axis if self.ndim else None, keepdims=keepdim))
+    return as_array(
+        _multiply_over(values, axis if self.ndim else None, values.dtype, None, keepdim)
+    )
 
 
 @operator("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
@@ -237,10 +242,10 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
     if not self.size:
-        return as_array(np.log(np.add.reduce(np.exp(self), axes, keepdims=keepdim)))
+        return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
     top = np.max(self, axes, keepdims=True)
     top = np.where(np.isinf(top), self.dtype.type(0), top)
-    inner = np.log(np.add.reduce(np.exp(self - top), axes, keepdims=keepdim))
+    inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
     return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
 
 
@@ -323,7 +328,11 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
 def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
     def position(self: Array, dim: int | None, keepdim: bool) -> Array:
         if dim is None:
-            _check_not_empty(self, name)
+            if not self.size:
+                raise IndexOutOfRange(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                    "Specify the reduction dim with the 'dim' argument."
+                )
             where = asarray(choose(self))
             return where.reshape((1,) * self.ndim) if keepdim else where
         axis = _check_dim_not_empty(self, dim, name)
@@ -392,8 +401,8 @@ def _running(accumulate: Any) -> Callable[[Array, int, int | None], Array]:
         if not values.ndim:
             return values.copy()
         if kind(values.dtype) == 2 and values.itemsize < 8:
-            return accumulate(values, axis, _FLOAT64).astype(values.dtype)  # type: ignore[no-any-return]
-        return accumulate(values, axis)  # type: ignore[no-any-return]
+            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
+        return as_array(accumulate(values, axis, values.dtype))
 
     return running
 
@@ -402,8 +411,10 @@ for _name, _accumulate in (
     ("cumsum", np.add.accumulate),
     ("cumprod", np.multiply.accumulate),
 ):
-    operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(
-        _running(_accumulate)
+    _forward = _running(_accumulate)
+    operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(_forward)
+    operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
+        in_place(_forward)
     )
 
 
@@ -414,6 +425,8 @@ def _sorted_positions(self: Array, axis: int, descending: bool) -> Array:
     """A stable order; NaN counts as the largest."""
     if not self.ndim:
         return np.zeros((), _INT64)
+    if self.dtype.isbuiltin != 1:
+        self = self.astype(np.float32)
     if not descending:
         return np.argsort(self, axis, kind="stable")
     turned = np.argsort(np.flip(self, axis), axis, kind="stable")

@@ -20,7 +20,7 @@ ndarray: Final = np.ndarray
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """A view of an array's memory with other sizes and strides (in bytes)."""
     if array.flags.c_contiguous and array.dtype.isbuiltin == 1:
-        return ndarray(shape, array.dtype, array, 0, strides)  # type: ignore[arg-type]
+        return ndarray(shape, array.dtype, array, 0, strides)
     return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 
@@ -358,9 +358,9 @@ def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Arra
 @operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
 def unbind(self: Array, dim: int) -> list[Array]:
     if not self.ndim:
-        raise OperatorError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexOutOfRange("Dimension specified as 0 but tensor has no dimensions")
     axis = wrap_dim(dim, self.ndim)
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (slice(None),) * axis
     return [self[(*before, index, ...)] for index in range(self.shape[axis])]
 
 
