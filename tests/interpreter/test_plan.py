@@ -1,0 +1,260 @@
+"""Plans: what is written out gives what the operator gives; what is moved out of loops may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rushlight.ops  # noqa: F401  (fills the operator table)
+from rushlight.interpreter.assemble import assemble
+from rushlight.interpreter.code import Code
+from rushlight.interpreter.instructions import ROWS
+from rushlight.interpreter.machine import MachineFailure, execute
+from rushlight.interpreter.objects import ScriptObject
+from rushlight.interpreter.plan import Plan, make_plan
+from rushlight.interpreter.plan_lines import LINES, OPERATORS
+from rushlight.ir.parser import parse_ir
+from rushlight.ops.table import TABLE
+from rushlight.ops.tensor import Tensor
+from rushlight.typecheck.types import INT, STRING, TENSOR, ClassType, Type
+
+
+def no_calls(target: Any, values: Any) -> Any:
+    raise AssertionError("nothing is called here")
+
+
+def both(text: str, types: dict[str, Type] | None = None) -> tuple[Code, Plan]:
+    code = assemble(parse_ir(text, table=TABLE, types=types))
+    plan = make_plan(code, no_calls)
+    assert plan is not None
+    return code, plan
+
+
+def test_every_instruction_can_be_written() -> None:
+    structural = {"jump", "branch", "range", "next", "free", "call_many"}
+    assert {r.name for r in ROWS} - structural == set(LINES)
+
+
+def test_every_operator_written_out_exists() -> None:
+    assert [name for name in OPERATORS if TABLE.operator(name) is None] == []
+
+
+ARRAYS = [
+    np.array(2.5, np.float32),
+    np.array([1.5, -0.0, np.nan], np.float32),
+    np.array([[1, 2, 3]], np.float32),
+    np.arange(9, dtype=np.float32).reshape(3, 3).T,
+    np.array([1, 2, 3], np.float64),
+    np.array([[1, 2, 3]] * 3, np.int64),
+    np.array([True, False, True]),
+    np.array(7, np.int64),
+    np.zeros((0, 3), np.float32),
+    np.ones((2, 3, 3), np.float32),
+    np.array([200, 100, 1], np.uint8),
+]
+
+FORMS = {
+    "aten::add.Tensor": "%r : Tensor = aten::add(%a, %b, %one)",
+    "aten::sub.Tensor": "%r : Tensor = aten::sub(%a, %b, %one)",
+    "aten::mul.Tensor": "%r : Tensor = aten::mul(%a, %b)",
+    "aten::matmul": "%r : Tensor = aten::matmul(%a, %b)",
+    "aten::tanh": "%r : Tensor = aten::tanh(%a)",
+    "aten::select.int": "%r : Tensor = aten::select(%a, %zero, %one)",
+    "aten::size.int": "%r : int = aten::size(%a, %one)",
+}
+
+
+def test_all_tensor_forms_are_tried() -> None:
+    tensors = {n for n in OPERATORS if ".dtype" in OPERATORS[n] or ".ndim" in OPERATORS[n]}
+    assert tensors <= set(FORMS)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_tensor_forms_equal_the_operator(name: str) -> None:
+    code, plan = both(
+        f"""
+        graph(%a : Tensor, %b : Tensor):
+          %zero : int = prim::Constant[value=0]()
+          %one : int = prim::Constant[value=1]()
+          {FORMS[name]}
+          return (%r)
+        """
+    )
+    assert [o.full_name for o in code.operators] == [name]
+    tried = 0
+    for a in ARRAYS:
+        for b in ARRAYS:
+            with np.errstate(all="ignore"):
+                try:
+                    expected = execute(code, (a, b), no_calls)
+                except MachineFailure:
+                    with pytest.raises(Exception):  # noqa: B017, PT011
+                        plan.run(a, b)
+                    continue
+                found = plan.run(a, b)
+            assert type(found) is type(expected)
+            if isinstance(expected, np.ndarray):
+                assert found.dtype == expected.dtype
+                assert found.shape == expected.shape
+                assert found.tobytes() == expected.tobytes()
+            else:
+                assert found == expected
+            tried += 1
+    assert tried > 10
+
+
+EDGES = st.sampled_from([0, 1, -1, 2**30, -(2**30), 2**31, 2**62, 2**63 - 1, -(2**63), 12345])
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "remainder", "floordiv"])
+@pytest.mark.parametrize("constant", [None, 1, -1, 7, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_whole_numbers_stay_in_64_bits(name: str, constant: int | None, swapped: bool) -> None:
+    operands = ("%c, %a" if swapped else "%a, %c") if constant is not None else "%a, %b"
+    code, plan = both(
+        f"""
+        graph(%a : int, %b : int):
+          %c : int = prim::Constant[value={constant or 0}]()
+          %r : int = aten::{name}({operands})
+          return (%r)
+        """
+    )
+
+    @given(EDGES | st.integers(-(2**63), 2**63 - 1), EDGES)
+    def check(a: int, b: int) -> None:
+        divisor = a if swapped else b if constant is None else constant
+        if name in ("remainder", "floordiv") and divisor == 0:
+            return
+        expected = execute(code, (a, b), no_calls)
+        assert plan.run(a, b) == expected
+        assert -(2**63) <= expected < 2**63
+
+    check()
+
+
+def test_no_text_of_a_program_is_in_a_plan() -> None:
+    nasty = "__import__('os').system('true')"
+    code, plan = both(
+        f"""
+        graph(%self : __torch__.M, %x : str):
+          %c : str = prim::Constant[value="{nasty}"]()
+          %d : float = prim::Constant[value=1.5]()
+          %w : str = prim::GetAttr[name="attribute_with_a_name"](%self)
+          %y : str = aten::add(%x, %c)
+          %z : str = aten::add(%y, %w)
+          return (%z)
+        """,
+        {"__torch__.M": with_attributes(attribute_with_a_name=STRING)},
+    )
+    assert "import" not in plan.text
+    assert "attribute" not in plan.text
+    allowed = set("r c o t n h plan def return read_slot slots".split())
+    words = {"".join(c for c in w if not c.isdigit()) for w in _words(plan.text)} - {""}
+    assert words <= allowed
+    assert code.constants[0] == nasty
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+
+
+def with_attributes(**attributes: Type) -> ClassType:
+    cls = ClassType("__torch__.M", True)
+    for name, type in attributes.items():
+        cls.add_attribute(name, type)
+    return cls
+
+
+LOOP = """
+graph(%self : __torch__.M, %n : int, %x : Tensor):
+  %t : bool = prim::Constant[value=1]()
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = prim::Loop(%n, %t, %x)
+    block0(%i : int, %h : Tensor):
+      %w : Tensor = prim::GetAttr[name="w"](%self)
+      %z : Tensor = aten::add(%h, %w, %one)
+      {change}
+      -> (%t, %z)
+  return (%y)
+"""
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_slots_are_read_once_only_if_nothing_changes_them(changes: bool) -> None:
+    change = ' = prim::SetAttr[name="w"](%self, %z)' if changes else ""
+    cls = with_attributes(w=TENSOR)
+    code, plan = both(LOOP.format(change=change), {"__torch__.M": cls})
+    assert ("h0 = read_slot" in plan.text) is not changes
+    results = []
+    for run in (lambda *a: execute(code, a, no_calls), plan.run):
+        target = ScriptObject(cls, [Tensor._of(np.ones(2, np.float32))])
+        results.append(run(target, 4, np.zeros(2, np.float32)).tolist())
+    assert results[0] == results[1] == ([8.0, 8.0] if changes else [4.0, 4.0])
+
+
+def test_a_loop_that_runs_not_at_all_reads_nothing_it_should_not() -> None:
+    cls = with_attributes(w=TENSOR)
+    _, plan = both(LOOP.format(change=""), {"__torch__.M": cls})
+    x = np.zeros(2, np.float32)
+    assert plan.run(ScriptObject(cls, [None]), 0, x) is x
+
+
+def test_the_test_of_a_while_loop_is_at_its_head() -> None:
+    code, plan = both(
+        """
+        graph(%n : int):
+          %max : int = prim::Constant[value=9223372036854775807]()
+          %two : int = prim::Constant[value=2]()
+          %c : bool = aten::le(%two, %n)
+          %r : int = prim::Loop(%max, %c, %two)
+            block0(%i : int, %k : int):
+              %m : int = aten::mul(%k, %two)
+              %d : bool = aten::le(%m, %n)
+              -> (%d, %m)
+          return (%r)
+        """
+    )
+    assert "while r1 <= r0:" in plan.text or "while r2 <= r0:" in plan.text
+    assert [plan.run(n) for n in (0, 2, 100)] == [2, 4, 128]
+    assert [execute(code, (n,), no_calls) for n in (0, 2, 100)] == [2, 4, 128]
+
+
+def test_a_failing_line_leads_to_its_instruction() -> None:
+    code, plan = both(
+        """
+        graph(%l : int[], %i : int):
+          %a : int = aten::add(%i, %i)
+          %k : int = aten::__getitem__(%l, %a)
+          return (%k)
+        """
+    )
+    with pytest.raises(IndexError) as caught:
+        plan.run([1, 2], 3)
+    found = plan.failed_step(caught.value.__traceback__)
+    assert found is not None
+    step, registers = found
+    assert step.node.kind == "aten::__getitem__"
+    assert registers["r0"] == [1, 2]
+    assert code.operators[0].full_name == "aten::__getitem__.t"
+
+
+def test_an_int_attribute_is_read_each_time() -> None:
+    cls = with_attributes(n=INT)
+    code, plan = both(
+        """
+        graph(%self : __torch__.M):
+          %n : int = prim::GetAttr[name="n"](%self)
+          %m : int = aten::add(%n, %n)
+           = prim::SetAttr[name="n"](%self, %m)
+          %k : int = prim::GetAttr[name="n"](%self)
+          return (%k)
+        """,
+        {"__torch__.M": cls},
+    )
+    assert (
+        plan.run(ScriptObject(cls, [4])) == execute(code, [ScriptObject(cls, [4])], no_calls) == 8
+    )
