@@ -1,7 +1,43 @@
-"""TorchScript without PyTorch; `import rushlight as torch`."""
+"""TorchScript without PyTorch; `import rushlight as torch`.
 
+The names are torch's: functions over tensors (`rushlight.tanh`), `Tensor`, dtypes, and the packages
+`jit` and `nn`.  All of them are looked up when first used, so that importing costs little.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 # In a checkout the parts lie beside this folder, not in it: ir/ is rushlight.ir.
 if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
+
+from .ops.namespace import public_names
+
+if TYPE_CHECKING:
+    from . import jit, nn
+    from .ir.parser import parse_ir
+
+__version__ = "0.1.0"
+
+_PACKAGES = ("jit", "nn")
+_ELSEWHERE = {"parse_ir": ".ir.parser"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name in _ELSEWHERE:
+        value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
+    elif name in public_names():
+        value = public_names()[name]
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PACKAGES, *_ELSEWHERE, *public_names()})

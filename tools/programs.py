@@ -114,9 +114,21 @@ def same(one: Any, other: Any, tolerance: float = 1e-5) -> bool:
                 return False
             return _close(one["v"], other["v"], tolerance)
         return one.keys() == other.keys() and all(same(one[k], other[k], tolerance) for k in one)
+    if isinstance(one, str) and isinstance(other, str):
+        return _same_text(one, other, tolerance)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     return type(one) is type(other) and bool(one == other)
+
+
+_NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?")
+
+
+def _same_text(one: str, other: str, tolerance: float) -> bool:
+    """Whether printed texts agree: floats in them within the tolerance, all else exactly."""
+    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+        return False
+    return _close(_NUMBER.findall(one), _NUMBER.findall(other), tolerance)
 
 
 def _close(one: Any, other: Any, tolerance: float) -> bool:

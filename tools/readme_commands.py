@@ -1,4 +1,4 @@
-"""Run the commands that the README gives, in a fresh clone: `python tools/readme_commands.py CLONE`.
+"""Run the README's commands in a fresh clone: `python tools/readme_commands.py CLONE`.
 
 They are the `sh` blocks under "Install, and run the quickstart" and "Run the tests".
 """

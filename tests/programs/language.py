@@ -91,7 +91,7 @@ INPUTS = {
     "swap": lambda: [((1, "one"),)],
     "squares": lambda: [(5,), (0,)],
     "describe": lambda: [("cat", 2), ("ox", 2), ("cat", 1)],
-    "clip": lambda: [(0.5,), (-1.0,), (7.0,)],
+    "clip": lambda: [(0.5, 0.0, 1.0), (-1.0, 0.0, 1.0), (7.0, -2.0, 3.5)],
     "diagonal_sum": lambda: [(torch.arange(9.0).reshape(3, 3),)],
     "window": lambda: [(torch.arange(5.0), 2)],
     "invert": lambda: [({"a": 1, "b": 2},)],
