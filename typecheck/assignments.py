@@ -68,7 +68,9 @@ class Assignments(Expressions):
             assigned = self.expression(value_node, hint)
             self.assign_attribute(owner, target, assigned, span, into, annotated)
         else:
-            self.assign_target(target, self.sugared(value_node), span, into, value_node)
+            # torch places what an unpacking does to elements at the value.
+            place = value_node.span
+            self.assign_target(target, self.sugared(value_node), place, into, value_node)
 
     def annotated_assign(self, node: tree.AnnotatedAssign, into: list[typed.Statement]) -> None:
         """`target: annotation = value`."""
@@ -235,6 +237,9 @@ class Assignments(Expressions):
         if not isinstance(value, typed.Expr):
             self._bind_sugar(target, value, outer)
             return
+        if outer is not None and annotated is not None:
+            self._report_redeclared(target, outer)
+            return
         if outer is not None and outer.type is not None:
             value = self.convert(value, outer.type, span)
             if not is_subtype(value.type, outer.type):
@@ -257,6 +262,18 @@ class Assignments(Expressions):
             )
         )
         into.append(typed.Assign(span, name, type, value))
+
+    def _report_redeclared(self, target: tree.Name, outer: Variable) -> None:
+        labels = (Label(outer.span.whole, "defined here"),) if outer.span is not None else ()
+        self.report(
+            "annotation-conflict",
+            f"`{target.id}` has a type already, from the block around this one",
+            target.span,
+            "annotated here",
+            torch=f"Attempting to declare and annotate the type of variable '{target.id}' but it "
+            "is already defined in an outer block",
+            secondary=labels,
+        )
 
     def _bind_sugar(self, target: tree.Name, value: Sugar, outer: Variable | None) -> None:
         if getattr(value, "torch_message", None) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..frontend import tree
+from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_end, whole_range
 from . import typed
@@ -36,6 +37,7 @@ from .types import (
     DictType,
     FutureType,
     ListType,
+    OptionalType,
     TupleType,
     Type,
 )
@@ -348,6 +350,9 @@ def _annotate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             torch_span=_arguments_span(node),
         )
         return typed.Uninitialized(node.span, type)
+    if value.type is NONE and isinstance(type, OptionalType):
+        # The annotation is all that tells what else a variable of this value may hold.
+        return typed.Literal(NOWHERE, type, None)
     return value
 
 
@@ -400,6 +405,11 @@ def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     return self.sequenced(statements, fork, node.span)
 
 
+def _is_scripting(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    self.takes(node, 0, 0)
+    return typed.Literal(node.span, BOOL, True)
+
+
 def _unused(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     """A call of a function that is left out raises when it runs."""
     self.report(
@@ -430,6 +440,7 @@ _FORMS: dict[str, Form] = {
     "__new__": _new,
     "fork": _fork,
     "unused": _unused,
+    "is_scripting": _is_scripting,
 }
 
 
