@@ -126,7 +126,7 @@ def test_whole_numbers_stay_in_64_bits(name: str, constant: int | None, swapped:
 
     @given(EDGES | st.integers(-(2**63), 2**63 - 1), EDGES)
     def check(a: int, b: int) -> None:
-        divisor = a if swapped else b if constant is None else constant
+        divisor = b if constant is None else a if swapped else constant
         if name in ("remainder", "floordiv") and divisor == 0:
             return
         expected = execute(code, (a, b), no_calls)
