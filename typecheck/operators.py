@@ -69,6 +69,14 @@ def _unary(name: str) -> Expansion:
     return lambda ops, args, span: ops.call_operator(name, Given([args[0]]), span)
 
 
+_TENSOR_PROPERTIES: list[tuple[str, int, Type, str]] = [
+    ("prim::ndim", 3, INT, "aten::dim"),
+    ("prim::T", 5, TENSOR, "aten::numpy_T"),
+    ("prim::H", 7, TENSOR, "aten::matrix_H"),
+    ("prim::shape", 13, ListType(INT), "aten::size"),
+]
+
+
 def _definitions() -> dict[str, list[_Definition]]:
     """What torch defines in its own language, with the places it prints for them."""
     found: dict[str, list[_Definition]] = {}
@@ -98,13 +106,7 @@ def _definitions() -> dict[str, list[_Definition]]:
         found.setdefault("aten::floordiv", []).append(entry)
     text = (("self", STRING), ("key", STRING))
     found["aten::__contains__"] = [_Definition(text, BOOL, _place(5, 11), _contains)]
-    properties: list[tuple[str, int, Type, str]] = [
-        ("prim::ndim", 3, INT, "aten::dim"),
-        ("prim::T", 5, TENSOR, "aten::numpy_T"),
-        ("prim::H", 7, TENSOR, "aten::matrix_H"),
-        ("prim::shape", 13, ListType(INT), "aten::size"),
-    ]
-    for name, line, result, operator in properties:
+    for name, line, result, operator in _TENSOR_PROPERTIES:
         found[name] = [_Definition((("a", TENSOR),), result, _place(line, 9), _unary(operator))]
     return found
 
