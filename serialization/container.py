@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import BinaryIO
+from typing import IO
 
 from .errors import ArchiveError, archive_error
 from .identify import FileKind, identify
@@ -23,7 +23,7 @@ from .limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["ArchiveReader", "Entry", "Readable"]
 
-Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
 _END = struct.Struct("<4sHHHHIIH")
 _END64 = struct.Struct("<4sQHHIIQQQQ")

@@ -138,25 +138,39 @@ class _Writer:
     def __init__(self, code: str) -> None:
         self.code = ByteOffsets(code)
         self.strings: dict[str, int] = {"": 0}
-        self.sources: dict[tuple[str, str | None, int], tuple[TupleNode, ByteOffsets]] = {}
+        self.sources: dict[tuple[str, str | None, int], tuple[int, ByteOffsets]] = {}
+        self.nodes: list[TupleNode] = []
         self.tags: dict[tuple[int, int, int], int] = {}
         self.nothing = TupleNode((TupleNode((ListNode([], "List[int]"), 0, 0)), 0, 0))
 
     def root(self, records: Sequence[tuple[int, Span]]) -> TupleNode:
-        written = [self.record(offset, span) for offset, span in records]
+        written: list[Node] = []
+        before: tuple[int, int, int] | None = (-1, 0, 0)
+        for offset, span in records:
+            place = self.place(span)
+            if place != before:  # different stretches of loaded code may have one origin
+                written.append(self.record(offset, place))
+            before = place
         return TupleNode((MARKER, TupleNode(tuple(self.strings)), TupleNode(tuple(written))))
 
-    def record(self, offset: int, span: Span) -> TupleNode:
-        place = self.code.to_byte(offset)
+    def place(self, span: Span) -> tuple[int, int, int] | None:
+        """The number of the span's source, and its start and end there; None if unknown."""
         original = span.original if span.source.origin is not None else span
         if original is None or original is UNKNOWN or not original.source.text:
-            return TupleNode((place, self.nothing, 0))
-        source, offsets = self.source(original.source)
-        start, end = offsets.to_byte(original.start), offsets.to_byte(original.torch_end)
-        tag = self.tags.setdefault((id(source), start, end), len(self.tags) + 1)
-        return TupleNode((place, TupleNode((source, start, end)), tag))
+            return None
+        number, offsets = self.source(original.source)
+        return number, offsets.to_byte(original.start), offsets.to_byte(original.torch_end)
 
-    def source(self, source: Source) -> tuple[TupleNode, ByteOffsets]:
+    def record(self, offset: int, place: tuple[int, int, int] | None) -> TupleNode:
+        at = self.code.to_byte(offset)
+        if place is None:
+            return TupleNode((at, self.nothing, 0))
+        number, start, end = place
+        tag = self.tags.setdefault(place, len(self.tags) + 1)
+        return TupleNode((at, TupleNode((self.nodes[number], start, end)), tag))
+
+    def source(self, source: Source) -> tuple[int, ByteOffsets]:
+        """The number of a source, equal ones having one number, and its offsets."""
         key = (source.text, source.filename, source.first_line)
         found = self.sources.get(key)
         if found is None:
@@ -164,8 +178,10 @@ class _Writer:
             lines: list[Node] = [self.string(line + "\n") for line in whole]
             lines.append(self.string(rest))
             filename = self.string(source.filename or "")
-            node = TupleNode((ListNode(lines, "List[int]"), filename, source.first_line))
-            found = self.sources[key] = (node, ByteOffsets(source.text))
+            self.nodes.append(
+                TupleNode((ListNode(lines, "List[int]"), filename, source.first_line))
+            )
+            found = self.sources[key] = (len(self.nodes) - 1, ByteOffsets(source.text))
         return found
 
     def string(self, text: str) -> int:

@@ -6,6 +6,7 @@ never unpickles anything and never fails on content: what it does not know is `u
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import struct
@@ -103,16 +104,16 @@ def identify(file: str | os.PathLike[str] | bytes | bytearray | memoryview) -> F
     """
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as opened:
-            return identify(opened.read())
-    data = memoryview(file).cast("B")
-    if not len(data):
-        return EMPTY
-    head = bytes(data[:_HEAD])
-    for test in (_by_signature, _by_zip, _by_structure, _by_text):
-        kind = test(head, data)
-        if kind is not None:
-            return kind
-    return UNKNOWN
+            if not os.fstat(opened.fileno()).st_size:
+                return EMPTY
+            mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+            with mapped, memoryview(mapped) as view:
+                return identify(view)
+    with memoryview(file).cast("B") as data:
+        head = bytes(data[:_HEAD])
+        tests = (_by_signature, _by_zip, _by_structure, _by_text)
+        found = (test(head, data) for test in tests) if head else iter((EMPTY,))
+        return next((kind for kind in found if kind is not None), UNKNOWN)
 
 
 def _by_signature(head: bytes, data: memoryview) -> FileKind | None:

@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import BinaryIO
+from typing import IO
 
 from ..interpreter.objects import ScriptObject
 from ..ir.clone import clone_graph
@@ -28,7 +28,7 @@ from .write_values import ValueWriter
 
 __all__ = ["Target", "save_archive", "save_function", "save_function_to_buffer", "save_to_buffer"]
 
-Target = str | os.PathLike[str] | BinaryIO
+Target = str | os.PathLike[str] | IO[bytes]
 
 ExtraFiles = Mapping[str, bytes | str]
 
