@@ -9,7 +9,7 @@ from ..frontend.diagnostics import Diagnostic
 from ..frontend.render import render_rich
 from ..frontend.terminal import colors_wanted, width_wanted
 
-__all__ = ["BAD_INPUT", "CommandError", "FAILED", "one_line", "report"]
+__all__ = ["BAD_INPUT", "CommandError", "FAILED", "diagnostics_of", "one_line", "report"]
 
 FAILED = 1
 """Exit status: the program under the tool has errors."""

@@ -118,9 +118,9 @@ def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Any]:
 def _read(path: str) -> Any:
     """The array of an `.npy` file, or the arrays of an `.npz` file by name."""
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.ndarray):
-            with loaded:
+        with open(path, "rb") as file:  # NumPy leaves a broken archive open
+            loaded = np.load(file, allow_pickle=False)
+            if not isinstance(loaded, np.ndarray):
                 return {name: _numeric(path, loaded[name]) for name in loaded.files}
     except FileNotFoundError:
         raise CommandError(f"{path}: no such file") from None

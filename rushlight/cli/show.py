@@ -34,10 +34,11 @@ def _instructions(method: ScriptMethod) -> str:
 
 
 def _tree(method: ScriptMethod) -> str:
-    typed = method._rushlight_function.typed
-    if typed is None:
+    function = method._rushlight_function
+    function.ensure_defined()  # a loaded method is compiled when it is first needed
+    if function.typed is None:
         raise CommandError(f"there is no typed tree of `{method.name}`")
-    return dump(typed).rstrip("\n")
+    return dump(function.typed).rstrip("\n")
 
 
 VIEWS: dict[str, tuple[Callable[[ScriptMethod], str], str]] = {
