@@ -147,7 +147,7 @@ def titles(with_torch: bool) -> str:
     """The table's first line."""
     cells = [f"{'program':<12}", f"{'script us':>11}", f"{'eager us':>11}", f"{'first ms':>9}"]
     if with_torch:
-        cells += [f"{'torch.jit us':>11}"[-11:], f"{'torch us':>11}"]
+        cells += [f"{'jit us':>11}", f"{'torch us':>11}"]
         cells += [f"{'jit ratio':>9}", f"{'eager r.':>9}"]
     return " ".join(cells)
 
