@@ -21,6 +21,7 @@ __all__ = ["log_softmax", "relu", "softmax"]
 
 ndarray: Final = np.ndarray
 _maximum: Final = np.maximum
+_float32: Final = np.dtype(np.float32)
 _ZEROS: Final[dict[np.dtype[Any], Array]] = {}
 
 
@@ -33,15 +34,20 @@ def _zero(dtype: np.dtype[Any]) -> Array:
     return found
 
 
+_FLOAT32_ZERO: Final = _zero(_float32)
+
+
 @operator("aten::relu(Tensor self) -> Tensor")
 def relu(self: Array) -> Array:
     dtype = self.dtype
+    if dtype is _float32:
+        result = _maximum(self, _FLOAT32_ZERO)
+        return result if type(result) is ndarray else as_array(result)
     if dtype.kind == "b":
         raise OperatorError(
             "Boolean inputs not supported for relu", code="dtype-mismatch", headline="no bools"
         )
-    result = _maximum(self, _zero(dtype))
-    return result if type(result) is ndarray else as_array(result)
+    return as_array(_maximum(self, _zero(dtype)))
 
 
 operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))

@@ -117,9 +117,19 @@ def slice_of(values: List, start: int | None, end: int | None, step: int) -> Lis
 
 operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
 
+
+def _equal_lists(a: List, b: List) -> bool:
+    """Python takes a NaN to equal itself inside a list; here it never does."""
+    return len(a) == len(b) and all(map(python.eq, a, b))
+
+
+def _unequal_lists(a: List, b: List) -> bool:
+    return not _equal_lists(a, b)
+
+
 for _type in ("int", "float", "bool", "str"):
-    operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(python.eq)
-    operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(python.ne)
+    operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_equal_lists)
+    operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_unequal_lists)
     operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(list.count)
 for _type in ("int", "float", "str"):
     operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(python.contains)
@@ -163,7 +173,9 @@ def index_of(values: List, element: Any) -> int:
     try:
         return values.index(element)
     except ValueError:
-        raise OperatorError(f"'{element}' is not in list") from None
+        shown = f"{element:g}" if isinstance(element, float) else element
+        shown = int(element) if isinstance(element, bool) else shown
+        raise OperatorError(f"'{shown}' is not in list") from None
 
 
 @operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int")

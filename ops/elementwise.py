@@ -95,10 +95,18 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
 
 @operator("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
-    if self.dtype is not other.dtype or self.dtype is _BOOL:
-        _check_subtraction(self.dtype, other.dtype)
+    dtype = self.dtype
+    if dtype is not other.dtype or dtype is _BOOL:
+        _check_subtraction(dtype, other.dtype)
     if alpha != 1:
         other = _scaled(other, self, alpha)
+    if dtype is other.dtype:
+        try:
+            result = _subtract(self, other)
+        except ValueError:
+            checked_broadcast(self.shape, other.shape)
+            raise
+        return result if type(result) is ndarray else asarray(result)
     return binary(_subtract, self, other)
 
 
@@ -194,6 +202,8 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any]:
 
 @operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor")
 def div(self: Array, other: Array) -> Array:
+    if self.dtype is other.dtype and self.dtype.kind in "fc":
+        return binary(np.true_divide, self, other)
     return binary(_true_divide, self, other)
 
 

@@ -17,6 +17,8 @@ __all__ = ["linear", "matmul", "mm", "mv"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
+_float32: Final = np.dtype(np.float32)
+_float64: Final = np.dtype(np.float64)
 
 _C_NAMES: Final = {
     **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
@@ -201,11 +203,15 @@ def _batched(a: Array, b: Array) -> Array:
 @operator("aten::matmul(Tensor self, Tensor other) -> Tensor")
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
-    if self.dtype is other.dtype and other.ndim == 2 and 0 < self.ndim < 3:
-        if self.shape[-1] != other.shape[0]:
-            left = self.shape if self.ndim == 2 else (1, *self.shape)
-            raise _inner_sizes_differ(left, other.shape, ("self", "other"))
-        return _product(self, other)
+    dtype = self.dtype
+    if (dtype is _float32 or dtype is _float64) and dtype is other.dtype:
+        rank = self.ndim
+        if other.ndim == 2 and (rank == 1 or rank == 2):
+            try:
+                return self.dot(other)
+            except ValueError:
+                left = self.shape if rank == 2 else (1, *self.shape)
+                raise _inner_sizes_differ(left, other.shape, ("self", "other")) from None
     if self.ndim == 0 or other.ndim == 0:
         raise _rank_error(
             f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and "
@@ -308,6 +314,19 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scal
 @operator("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""
+    dtype = input.dtype
+    if (
+        (dtype is _float32 or dtype is _float64)
+        and dtype is weight.dtype
+        and weight.ndim == 2
+        and 0 < input.ndim < 3
+        and input.shape[-1] == weight.shape[1]
+    ):
+        result = input.dot(weight.T)
+        if bias is None:
+            return result
+        if bias.dtype is dtype and bias.shape == (weight.shape[0],):
+            return np.add(result, bias, result)
     if input.dtype is not weight.dtype and input.dtype != weight.dtype:
         raise _dtypes_differ(input, weight, ("input", "weight"))
     turned = weight.T

@@ -36,8 +36,14 @@ def tanh(self: Array) -> Array:
 operator("aten::tanh_(Tensor(a!) self) -> Tensor(a!)")(in_place(tanh))
 
 
+_ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
+
+
 def _sigmoid(x: Any) -> Any:
-    return np.reciprocal(np.add(np.exp(np.negative(x)), 1, dtype=x.dtype))
+    result = asarray(np.negative(x))
+    np.exp(result, result)
+    np.add(result, _ONES.get(result.dtype, 1), result)
+    return np.reciprocal(result, result)
 
 
 @operator("aten::sigmoid(Tensor self) -> Tensor", "aten::special_expit(Tensor self) -> Tensor")

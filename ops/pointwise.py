@@ -35,6 +35,8 @@ Kernel = Callable[..., Any]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_FLOAT32_NUMBERS: Final[dict[Scalar, Array]] = {}
 
 
 def as_array(value: Any, dtype: Dtype | None = None) -> Array:
@@ -133,17 +135,34 @@ def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = Fal
 
     16-bit floats are computed in float32 with the number in float32, then rounded, as in torch.
     """
-    dtype = a.dtype
-    if dtype.kind != "f" or dtype.itemsize < 4 or type(number) is complex:
-        dtype = common_dtype_with(a, number)
-        a = cast(a, dtype)
-        if dtype.itemsize < 4 and kind(dtype) == 2:
-            wide = with_number(kernel, a.astype(np.float32), number, swapped=swapped)
-            return wide if wide.dtype == _BOOL else wide.astype(dtype)
-    if not (dtype.kind == "f" and type(number) is float):
-        number = number_as(number, dtype)  # type: ignore[assignment]
-    result = kernel(number, a) if swapped else kernel(a, number)
+    if a.dtype is _FLOAT32 and (number or type(number) is int):
+        operand = _FLOAT32_NUMBERS.get(number)
+        if operand is None and isinstance(number, (int, float)):
+            operand = _remembered(number)
+        if operand is not None:
+            result = kernel(operand, a) if swapped else kernel(a, operand)
+            return result if type(result) is ndarray else asarray(result)
+    dtype = common_dtype_with(a, number)
+    a = cast(a, dtype)
+    if dtype.itemsize < 4 and kind(dtype) == 2:
+        wide = with_number(kernel, a.astype(np.float32), number, swapped=swapped)
+        return wide if wide.dtype == _BOOL else wide.astype(dtype)
+    operand = number_as(number, dtype)
+    result = kernel(operand, a) if swapped else kernel(a, operand)
     return result if type(result) is ndarray else asarray(result)
+
+
+def _remembered(number: int | float) -> Array:
+    """The number as a float32 tensor, kept: making one costs more than adding it.
+
+    A float zero never comes here, since it would answer for both signs.
+    """
+    if len(_FLOAT32_NUMBERS) > 1000:
+        _FLOAT32_NUMBERS.clear()
+    made = asarray(number).astype(_FLOAT32)
+    made.setflags(write=False)
+    _FLOAT32_NUMBERS[number] = made
+    return made
 
 
 def compare(kernel: Kernel, a: Array, b: Array) -> Array:

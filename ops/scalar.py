@@ -6,7 +6,6 @@ result is the one of C.
 
 from __future__ import annotations
 
-import functools
 import math
 import operator as python
 from collections.abc import Callable
@@ -155,7 +154,9 @@ def floordiv_ints(a: int, b: int) -> int:
 )
 def floordiv_floats(a: float, b: float) -> float:
     quotient = divide_floats(a, b)
-    return float(math.floor(quotient)) if math.isfinite(quotient) else quotient
+    if not math.isfinite(quotient):
+        return quotient
+    return math.copysign(math.floor(quotient), quotient)  # the sign of a zero stays
 
 
 @operator("aten::floordiv(Scalar a, Scalar b) -> Scalar")
@@ -219,7 +220,11 @@ def power(a: float, b: float) -> float:
         return -math.inf if a < 0 and b % 2 == 1 else math.inf
     except ValueError:
         if a == 0:
-            return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
+            raise OperatorError(
+                "0.0 cannot be raised to a negative power",
+                code="division-by-zero",
+                headline="0 is raised to a negative power",
+            ) from None
         return math.nan
 
 
@@ -305,11 +310,15 @@ def _larger(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
-def _reduce(choose: Callable[[Any, Any], Any], name: str) -> Callable[[list[Any]], Any]:
+def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], Any]:
     def over_list(values: list[Any]) -> Any:
         if not values:
             raise OperatorError(f"{name}() arg is an empty sequence")
-        return functools.reduce(choose, values)
+        best = values[0]
+        for value in values:
+            if is_better(value, best):
+                best = value
+        return best
 
     return over_list
 
@@ -318,14 +327,19 @@ def _as_float(choose: Callable[[Any, Any], Any]) -> Callable[[float, float], flo
     return lambda a, b: float(choose(a, b))
 
 
-for _name, _choose in (("min", _smaller), ("max", _larger)):
+for _name, _choose, _is_better in (
+    ("min", _smaller, python.lt),
+    ("max", _larger, python.gt),
+):
     for _type in ("int", "float"):
         operator(f"prim::{_name}.{_type}({_type} a, {_type} b) -> {_type}")(_choose)
     _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim")
     operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
     for _type in ("int", "float", "bool"):
         operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)
-        operator(f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}")(_reduce(_choose, _name))
+        operator(f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}")(
+            _reduce(_is_better, _name)
+        )
 
 
 @operator(

@@ -10,9 +10,11 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from .dtype import Scalar
 from .errors import OperatorError
-from .scalar import fmod, wrap64
+from .scalar import divide_complex, divide_floats, fmod, wrap64
 from .table import operator
 
 __all__ = ["float_of", "int_of", "log"]
@@ -95,8 +97,24 @@ _REAL: Final[dict[str, Function]] = {
     "tanh": _safe(math.tanh),
 }
 
+
+def _safe_complex(name: str) -> Callable[[complex], complex]:
+    """A function of `cmath`; where Python raises, NumPy gives what C gives."""
+    function = getattr(cmath, name)
+
+    def call(a: complex) -> complex:
+        try:
+            return complex(function(a))
+        except (ValueError, OverflowError):
+            spelling = f"arc{name[1:]}" if name[0] == "a" else name
+            with np.errstate(all="ignore"):
+                return complex(getattr(np, spelling)(complex(a)))
+
+    return call
+
+
 _COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
-    name: getattr(cmath, name)
+    name: _safe_complex(name)
     for name in (
         *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp"),
         *("log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
@@ -105,9 +123,11 @@ _COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
 
 
 def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
-    """The function of a number of any kind."""
+    """The function of a number of any kind; of a whole number it is float32, as in torch."""
 
     def call(a: Any) -> Any:
+        if isinstance(a, int):
+            return float(np.float32(real(a)))
         return compute(a) if compute is not None and isinstance(a, complex) else real(a)
 
     return call
@@ -135,8 +155,7 @@ for _name, _real in _REAL.items():
     "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
 )
 def log_to_base(a: float, b: float) -> float:
-    above, below = log(a), log(b)
-    return above / below if below else math.copysign(math.inf, above) if above else math.nan
+    return divide_floats(log(a), log(b))
 
 
 @operator(
@@ -147,7 +166,7 @@ def log_to_base(a: float, b: float) -> float:
     "aten::log.int_complex(int a, complex b) -> complex",
 )
 def complex_log_to_base(a: complex, b: complex) -> complex:
-    return cmath.log(a) / cmath.log(b)
+    return divide_complex(_COMPLEX["log"](a), _COMPLEX["log"](b))
 
 
 def _declare_of_two(name: str, forward: Callable[[float, float], float], generic: str) -> None:

@@ -124,7 +124,7 @@ def _check_separator(separator: str) -> None:
 @operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]")
 def split(self: str, separator: str | None, max: int) -> list[str]:
     if separator is None:
-        return self.split(None, max)
+        return self.rstrip(WHITE).split(None, max)
     _check_separator(separator)
     return self.split(separator, max)
 
@@ -142,12 +142,12 @@ def splitlines(self: str, keepends: bool) -> list[str]:
 
 @operator("aten::partition(str self, str separator) -> (str, str, str)")
 def partition(self: str, separator: str) -> tuple[str, str, str]:
-    return self.partition(separator)
+    return self.partition(separator) if separator else ("", "", self)
 
 
 @operator("aten::rpartition(str self, str separator) -> (str, str, str)")
 def rpartition(self: str, separator: str) -> tuple[str, str, str]:
-    return self.rpartition(separator)
+    return self.rpartition(separator) if separator else (self, "", "")
 
 
 @operator("aten::join(str self, str[] values) -> str")
