@@ -83,7 +83,7 @@ class _Printer:
         return f"{node.kind}[{', '.join(parts)}]"
 
     def comment(self, node: Node) -> str:
-        span = node.span
+        span = node.span.original or node.span
         if not self.comments or span.filename is None:
             return ""
         return f" # {span.filename}:{span.line}:{span.column}"
