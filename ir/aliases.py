@@ -1,8 +1,9 @@
 """Which values may be the same object, and what a node changes.
 
 The analysis does not look at order.  Each node that makes a mutable value makes a *location*; a
-value may be at several.  What a location contains is tracked as well.  Everything the outside may
-know (inputs, what was put into them or handed to calls) counts as the one location OUTSIDE.
+value may be at several.  Everything the outside may know (inputs, what was put into a container or
+an object, what comes out of one, what was handed to a call) counts as known to OUTSIDE: a change
+of it always matters.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ OUTSIDE = 0
 Locations = set[int]
 
 _MUTABLE_SIMPLE = (TENSOR, ANY, ANY_LIST, ANY_TUPLE, ANY_CLASS)
+_EXTRACTIONS = frozenset(
+    {"prim::GetAttr", "prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
+)
 _SAME_OBJECT = frozenset({"prim::unchecked_cast", "aten::wait"})
 
 
@@ -47,7 +51,6 @@ class Aliases:
 
     def __init__(self, graph: Graph) -> None:
         self._at: dict[Value, Locations] = {}
-        self._contents: dict[int, Locations] = {OUTSIDE: {OUTSIDE}}
         self._outside: Locations = {OUTSIDE}
         self._fresh: dict[Value, int] = {}
         self._changed = True
@@ -87,33 +90,17 @@ class Aliases:
         known.update(where)
         self._changed |= len(known) != before
 
-    def _new(self, value: Value) -> int:
-        location = self._fresh.setdefault(value, len(self._fresh) + 1)
-        self._put(value, {location})
-        return location
+    def _new(self, value: Value) -> None:
+        if is_mutable(value.type):
+            self._put(value, {self._fresh.setdefault(value, len(self._fresh) + 1)})
 
-    def _contain(self, containers: Iterable[int], elements: Iterable[int]) -> None:
-        for container in containers:
-            known = self._contents.setdefault(container, set())
-            before = len(known)
-            known.update(elements)
-            self._changed |= len(known) != before
-            if container in self._outside:
-                self._release(elements)
-
-    def _release(self, locations: Iterable[int]) -> None:
-        """Let the outside know them and all they contain."""
-        for location in list(locations):
-            if location not in self._outside:
-                self._outside.add(location)
+    def _release(self, values: Iterable[Value]) -> None:
+        """Let the outside know values."""
+        for value in values:
+            here = self.locations(value)
+            if not here <= self._outside:
+                self._outside |= here
                 self._changed = True
-                self._release(self._contents.get(location, ()))
-
-    def _inside(self, containers: Iterable[int]) -> Locations:
-        found: Locations = set()
-        for container in containers:
-            found |= self._contents.get(container, set())
-        return found
 
     # -- nodes
 
@@ -137,77 +124,39 @@ class Aliases:
             self._flow(node.inputs[:1], node.outputs)
         elif node.signature is not None:
             self._operator(node)
-        elif kind is not None and kind.effect == "effect":
-            for value in node.inputs:
-                self._release(self.locations(value))
+        elif kind is None or kind.effect == "effect" or node.kind in _EXTRACTIONS:
+            self._release(node.inputs if node.kind not in _EXTRACTIONS else ())
             for output in node.outputs:
                 self._put(output, {OUTSIDE})
+        elif node.kind == "prim::SetAttr":
+            self._release(node.inputs[1:])
         else:
-            self._construction(node)
+            self._release(node.inputs)
+            for output in node.outputs:
+                self._new(output)
 
     def _flow(self, sources: Iterable[Value], targets: Iterable[Value]) -> None:
         for source, target in zip(sources, targets, strict=True):
             self._put(target, self.locations(source))
-
-    def _construction(self, node: Node) -> None:
-        match node.kind:
-            case "prim::SetAttr":
-                self._contain(self.locations(node.inputs[0]), self.locations(node.inputs[1]))
-            case "prim::GetAttr" | "prim::TupleIndex" | "prim::TupleUnpack" | "prim::ListUnpack":
-                for output in node.outputs:
-                    self._put(output, self._inside(self.locations(node.inputs[0])))
-            case _:
-                for output in node.outputs:
-                    if is_mutable(output.type):
-                        location = self._new(output)
-                        for value in node.inputs:
-                            self._contain({location}, self.locations(value))
 
     def _operator(self, node: Node) -> None:
         signature = node.signature
         if signature is None:
             return
         sets: dict[str, Locations] = {}
-        stored: Locations = set()
-        containers: Locations = set()
         for argument, value in zip(signature.arguments, node.inputs, strict=False):
             if argument.alias is None:
                 continue
-            here = self.locations(value)
+            if "*" in (*argument.alias.sets, *argument.alias.after):
+                self._release((value,))
             for name in (*argument.alias.sets, *argument.alias.after):
-                sets.setdefault(name, set()).update(here)
-            if argument.alias.is_write:
-                containers |= here
-            elif "*" in argument.alias.after:
-                stored |= here
-        self._contain(containers, stored)
-        for index, output in enumerate(node.outputs):
-            result = signature.returns[index if len(signature.returns) > index else -1]
-            if not is_mutable(output.type):
+                sets.setdefault(name, set()).update(self.locations(value))
+        for output, result in zip(node.outputs, signature.returns, strict=False):
+            if result.alias is None:
+                self._new(output)
                 continue
-            alias = result.alias
-            if alias is None:
-                self._made(node, output)
-            elif "*" in alias.sets:
-                self._extracted(node, output)
-            else:
-                for name in alias.sets:
-                    self._put(output, sets.get(name, {OUTSIDE}))
-
-    def _made(self, node: Node, output: Value) -> None:
-        """A new object; a new container may hold anything that went in."""
-        location = self._new(output)
-        if not any(map(is_mutable, output.type.contained)):
-            return
-        for value in node.inputs:
-            here = self.locations(value)
-            self._contain({location}, here | self._inside(here))
-
-    def _extracted(self, node: Node, output: Value) -> None:
-        """Something that was in one of the inputs, or a new container of such things."""
-        self._made(node, output)
-        for value in node.inputs:
-            self._put(output, self._inside(self.locations(value)))
+            for name in result.alias.sets:
+                self._put(output, {OUTSIDE} if name == "*" else sets.get(name, {OUTSIDE}))
 
 
 def _written(node: Node) -> list[Value]:

@@ -39,8 +39,7 @@ class _Elimination:
 
     def run(self) -> bool:
         self.mark(self.graph.block.ret)
-        while self.mark_block(self.graph.block):
-            pass
+        self.mark_block(self.graph.block)
         return self.sweep(self.graph.block)
 
     # -- marking
@@ -64,10 +63,17 @@ class _Elimination:
         return True
 
     def mark_block(self, block: Block) -> bool:
-        changed = self.mark_outputs(block)
+        """Mark what is needed, last node first: a change that nobody sees later is not needed."""
+        changed = False
+        for node in block.nodes:
+            if self.has_effects(node):
+                changed |= self.mark(node)
+        changed |= self.mark_outputs(block)
         for node in block.nodes_reversed:
             for inner in node.blocks:
                 changed |= self.mark_block(inner)
+                while node.kind == "prim::Loop" and self.mark_block(inner):
+                    pass
             if node not in self.marked and self.is_needed(node):
                 changed |= self.mark(node)
         return changed

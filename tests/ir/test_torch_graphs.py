@@ -1,0 +1,37 @@
+"""Graphs equal torch's, up to the numbering of values (`record_cases.py` wrote the case files)."""
+
+from __future__ import annotations
+
+import pytest
+from ir_support import CASES, CONTEXT, Case, functions_of, read_cases, up_to_numbering
+from rushlight.ir.define import graph_of
+from rushlight.ir.inline import inline
+from rushlight.ir.parser import parse_ir
+from rushlight.ir.verify import verify
+from rushlight.ops.table import TABLE
+
+ALL = [
+    pytest.param(case, id=f"{path.stem}-{case.name}")
+    for path in sorted(CASES.glob("*.txt"))
+    for case in read_cases(path)
+]
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_graph_is_that_of_torch(case: Case) -> None:
+    function = functions_of(case.program)[-1]
+    graph = graph_of(function)
+    verify(graph)
+    assert up_to_numbering(str(graph)) == up_to_numbering(case.graph)
+    inlined = inline(graph, function.name, CONTEXT)
+    verify(inlined)
+    assert up_to_numbering(str(inlined)) == up_to_numbering(case.inlined)
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_text_of_torch_reads_back(case: Case) -> None:
+    for text in (case.graph, case.inlined):
+        graph = parse_ir(text, table=TABLE)
+        verify(graph)
+        assert str(graph).strip() == text
+        assert all(n.signature for n in graph.all_nodes if n.kind.startswith("aten::"))
