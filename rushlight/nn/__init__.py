@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from . import functional, init
-from .activation import ReLU, Sigmoid, Softmax, Tanh
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential
-from .linear import Identity, Linear
-from .module import Module
+from .modules import (
+    Identity,
+    Linear,
+    Module,
+    ModuleDict,
+    ModuleList,
+    ParameterList,
+    ReLU,
+    Sequential,
+    Sigmoid,
+    Softmax,
+    Tanh,
+)
 from .parameter import Buffer, Parameter
 
 __all__ = [

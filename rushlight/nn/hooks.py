@@ -8,7 +8,7 @@ from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .module import Module
+    from .modules.module import Module
 
 __all__ = ["Hook", "RemovableHandle", "add_hook", "call_with_hooks"]
 

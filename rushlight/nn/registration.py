@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..ops.tensor import Tensor
 
 if TYPE_CHECKING:
-    from .module import Module
+    from .modules.module import Module
 
 __all__ = ["check_name", "type_name"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..ops.tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
-    from .module import Module
+    from .modules.module import Module
 
 __all__ = [
     "EXTRA_STATE",

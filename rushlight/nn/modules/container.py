@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
 
-from ..ops.tensor import Parameter, Tensor
+from ...ops.tensor import Parameter, Tensor
+from ..registration import type_name
 from .module import Module
-from .registration import type_name
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 

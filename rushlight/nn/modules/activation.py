@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..ops.tensor import Tensor
-from . import functional
+from ...ops.tensor import Tensor
+from .. import functional
 from .module import Module
 
 __all__ = ["ReLU", "Sigmoid", "Softmax", "Tanh"]

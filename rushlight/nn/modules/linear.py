@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import Device, DType
-from ..ops.tensor import Parameter, Tensor
-from . import functional, init
+from ...ops.dispatch import eager_function
+from ...ops.dtype import Device, DType
+from ...ops.tensor import Parameter, Tensor
+from .. import functional, init
 from .module import Module
 
 __all__ = ["Identity", "Linear"]

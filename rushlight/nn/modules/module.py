@@ -1,0 +1,584 @@
+"""`Module`: a tree of parameters, buffers and further modules with a `forward`.
+
+Registration follows torch: a parameter, buffer or module that is assigned to an attribute goes to
+one of the dicts `_parameters`, `_buffers` and `_modules`, which scripting and saving read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, ClassVar, TypeVar
+
+from ...ops.dtype import Device, DType
+from ...ops.tensor import Parameter, Tensor
+from .. import state as states
+from ..hooks import Hook, RemovableHandle, add_hook, call_with_hooks
+from ..parameter import Buffer
+from ..registration import check_name, type_name
+
+__all__ = ["Module"]
+
+Self = TypeVar("Self", bound="Module")
+Item = TypeVar("Item")
+
+_HOOK_TABLES = (
+    *("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs"),
+    *("_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs"),
+    *("_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks"),
+    "_load_state_dict_post_hooks",
+)
+
+
+def _forward_unimplemented(self: Module, *input: Any) -> None:
+    """What a module computes; every class that is called defines this.
+
+    Raises:
+        NotImplementedError: this class does not.
+    """
+    name = type(self).__name__
+    raise NotImplementedError(f'Module [{name}] is missing the required "forward" function')
+
+
+class Module:
+    """Base class of everything with parameters.  Subclasses call `super().__init__()` first."""
+
+    dump_patches: ClassVar[bool] = False
+    call_super_init: ClassVar[bool] = False
+    """Whether `__init__` hands its arguments on to the next class, for multiple inheritance."""
+
+    _version: ClassVar[int] = 1
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _non_persistent_buffers_set: set[str]
+    _modules: dict[str, Module | None]
+    _forward_hooks: OrderedDict[int, Hook]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _forward_pre_hooks: OrderedDict[int, Hook]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _state_dict_hooks: OrderedDict[int, Hook]
+    _state_dict_pre_hooks: OrderedDict[int, Hook]
+    _load_state_dict_pre_hooks: OrderedDict[int, Hook]
+    _load_state_dict_post_hooks: OrderedDict[int, Hook]
+
+    forward: Callable[..., Any] = _forward_unimplemented
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            self._refuse(args, kwargs)
+        own = self.__dict__
+        own["training"] = True
+        own["_parameters"] = {}
+        own["_buffers"] = {}
+        own["_non_persistent_buffers_set"] = set()
+        for table in _HOOK_TABLES:
+            own[table] = OrderedDict()
+        own["_is_full_backward_hook"] = None
+        own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """`Module.__init__` takes no arguments; say so under the name of the user's class."""
+        method = f"{type(self).__name__}.__init__()"
+        for name in kwargs:
+            raise TypeError(f"{method} got an unexpected keyword argument '{name}'")
+        if args:
+            given = len(args) + 1
+            raise TypeError(f"{method} takes 1 positional argument but {given} were given")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for table in _HOOK_TABLES:  # objects pickled by older versions lack some
+            self.__dict__.setdefault(table, OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+
+    # -- attributes ----------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            self._need("_parameters", "parameters")
+            self._forget(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif name in own.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(_wrong(value, "parameter", name, "torch.nn.Parameter"))
+            self.register_parameter(name, None)
+        elif isinstance(value, Module):
+            self._need("_modules", "module")
+            self._forget(name, "_parameters", "_buffers")
+            own["_modules"][name] = value
+        elif name in own.get("_modules", ()):
+            if value is not None:
+                raise TypeError(_wrong(value, "child module", name, "torch.nn.Module"))
+            own["_modules"][name] = None
+        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+            self._set_buffer(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_buffer(self, name: str, value: object) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(_wrong(value, "buffer", name, "torch.nn.Buffer, torch.Tensor"))
+        if isinstance(value, Buffer):
+            self._need("_buffers", "buffer")
+            self._forget(name, "_parameters", "_modules", "_buffers")
+            self.register_buffer(name, value, value.persistent)
+        else:
+            self._buffers[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        for table in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__.get(table, ()):
+                del self.__dict__[table][name]
+                self.__dict__["_non_persistent_buffers_set"].discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def _need(self, table: str, what: str) -> None:
+        if table not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+    def _forget(self, name: str, *tables: str) -> None:
+        """Drop a name from the object's dict and from the given tables."""
+        self.__dict__.pop(name, None)
+        for table in tables:
+            self.__dict__[table].pop(name, None)
+        self.__dict__["_non_persistent_buffers_set"].discard(name)
+
+    def __dir__(self) -> list[str]:
+        tables = (self._parameters, self._modules, self._buffers)
+        names = chain(dir(type(self)), self.__dict__, *tables)
+        return sorted({name for name in names if not name[:1].isdigit()})
+
+    # -- registration --------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: object) -> None:
+        """Add a parameter, or a place for one.
+
+        Raises:
+            TypeError: the name is no string, or `param` neither a Parameter nor None.
+            KeyError: the name is empty, holds a dot or is taken.
+        """
+        self._need("_parameters", "parameter")
+        check_name(self, name, "parameter", self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            given = f"cannot assign '{type_name(param)}' object to parameter '{name}'"
+            raise TypeError(f"{given} (torch.nn.Parameter or None required)")
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: object, persistent: bool = True) -> None:
+        """Add a tensor that is state but not trained; only persistent ones are saved.
+
+        Raises:
+            TypeError: the name is no string, or `tensor` neither a Tensor nor None.
+            KeyError: the name is empty, holds a dot or is taken.
+        """
+        self._need("_buffers", "buffer")
+        check_name(self, name, "buffer", self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            given = f"cannot assign '{type_name(tensor)}' object to buffer '{name}'"
+            raise TypeError(f"{given} (torch Tensor or None required)")
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child, or a place for one.
+
+        Raises:
+            TypeError: the name is no string, or `module` neither a Module nor None.
+            KeyError: the name is empty, holds a dot or is taken.
+        """
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        self._need("_modules", "module")
+        check_name(self, name, "module", self._modules)
+        self._modules[name] = module
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same as `add_module`."""
+        self.add_module(name, module)
+
+    # -- members -------------------------------------------------------------------------------
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, depth first, with dotted names; each once by default."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                below = f"{prefix}.{name}" if prefix else name
+                yield from child.named_modules(memo, below, remove_duplicate)
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all below it."""
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below this one, each once."""
+        return _once(((n, m) for n, m in self._modules.items() if m is not None), True)
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below this one, each once."""
+        return (module for _, module in self.named_children())
+
+    def _named_members(
+        self,
+        get_members: Callable[[Module], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        modules: Iterable[tuple[str, Module]] = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        members = (
+            (f"{path}.{name}" if path else name, member)
+            for path, module in modules
+            for name, member in get_members(module)
+            if member is not None
+        )
+        return _once(members, remove_duplicate)
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters with dotted names; a shared one once, under its first name."""
+
+        def own(module: Module) -> Iterable[tuple[str, Any]]:
+            return module._parameters.items()
+
+        return self._named_members(own, prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with dotted names; a shared one once, under its first name."""
+
+        def own(module: Module) -> Iterable[tuple[str, Any]]:
+            return module._buffers.items()
+
+        return self._named_members(own, prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name; `""` is this one.
+
+        Raises:
+            AttributeError: there is none of that name, or it is something else.
+        """
+        module = self
+        for name in target.split(".") if target else ():
+            found = module._named(name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name.
+
+        Raises:
+            AttributeError: there is none of that name, or it is something else.
+        """
+        path, _, name = target.rpartition(".")
+        found = self.get_submodule(path)._named(name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name.
+
+        Raises:
+            AttributeError: there is none of that name, or it is something else.
+        """
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        module._named(name)
+        buffer = module._buffers.get(name)
+        if buffer is None:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return buffer
+
+    def _named(self, name: str) -> object:
+        if not hasattr(self, name):
+            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
+        return getattr(self, name)
+
+    # -- mode and conversion -------------------------------------------------------------------
+
+    def train(self: Self, mode: bool = True) -> Self:
+        """Set training mode here and below.
+
+        Raises:
+            ValueError: `mode` is not a bool.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self: Self) -> Self:
+        """Leave training mode here and below."""
+        return self.train(False)
+
+    def apply(self: Self, fn: Callable[[Module], None]) -> Self:
+        """Call `fn` on every module below, then on this one."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
+        """Say of all parameters whether they want gradients."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or set them to zero."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad = parameter.grad.detach().mul(0)
+
+    def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace what every parameter and buffer holds by `fn` of it; the objects stay."""
+        for child in self.children() if recurse else ():
+            child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                parameter.data = fn(parameter.detach())
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(
+        self: Self,
+        device: Device | str | DType | Tensor | None = None,
+        dtype: DType | None = None,
+        non_blocking: bool = False,
+    ) -> Self:
+        """Convert floating-point parameters and buffers to a dtype; the CPU is the only device.
+
+        Raises:
+            TypeError: the dtype is neither floating point nor complex.
+        """
+        if isinstance(device, Tensor):
+            dtype, device = device.dtype, device.device
+        elif isinstance(device, DType):
+            device, dtype = None, device
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            wanted = f"but got desired dtype={dtype}"
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, {wanted}")
+
+        def convert(tensor: Tensor) -> Tensor:
+            if device is not None:
+                tensor = tensor.to(device)
+            if dtype is not None and (tensor.is_floating_point() or tensor.is_complex()):
+                tensor = tensor.to(dtype)
+            return tensor
+
+        return self._apply(convert)
+
+    def float(self: Self) -> Self:
+        """Convert floating-point parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self: Self) -> Self:
+        """Convert floating-point parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self: Self) -> Self:
+        """Convert floating-point parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def cpu(self: Self) -> Self:
+        """Nothing: there is no other device."""
+        return self
+
+    # -- state dicts ---------------------------------------------------------------------------
+
+    get_extra_state = states.get_extra_state
+    set_extra_state = states.set_extra_state
+
+    def state_dict(
+        self,
+        *,
+        destination: OrderedDict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> OrderedDict[str, Any]:
+        """Parameters and persistent buffers by dotted name, detached unless `keep_vars`.
+
+        The dict's `_metadata` says the version of every module in it.
+        """
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+        metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = metadata
+        for before in self._state_dict_pre_hooks.values():
+            before(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, child in self._modules.items():
+            if child is not None:
+                below = f"{prefix}{name}."
+                child.state_dict(destination=destination, prefix=below, keep_vars=keep_vars)
+        for after in self._state_dict_hooks.values():
+            if after(self, destination, prefix, metadata) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+        return destination
+
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
+        """Put this module's own state, without its children's, into `destination`."""
+        states.save_own(self, destination, prefix, keep_vars)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> states.IncompatibleKeys:
+        """Copy values into parameters and buffers by name (or put them there, if `assign`).
+
+        Raises:
+            TypeError: `state_dict` is not a mapping.
+            RuntimeError: shapes differ, or keys are missing or left over and `strict` is set.
+        """
+        return states.load_all(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Mapping[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Take this module's own state, without its children's, from `state_dict`."""
+        found = (missing_keys, unexpected_keys, error_msgs)
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(self, state_dict, prefix, local_metadata, strict, *found)
+        assign = bool(local_metadata.get("assign_to_params_buffers", False))
+        lists = (missing_keys, unexpected_keys if strict else [], error_msgs)
+        states.load_own(self, state_dict, prefix, assign, *lists)
+
+    # -- calling and hooks ---------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._forward_hooks or self._forward_pre_hooks:
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
+        flags = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
+        return add_hook(self._forward_pre_hooks, hook, *flags, prepend=prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Hook,
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args, result)` after `forward`; what it returns replaces the result.
+
+        With `always_call` it is called even if `forward` raises, with None for the result.
+        """
+        flags = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        if always_call:
+            flags.append(self._forward_hooks_always_called)
+        return add_hook(self._forward_hooks, hook, *flags, prepend=prepend)
+
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` reads this module."""
+        return add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`."""
+        return add_hook(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook` with the arguments of `_load_from_state_dict` before loading."""
+        return add_hook(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` after loading; it may change the two lists."""
+        return add_hook(self._load_state_dict_post_hooks, hook)
+
+    # -- text ----------------------------------------------------------------------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses of the module's own text."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        extra_lines = extra.split("\n") if extra else []
+        children = [f"({n}): {_indented(repr(m))}" for n, m in self._modules.items()]
+        if not children and len(extra_lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
+
+
+def _wrong(value: object, what: str, name: str, wanted: str) -> str:
+    return f"cannot assign '{type_name(value)}' as {what} '{name}' ({wanted} or None expected)"
+
+
+def _once(named: Iterable[tuple[str, Item]], remove_duplicate: bool) -> Iterator[tuple[str, Item]]:
+    """The pairs whose second part, compared by identity, has not come yet."""
+    seen: set[int] = set()
+    for name, item in named:
+        if not remove_duplicate or id(item) not in seen:
+            seen.add(id(item))
+            yield name, item
+
+
+def _indented(text: str) -> str:
+    """The text with all lines but the first moved in."""
+    return re.sub(r"\n", "\n  ", text)
