@@ -6,6 +6,7 @@ Their statements and local names show in the code of archives, where they are th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 from ..ops.dispatch import eager_function
 from ..ops.dtype import DType
@@ -13,27 +14,35 @@ from ..ops.tensor import Tensor
 
 __all__ = ["linear", "relu", "sigmoid", "softmax", "tanh"]
 
-linear = eager_function("aten::linear")
+Operator = Callable[..., Tensor]
+
+linear: Operator = eager_function("aten::linear")
 """`linear(input, weight, bias=None)`: `input @ weight.T + bias`."""
+
+_relu: Operator = eager_function("aten::relu")
+_relu_: Operator = eager_function("aten::relu_")
+_sigmoid: Operator = eager_function("aten::sigmoid")
+_softmax: Operator = eager_function("aten::softmax")
+_tanh: Operator = eager_function("aten::tanh")
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(x, 0)` of every element."""
     if inplace:  # noqa: SIM108
-        result = input.relu_()
+        result = _relu_(input)
     else:
-        result = input.relu()
-    return result  # type: ignore[no-any-return]
+        result = _relu(input)
+    return result
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))` of every element."""
-    return input.sigmoid()  # type: ignore[no-any-return]
+    return _sigmoid(input)
 
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent of every element."""
-    return input.tanh()  # type: ignore[no-any-return]
+    return _tanh(input)
 
 
 def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -57,7 +66,7 @@ def softmax(
     if dim is None:
         dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
     if dtype is None:  # noqa: SIM108
-        ret = input.softmax(dim)
+        ret = _softmax(input, dim)
     else:
-        ret = input.softmax(dim, dtype=dtype)
-    return ret  # type: ignore[no-any-return]
+        ret = _softmax(input, dim, dtype=dtype)
+    return ret

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from ...ops.dispatch import eager_function
 from ...ops.tensor import Tensor
 from .. import functional
 from .module import Module
 
 __all__ = ["ReLU", "Sigmoid", "Softmax", "Tanh"]
+
+_sigmoid: Callable[..., Tensor] = eager_function("aten::sigmoid")
+_tanh: Callable[..., Tensor] = eager_function("aten::tanh")
 
 
 class ReLU(Module):
@@ -32,14 +37,14 @@ class Sigmoid(Module):
     """`1 / (1 + exp(-x))` of every element."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.sigmoid()  # type: ignore[no-any-return]
+        return _sigmoid(input)
 
 
 class Tanh(Module):
     """The hyperbolic tangent of every element."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.tanh()  # type: ignore[no-any-return]
+        return _tanh(input)
 
 
 class Softmax(Module):
