@@ -6,6 +6,7 @@ The names are torch's: functions over tensors (`rushlight.tanh`), `Tensor`, dtyp
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ if not (Path(__file__).parent / "ir").is_dir():
 from .ops.namespace import public_names
 
 if TYPE_CHECKING:
-    from . import jit, nn
-    from .ir.parser import parse_ir
+    from . import jit as jit
+    from . import nn as nn
+    from .ir.parser import parse_ir as parse_ir
 
 __version__ = "0.1.0"
 
@@ -26,13 +28,16 @@ _PACKAGES = ("jit", "nn")
 _ELSEWHERE = {"parse_ir": ".ir.parser"}
 
 
+_public_names = cache(public_names)
+
+
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
     if name in _ELSEWHERE:
         value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
-    elif name in public_names():
-        value = public_names()[name]
+    elif name in _public_names():
+        value = _public_names()[name]
     else:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = value
@@ -40,4 +45,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PACKAGES, *_ELSEWHERE, *public_names()})
+    return sorted({*globals(), *_PACKAGES, *_ELSEWHERE, *_public_names()})
