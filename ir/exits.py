@@ -29,9 +29,11 @@ __all__ = ["transform_exits"]
 
 def transform_exits(graph: Graph) -> None:
     """Remove loop continuations and returns."""
+    _wrap_contexts(graph.block)
     for kind in ("prim::LoopContinuation", "prim::ReturnStmt"):
         _Transformation(graph, kind).block(graph.block)
     _merge_branches(graph.block)
+    _unwrap_contexts(graph.block)
 
 
 @dataclass
@@ -269,3 +271,37 @@ def _append_copy(node: Node, block: Block, source: Block) -> None:
         return outputs[node.outputs.index(value)] if value.node is node else value
 
     clone_block(source, block, lookup)
+
+
+# ---------------------------------------------------------------------------------- with statements
+
+
+def _wrap_contexts(block: Block) -> None:
+    """Put what runs between `prim::Enter` and `prim::Exit` in a node, so that exits leave it alone.
+
+    The second block, with the `prim::Exit`, is reached however the first is left.
+    """
+    entered: list[Node] = []
+    for node in block.nodes:
+        for inner in node.blocks:
+            _wrap_contexts(inner)
+        if node.kind == "prim::Enter":
+            entered.append(node)
+        elif node.kind == "prim::Exit":
+            enter = entered.pop()
+            context = block.graph.create("prim::With", (enter.input,), ()).insert_after(enter)
+            body, end = context.add_block(), context.add_block()
+            while context.next is not node:
+                context.next.move_before(body.ret)
+            node.move_before(end.ret)
+
+
+def _unwrap_contexts(block: Block) -> None:
+    for node in block.nodes:
+        for inner in node.blocks:
+            _unwrap_contexts(inner)
+        if node.kind == "prim::With":
+            for inner in node.blocks:
+                for each in inner.nodes:
+                    each.move_before(node)
+            node.destroy()

@@ -1,6 +1,6 @@
 """Write torch's graphs into the case files; run with a Python that has torch 2.13:
 
-    python tests/ir/record_cases.py tests/ir/cases/*.txt
+python tests/ir/record_cases.py tests/ir/cases/*.txt
 """
 
 from __future__ import annotations

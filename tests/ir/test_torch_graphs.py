@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from ir_support import CASES, CONTEXT, Case, functions_of, read_cases, up_to_numbering
+
 from rushlight.ir.define import graph_of
 from rushlight.ir.inline import inline
 from rushlight.ir.parser import parse_ir

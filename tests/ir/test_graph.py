@@ -1,0 +1,115 @@
+"""The structure itself: names, order, uses; the verifier; inlining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from ir_support import CONTEXT, functions_of, graph_from
+
+from rushlight.ir.define import graph_of
+from rushlight.ir.graph import Graph, Use
+from rushlight.ir.inline import inline
+from rushlight.ir.verify import InvalidGraph, verify
+from rushlight.typecheck.types import INT, STRING
+
+PROGRAM = """
+def f(x: int, c: bool):
+    y = x + 1
+    if c:
+        y = y * 2
+    for i in range(x):
+        y = y + i
+    return y
+"""
+
+
+def test_a_renamed_value_takes_the_next_odd_number() -> None:
+    graph = Graph()
+    values = [graph.add_input(INT, "x") for _ in range(4)]
+    assert [value.name for value in values] == ["x.1", "x.3", "x.5", "x"]
+
+
+def test_nodes_know_their_order() -> None:
+    graph = graph_from(PROGRAM)
+    nodes = list(graph.all_nodes)
+    for index, node in enumerate(nodes):
+        assert not node.is_before(node)
+        for later in nodes[index + 1 :]:
+            assert node.is_before(later)
+            assert not later.is_before(node)
+
+
+def test_positions_are_renewed_when_none_is_left() -> None:
+    graph = Graph()
+    first = graph.block.append(graph.create("prim::Uninitialized"))
+    for _ in range(3000):
+        graph.create("prim::Uninitialized").insert_after(first)
+    verify(graph)
+
+
+Damage = Callable[[Graph], None]
+
+
+def _use(graph: Graph) -> None:
+    graph.inputs[0].uses.append(Use(graph.block.ret, 7))
+
+
+def _order(graph: Graph) -> None:
+    add = next(n for n in graph.nodes if n.kind == "aten::add")
+    add.move_before(graph.block.ret)
+
+
+def _type(graph: Graph) -> None:
+    graph.inputs[1].type = STRING
+
+
+def _block(graph: Graph) -> None:
+    next(n for n in graph.nodes if n.kind == "prim::If").blocks[0].clear_outputs()
+
+
+def _carried(graph: Graph) -> None:
+    next(n for n in graph.nodes if n.kind == "prim::Loop").blocks[0].outputs[1].type = STRING
+
+
+def _name(graph: Graph) -> None:
+    del graph._names[graph.inputs[0].debug_name]
+
+
+def _attribute(graph: Graph) -> None:
+    next(n for n in graph.nodes if n.is_constant).attributes["colour"] = 3
+
+
+def _argument(graph: Graph) -> None:
+    next(n for n in graph.nodes if n.kind == "aten::add").remove_input(1)
+
+
+@pytest.mark.parametrize(
+    "damage", [_use, _order, _type, _block, _carried, _name, _attribute, _argument]
+)
+def test_the_verifier_sees_damage(damage: Damage) -> None:
+    graph = graph_from(PROGRAM)
+    verify(graph)
+    damage(graph)
+    with pytest.raises(InvalidGraph):
+        verify(graph)
+
+
+def test_inlined_nodes_know_their_calls() -> None:
+    program = (
+        "def inner(x: int):\n    return x * 2\n\n"
+        "def middle(x: int):\n    return inner(x)\n\n"
+        "def outer(x: int):\n    return middle(x) + 1\n"
+    )
+    function = functions_of(program)[-1]
+    graph = inline(graph_of(function), "outer", CONTEXT)
+    verify(graph)
+    (node,) = [n for n in graph.nodes if n.kind == "aten::mul"]
+    assert [(s.function.rpartition(".")[2], s.span.line) for s in node.call_stack] == [
+        ("outer", 8),
+        ("middle", 5),
+    ]
+    assert node.span.line == 2
+    (add,) = [n for n in graph.nodes if n.kind == "aten::add"]
+    assert add.call_stack == ()
+    assert "prim::CallFunction" in str(graph_of(function))

@@ -1,0 +1,150 @@
+"""Printing and reading of graphs: constants, types, spans, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ir_support import functions_of, graph_from
+
+from rushlight.ir.define import graph_of
+from rushlight.ir.graph import Graph
+from rushlight.ir.parser import GraphSyntaxError, parse_ir
+from rushlight.ir.printer import print_graph, print_node
+from rushlight.ir.text import constant_text
+from rushlight.ir.verify import verify
+from rushlight.ops.dtype import Device
+from rushlight.typecheck.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+
+# the right column is what torch 2.13 prints
+CONSTANTS: list[tuple[object, Type, str]] = [
+    (True, BOOL, "1"),
+    (-3, INT, "-3"),
+    (1.0, FLOAT, "1."),
+    (-0.0, FLOAT, "-0."),
+    (0.1, FLOAT, "0.10000000000000001"),
+    (1e-7, FLOAT, "9.9999999999999995e-08"),
+    (1e10, FLOAT, "10000000000"),
+    (1e20, FLOAT, "1e+20"),
+    (123456789.123, FLOAT, "123456789.123"),
+    (float("inf"), FLOAT, "inf"),
+    (1.5 + 2j, COMPLEX, "1.5+2.j"),
+    (3j, COMPLEX, "0.+3.j"),
+    (
+        "a\"b\n\t\\é'x'",
+        STRING,
+        r"""\"a\"b\n\t\\\0)+\/.)\'x\'\"""".replace('\\"', '"', 1)[:-2] + '"',
+    ),
+    ((1, 2.0, "a"), TupleType((INT, FLOAT, STRING)), '(1, 2., "a")'),
+    ((1,), TupleType((INT,)), "(1,)"),
+    ([True, False], ListType(BOOL), "[True, False]"),
+    ([], ListType(INT), "annotate(List[int], [])"),
+    ({"a": 2, "b": 3}, DictType(STRING, INT), '{"a": 2, "b": 3}'),
+    (Device("cuda:0"), DEVICE, '"cuda:0"'),
+    (np.array(1.5, np.float32), TENSOR, "{1.5}"),
+    (np.array(1), TENSOR, "{1}"),
+    (np.ones(2, np.float32), TENSOR, " 1  1 [ CPUFloatType{2} ]"),
+    (np.zeros(0, np.float32), TENSOR, "[ CPUFloatType{0} ]"),
+    (np.zeros(100, np.float32), TENSOR, "<Tensor>"),
+]
+
+
+@pytest.mark.parametrize(("value", "type", "text"), CONSTANTS)
+def test_constants_are_spelled_as_torch_spells_them(value: object, type: Type, text: str) -> None:
+    assert constant_text(value, type) == text
+
+
+@pytest.mark.parametrize(("value", "type", "text"), CONSTANTS[:-1])
+def test_constants_read_back(value: object, type: Type, text: str) -> None:
+    line = f"graph():\n  %0 : {type} = prim::Constant[value={text}]()\n  return (%0)\n"
+    graph = parse_ir(line)
+    assert str(graph) == line
+    assert np.array_equal(np.asarray(next(graph.nodes).value), np.asarray(value))
+
+
+TYPES = """
+graph(%a : Dict(str, (int, float?)[]),
+      %b : NamedTuple(x : int, y : Tensor),
+      %c : Union(float, int, str),
+      %d : Future[Tensor],
+      %e : __torch__.M,
+      %f : Enum<__torch__.Color>,
+      %g : (),
+      %h : int[][]?):
+  %1 : bool = prim::isinstance[types=[int, str]](%c)
+  %w.1 : Tensor = prim::GetAttr[name="w"](%e)
+  return (%1)
+"""
+
+
+def test_types_read_back() -> None:
+    graph = parse_ir(TYPES)
+    verify(graph)
+    assert str(graph) == TYPES.lstrip()
+
+
+def test_sizes_and_strides_become_plain_tensors() -> None:
+    text = "graph(%x : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)):\n  return (%x)\n"
+    assert parse_ir(text).inputs[0].type == TENSOR
+
+
+def test_tasks_read_back() -> None:
+    text = (
+        "graph(%x.1 : Tensor):\n"
+        "  %f.1 : Future[Tensor] = prim::fork_0(%x.1)\n"
+        "  return (%f.1)\n"
+        "with prim::fork_0 = graph(%x.1 : Tensor):\n"
+        '  %1 : Function = prim::Constant[name="g"]()\n'
+        "  %2 : Tensor = prim::CallFunction(%1, %x.1)\n"
+        "  return (%2)\n"
+    )
+    graph = parse_ir(text)
+    assert str(graph) == text
+    assert isinstance(next(graph.nodes).attributes["Subgraph"], Graph)
+
+
+def test_comments_become_spans() -> None:
+    text = "graph(%x : int):\n  %1 : int = aten::neg(%x) # some/file.py:12:4\n  return (%1)\n"
+    span = next(parse_ir(text).nodes).span
+    assert (span.filename, span.line, span.column) == ("some/file.py", 12, 4)
+    assert "#" not in print_graph(parse_ir(text), comments=False)
+
+
+def test_a_node_prints_with_its_blocks() -> None:
+    graph = graph_from("def f(x: int):\n    return 1 if x > 2 else x\n")
+    node = next(n for n in graph.nodes if n.kind == "prim::If")
+    assert print_node(node, comments=False).count("block") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("graph(%x : int):\n  return (%x\n", 2, 11),
+        ("graph(%x : int):\n  %y : int = aten::neg(%z)\n  return (%y)\n", 2, 24),
+        ("graph(%x : int, %x : int):\n  return (%x)\n", 1, 17),
+        ("graph():\n  %y : Tensor = prim::Constant[value=<Tensor>]()\n  return (%y)\n", 2, 32),
+    ],
+)
+def test_faults_have_a_place(text: str, line: int, column: int) -> None:
+    with pytest.raises(GraphSyntaxError) as caught:
+        parse_ir(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_classes_and_functions_may_be_given() -> None:
+    program = "def g(x: int):\n    return x\n\ndef f(x: int):\n    return g(x)\n"
+    callee, caller = functions_of(program)
+    graph = parse_ir(str(graph_of(caller)), functions={"g": callee})
+    call = next(n for n in graph.nodes if n.kind == "prim::CallFunction")
+    assert getattr(call.inputs[0].type, "function", None) is callee
