@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["ABOVE", "BELOW", "CONDITIONS", "LINES", "OPERATORS", "OUTSIDE", "UNITS", "WRAPPING"]
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "CONDITIONS",
+    "LINES",
+    "OPERATORS",
+    "OUTSIDE",
+    "TYPED",
+    "UNITS",
+    "WRAPPING",
+]
 
 _SMALL = 2**30 - 1
 ABOVE = (
@@ -68,19 +78,20 @@ LINES = {
     "raise": "raise_exception({b}, {c})",
 }
 
+_ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
+
 OPERATORS = {
     # numbers
     "aten::neg.float": "{a} = -{0}",
     "aten::neg.int": "{a} = -{0}",
     "aten::remainder.int": "{a} = {0} % {1}",
     "aten::floordiv.int": "{a} = {0} // {1}",
-    "aten::__and__.int": "{a} = {0} & {1}",
-    "aten::__or__.int": "{a} = {0} | {1}",
     "aten::__xor__.int": "{a} = {0} ^ {1}",
+    "aten::div.float": "{a} = {0} / {1} if {1} else {o}({all})",
+    "aten::div.int": "{a} = float({0}) / {1} if {1} else {o}({all})",
     # lists and dicts
     "aten::__getitem__.t": "{a} = {0}[{1}]",
     "aten::_set_item.t": "{0}[{1}] = {2}",
-    **{f"aten::len.Dict_{key}": "{a} = len({0})" for key in _KEYS},
     **{f"aten::__contains__.{key}": "{a} = {1} in {0}" for key in _KEYS},
     **{f"aten::__getitem__.Dict_{key}": "{a} = {0}[{1}]" for key in _KEYS},
     **{f"aten::_set_item.{key}": "{0}[{1}] = {2}" for key in _KEYS},
@@ -92,19 +103,35 @@ OPERATORS = {
     "aten::sub.Tensor": (
         "{a} = {0} - {1} if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
     ),
-    "aten::tanh": "{a} = tanh({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})",
+    "aten::add.Scalar": "{a} = {0} + {k}" + _ON_FLOAT32,
+    "aten::sub.Scalar": "{a} = {0} - {k}" + _ON_FLOAT32,
+    "aten::mul.Scalar": "{a} = {0} * {k}" + _ON_FLOAT32,
+    "aten::tanh": "{a} = tanh({0})" + _ON_FLOAT32,
     "aten::matmul": (
         "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
         "0 < {0}.ndim < 3 else {o}({all})"
     ),
 }
 """Operators written out; where a line raises, the operator's forward would have raised too, and
-its error is the one that is told (`errors` asks it)."""
+its error is the one that is told (`errors` asks it).
+
+`{0}`, `{1}` ... are the operands, `{all}` all of them, `{o}` is the operator itself; `{k}` is
+operand 1, a constant number, as a float32 array.
+"""
+
+TYPED = {
+    ("aten::Float.Scalar", "int"): "{a} = float({0})",
+    ("aten::Float.Scalar", "float"): "{a} = {0}",
+    ("aten::Int.Scalar", "int"): "{a} = {0}",
+}
+"""Operators written out for a first operand of a certain type."""
 
 UNITS = {
     "aten::select.int": (1, "0"),
     "aten::add.Tensor": (2, "1"),
     "aten::sub.Tensor": (2, "1"),
+    "aten::add.Scalar": (2, "1"),
+    "aten::sub.Scalar": (2, "1"),
 }
 """Operators that are written out only if an operand is a certain constant: `alpha` is 1."""
 

@@ -15,7 +15,7 @@ from .code import Branch, Code, Region, Repeat, Step
 from .instructions import row
 from .invariant import constant_reads
 from .loop_tests import loop_test
-from .plan_lines import ABOVE, BELOW, CONDITIONS, LINES, OPERATORS, OUTSIDE, UNITS, WRAPPING
+from .plan_lines import ABOVE, BELOW, CONDITIONS, LINES, OPERATORS, OUTSIDE, TYPED, UNITS, WRAPPING
 
 __all__ = ["PlanSource", "write_plan"]
 
@@ -25,10 +25,14 @@ DEEPEST = 18
 
 @dataclass
 class PlanSource:
-    """A plan's text, and for each of its lines the step it was written from."""
+    """A plan's text, and for each of its lines the step it was written from.
+
+    `numbers` are the constants that the text wants as arrays of float32.
+    """
 
     lines: list[str] = field(default_factory=list)
     steps: list[Step | None] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
 
     @property
     def text(self) -> str:
@@ -193,19 +197,34 @@ class _Writer:
         return LINES[entry.name].format(**shown)
 
     def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
-        template = OPERATORS.get(operator)
+        first = str(step.node.inputs[0].type) if step.node.inputs else ""
+        template = OPERATORS.get(operator) or TYPED.get((operator, first))
         values = [shown[letter].removesuffix(", ") for letter in "bcd" if letter in shown]
         values = ", ".join(values).split(", ")
         results = shown["a"].removesuffix(", ")
         if template is not None and "," not in results and ("{a}" in template) == bool(results):
             place, wanted = UNITS.get(operator, (0, values[0]))
-            if values[place] == wanted:
+            number = self._number(step) if "{k}" in template else ""
+            if values[place] == wanted and number is not None:
                 every = ", ".join(values)
-                return template.format(*values, a=results, o=shown["o"], all=every)
+                return template.format(*values, a=results, o=shown["o"], all=every, k=number)
         if name == "call_many":
             call = f"{shown['o']}({shown['b']})"
             return f"{shown['a']}= {call}" if results else call
         return LINES[name].format(**shown)
+
+    def _number(self, step: Step) -> str | None:
+        """The name of an operator's second operand as an array; None if that is no constant.
+
+        A float zero is not taken: arrays of numbers are remembered, and there are two zeros.
+        """
+        operand = step.instruction[4]
+        constant = self._constant(operand)
+        if type(constant) is int or (type(constant) is float and constant != 0):
+            assert isinstance(operand, int)
+            self.source.numbers.add(-1 - operand)
+            return f"k{-1 - operand}"
+        return None
 
     def _operand(self, kind: str, operand: object) -> str:
         if isinstance(operand, tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Protocol
 
@@ -39,28 +40,31 @@ class Tables(Protocol):
 
 Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
 
-_SIMPLE = {
+_OF_INTS = {
     "aten::add.int": "add_int",
     "aten::sub.int": "sub_int",
     "aten::mul.int": "mul_int",
-    "aten::add.float": "add",
-    "aten::add.str": "add",
-    "aten::sub.float": "sub",
-    "aten::mul.float": "mul",
-    "aten::__not__": "not",
-    "aten::__and__.bool": "and",
-    "aten::__or__.bool": "or",
-    "aten::__is__": "is",
-    "aten::__isnot__": "is_not",
-    "aten::len.t": "length",
-    **{
-        f"aten::{relation}.{type}": relation
-        for relation in ("eq", "ne", "lt", "le", "gt", "ge")
-        for type in ("int", "float", "str", "bool")
-        if type != "bool" or relation in ("eq", "ne")
-    },
 }
-"""Operators that have an instruction of their own, which does just what their forward does."""
+"""Operators on whole numbers with an instruction of their own, which wraps as they do."""
+
+_OF_PYTHON: dict[object, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.eq: "eq",
+    operator.ne: "ne",
+    operator.lt: "lt",
+    operator.le: "le",
+    operator.gt: "gt",
+    operator.ge: "ge",
+    operator.not_: "not",
+    operator.and_: "and",
+    operator.or_: "or",
+    operator.is_: "is",
+    operator.is_not: "is_not",
+    len: "length",
+}
+"""Instructions for operators whose forward is a function of Python that does the same."""
 
 
 def make_step(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> list[Instruction]:
@@ -82,14 +86,14 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     if node.signature is None:
         raise UnsupportedKind(node)
     full_name = node.signature.full_name
-    simple = _SIMPLE.get(full_name)
+    entry = tables.table.operator(full_name)
+    if entry is None:
+        raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
+    simple = _OF_INTS.get(full_name) or _OF_PYTHON.get(entry.forward)
     if simple is not None and outputs:
         return (opcode(simple), outputs[0], *inputs)
     if full_name == "aten::append.t" and not outputs:
         return (opcode("append"), *inputs)
-    entry = tables.table.operator(full_name)
-    if entry is None:
-        raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
     number = tables.operator(entry)
     if len(outputs) != 1:
         return (opcode("call_many"), outputs, number, inputs)

@@ -62,6 +62,9 @@ FORMS = {
     "aten::sub.Tensor": "%r : Tensor = aten::sub(%a, %b, %one)",
     "aten::mul.Tensor": "%r : Tensor = aten::mul(%a, %b)",
     "aten::matmul": "%r : Tensor = aten::matmul(%a, %b)",
+    "aten::add.Scalar": "%r : Tensor = aten::add(%a, %number, %one)",
+    "aten::sub.Scalar": "%r : Tensor = aten::sub(%a, %number, %one)",
+    "aten::mul.Scalar": "%r : Tensor = aten::mul(%a, %number)",
     "aten::tanh": "%r : Tensor = aten::tanh(%a)",
     "aten::select.int": "%r : Tensor = aten::select(%a, %zero, %one)",
     "aten::size.int": "%r : int = aten::size(%a, %one)",
@@ -74,12 +77,17 @@ def test_all_tensor_forms_are_tried() -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_tensor_forms_equal_the_operator(name: str) -> None:
+@pytest.mark.parametrize("number", ["0.1", "-0.", "0", "3", "1e300", "16777217"])
+def test_tensor_forms_equal_the_operator(name: str, number: str) -> None:
+    if "%number" not in FORMS[name]:
+        number = "0"
+    kind = "float" if "." in number or "e" in number else "int"
     code, plan = both(
         f"""
         graph(%a : Tensor, %b : Tensor):
           %zero : int = prim::Constant[value=0]()
           %one : int = prim::Constant[value=1]()
+          %number : {kind} = prim::Constant[value={number}]()
           {FORMS[name]}
           return (%r)
         """
