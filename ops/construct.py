@@ -77,7 +77,9 @@ def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
 def _by_hand(data: Any, found: Array, dtype: np.dtype[Any] | None) -> Array:
     if found.dtype.kind in "if" and dtype is not None:
         return found.astype(dtype)
-    if found.dtype.kind == "O" or found.dtype.kind == "U":
+    if found.dtype.kind == "U":
+        raise ValueError("too many dimensions 'str'")
+    if found.dtype.kind == "O":
         return from_data(data, dtype)
     return found.astype(dtype) if dtype is not None else from_data(data, None)
 

@@ -212,6 +212,7 @@ class EagerFunction:
             return TypeError(str(faults[0]))
         given = [describe(a) for a in args]
         given += [f"{key}={describe(value)}" for key, value in kwargs.items()]
+        given += [""] if kwargs and not args else []  # torch's own comma
         expected = "".join(f"\n * {form}" for form in self.forms)
         return TypeError(
             f"{self.__name__}() received an invalid combination of arguments - got "

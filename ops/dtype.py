@@ -90,15 +90,16 @@ class DType:
 
 
 def _numpy_dtype(name: str) -> np.dtype[Any]:
-    if name == "bfloat16" or name.startswith("float8"):
+    if name in ("bfloat16", "complex32") or name.startswith("float8"):
         import ml_dtypes
 
-        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-        return dtype
-    try:
-        return np.dtype(name)
-    except TypeError:
-        raise NotImplementedError(f"tensors of torch.{name} are not supported") from None
+        found: Any = getattr(ml_dtypes, name, None)
+    else:
+        found = getattr(np, name, None)
+    if found is None:
+        raise NotImplementedError(f"tensors of torch.{name} are not supported")
+    dtype: np.dtype[Any] = np.dtype(found)
+    return dtype
 
 
 _WORDS: Final = """

@@ -58,7 +58,8 @@ def _walk(array: Array, key: Any) -> tuple[Array, list[Array | None]]:
     """The view a key's plain parts name, and the tensors that index it, by dimension."""
     parts = key if isinstance(key, tuple) else (key,)
     parts = tuple(map(_as_part, parts))
-    dim = 0
+    dim, taken = 0, 0
+    whole = array
     indices: dict[int, Array] = {}
     for part in parts:
         if part is None:
@@ -71,28 +72,30 @@ def _walk(array: Array, key: Any) -> tuple[Array, list[Array | None]]:
             indices[dim] = np.full(1, part)
             dim += 1
         elif isinstance(part, int):
-            array = _select(array, dim, part, len(parts))
+            array = _select(array, dim, part, whole, dim + taken)
+            taken += 1
         elif isinstance(part, slice):
-            _check_rank(array, dim)
+            _check_rank(array, dim, whole)
             array = array[(ALL,) * dim + (_slice(part),)]
             dim += 1
+        elif not part.ndim and part.dtype.kind in "iu" and part.dtype != np.uint8:
+            array = _select(array, dim, int(part), whole, dim + taken)
+            taken += 1
         else:
-            array, dim = _note_tensor(array, dim, part, indices)
+            array, dim = _note_tensor(array, dim, part, indices, whole)
     return array, _in_order(indices)
 
 
 def _note_tensor(
-    array: Array, dim: int, part: Array, indices: dict[int, Array]
+    array: Array, dim: int, part: Array, indices: dict[int, Array], whole: Array
 ) -> tuple[Array, int]:
-    """Take up an index tensor; a 0-d whole number selects, a 0-d bool adds a dimension."""
+    """Take up an index tensor; a 0-d bool adds a dimension."""
     is_mask = part.dtype.kind == "b" or part.dtype == np.uint8
     if not part.ndim:
-        if not is_mask and part.dtype.kind in "iu":
-            return _select(array, dim, int(part), 1), dim
         array = array[(ALL,) * dim + (None,)]
         indices[dim] = part.reshape(1).astype(bool) if is_mask else part
         return array, dim + 1
-    _check_rank(array, dim)
+    _check_rank(array, dim, whole)
     indices[dim] = part
     return array, dim + (part.ndim if is_mask else 1)
 
@@ -120,26 +123,27 @@ def _dims_after(parts: Sequence[Any]) -> int:
     return count
 
 
-def _check_rank(array: Array, dim: int) -> None:
+def _check_rank(array: Array, dim: int, whole: Array) -> None:
     if dim >= array.ndim:
         raise IndexOutOfRange(
-            f"too many indices for tensor of dimension {array.ndim}",
-            headline=f"too many indices for a tensor of {array.ndim} dimensions",
+            f"too many indices for tensor of dimension {whole.ndim}",
+            headline=f"too many indices for a tensor of {whole.ndim} dimensions",
         )
 
 
-def _select(array: Array, dim: int, place: int, count: int) -> Array:
-    if not array.ndim and count == 1:
+def _select(array: Array, dim: int, place: int, whole: Array, shown_dim: int) -> Array:
+    """One place of a dimension, which is the `shown_dim` of the whole tensor."""
+    if not whole.ndim:
         raise IndexOutOfRange(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
-    _check_rank(array, dim)
+    _check_rank(array, dim, whole)
     size = array.shape[dim]
     if not -size <= place < size:
         raise IndexOutOfRange(
-            f"index {place} is out of bounds for dimension {dim} with size {size}",
-            headline=f"index {place} is out of range for dimension {dim} of size {size}",
+            f"index {place} is out of bounds for dimension {shown_dim} with size {size}",
+            headline=f"index {place} is out of range for dimension {shown_dim} of size {size}",
         )
     return array[(ALL,) * dim + (place, ...)]
 

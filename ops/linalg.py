@@ -208,7 +208,8 @@ def matmul(self: Array, other: Array) -> Array:
         rank = self.ndim
         if other.ndim == 2 and (rank == 1 or rank == 2):
             try:
-                return self.dot(other)
+                product: Array = self.dot(other)
+                return product
             except ValueError:
                 left = self.shape if rank == 2 else (1, *self.shape)
                 raise _inner_sizes_differ(left, other.shape, ("self", "other")) from None
@@ -322,7 +323,7 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         and 0 < input.ndim < 3
         and input.shape[-1] == weight.shape[1]
     ):
-        result = input.dot(weight.T)
+        result: Array = input.dot(weight.T)
         if bias is None:
             return result
         if bias.dtype is dtype and bias.shape == (weight.shape[0],):

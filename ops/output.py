@@ -10,6 +10,7 @@ from typing import Any
 from .display_aten import format_for_print
 from .errors import OperatorError
 from .scalar_maths import int_of
+from .strings import joined
 from .table import operator
 
 __all__: list[str] = []
@@ -42,7 +43,7 @@ def format_values(self: str, *values: Any) -> str:
     text = pieces[0]
     for piece, value in zip(pieces[1:], values, strict=False):
         text += format_for_print(value) + piece
-    return text
+    return joined(text)
 
 
 def _too_few() -> OperatorError:

@@ -123,12 +123,12 @@ _COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
 
 
 def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
-    """The function of a number of any kind; of a whole number it is float32, as in torch."""
+    """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
 
     def call(a: Any) -> Any:
-        if isinstance(a, int):
-            return float(np.float32(real(a)))
-        return compute(a) if compute is not None and isinstance(a, complex) else real(a)
+        if compute is not None and isinstance(a, complex):
+            return compute(a)
+        return float(np.float32(real(a)))
 
     return call
 

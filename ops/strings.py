@@ -6,14 +6,13 @@ characters are those of bytes.
 
 from __future__ import annotations
 
-import operator as python
 from collections.abc import Callable
 from typing import Any, Final
 
 from .errors import IndexOutOfRange, OperatorError
 from .table import operator
 
-__all__ = ["from_bytes", "to_bytes"]
+__all__ = ["from_bytes", "joined", "to_bytes"]
 
 WHITE: Final = " \n\t\f\v"
 
@@ -48,7 +47,14 @@ def _widen(value: Any) -> Any:
     return value
 
 
-operator("aten::add.str(str a, str b) -> str")(python.add)
+@operator("aten::add.str(str a, str b) -> str")
+def add(a: str, b: str) -> str:
+    return joined(a + b)
+
+
+def joined(text: str) -> str:
+    """A text put together of others: bytes that only now make a character become one."""
+    return text if text.isascii() else from_bytes(to_bytes(text))
 
 
 @operator("aten::len.str(str s) -> int")
@@ -152,12 +158,12 @@ def rpartition(self: str, separator: str) -> tuple[str, str, str]:
 
 @operator("aten::join(str self, str[] values) -> str")
 def join(self: str, values: list[str]) -> str:
-    return self.join(values)
+    return joined(self.join(values))
 
 
 @operator("aten::replace(str self, str old, str new, int max=-1) -> str")
 def replace(self: str, old: str, new: str, max: int) -> str:
-    return self.replace(old, new, max)
+    return joined(self.replace(old, new, max))
 
 
 @operator("aten::expandtabs(str self, int tabsize=8) -> str")

@@ -446,11 +446,13 @@ def _plain(key: Any) -> Any:
 def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
     """A copy; tensors that shared memory share the copy's memory."""
     owner, offset, _ = storage_of(array)
-    if owner is array or not array.size or not owner.flags.c_contiguous:
+    if not array.size or not owner.flags.c_contiguous:
         return array.copy("K")
     fresh = memo.get(id(owner))
     if fresh is None:
         fresh = memo[id(owner)] = owner.copy()
+    if owner is array:
+        return fresh
     flat = fresh.reshape(-1).view(np.uint8)[offset * array.itemsize :]
     first = flat[: array.itemsize].view(array.dtype)
     return np.lib.stride_tricks.as_strided(first, array.shape, array.strides)

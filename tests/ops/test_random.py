@@ -1,0 +1,76 @@
+"""Random numbers against the bytes torch draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded import NAMES, TORCH, load
+
+from rushlight.ops.fused import fused_double, fused_float
+from rushlight.ops.random import Generator
+
+
+def bytes_of(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [bytes_of(each) for each in value]
+    array = value._array
+    if value.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    return [value.dtype.name, list(array.shape), array.tobytes().hex()]
+
+
+@pytest.mark.parametrize(("expression", "expected"), load("rng.json"))
+def test_the_bytes_are_torchs(expression: str, expected: Any) -> None:
+    names = dict(NAMES)
+    exec(expression, names)
+    assert bytes_of(names["r"]) == expected
+
+
+@pytest.mark.parametrize("draws", [0, 1, 623, 624, 625])
+def test_a_state_brings_back_the_stream(draws: int) -> None:
+    generator = Generator().manual_seed(11)
+    generator.words(draws)
+    state = generator.state_bytes()
+    first = generator.words(700)
+    other = Generator()
+    other.set_state_bytes(state)
+    assert len(state) == 5056
+    assert other.initial_seed() == 11
+    np.testing.assert_array_equal(first, other.words(700))
+
+
+def test_an_odd_count_keeps_its_second_normal() -> None:
+    TORCH.manual_seed(3)
+    one, two = TORCH.randn(1), TORCH.randn(1)
+    TORCH.manual_seed(3)
+    assert TORCH.equal(TORCH.randn(2), TORCH.cat([one, two]))
+
+
+def test_seeds_must_fit_64_bits() -> None:
+    with pytest.raises(RuntimeError, match="Overflow when unpacking"):
+        TORCH.manual_seed(2**64)
+
+
+FLOATS = st.floats(-1e6, 1e6, width=32)
+
+
+@given(FLOATS, FLOATS, FLOATS)
+def test_fused_float_rounds_once(a: float, b: float, c: float) -> None:
+    from fractions import Fraction
+
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    found = float(fused_float(a, b, c))
+    near = [found, *(float(np.nextafter(np.float32(found), np.float32(d))) for d in (-1e38, 1e38))]
+    assert min(abs(Fraction(n) - exact) for n in near) == abs(Fraction(found) - exact)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_fused_double_rounds_once(a: float, b: float, c: float) -> None:
+    from fractions import Fraction
+
+    exact = float(Fraction(a) * Fraction(b) + Fraction(c))
+    assert float(fused_double(np.array([a]), b, c)[0]) == exact

@@ -1,0 +1,58 @@
+"""The operator table as a whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rushlight.ops.methods
+from rushlight.ops.table import TABLE, Operator, Table
+
+
+def test_every_schema_is_read_back_under_its_own_name() -> None:
+    for entry in TABLE:
+        assert entry.signature.full_name == entry.full_name
+
+
+def test_forwards_take_as_many_arguments_as_their_schemas_have() -> None:
+    for entry in TABLE:
+        code = getattr(entry.forward, "__code__", None)
+        if code is None or code.co_flags & 0x04:  # built in, or *rest
+            continue
+        given = len(entry.signature.arguments)
+        optional = len(entry.forward.__defaults__ or ())
+        assert code.co_argcount - optional <= given <= code.co_argcount, entry
+
+
+def test_overloads_come_in_the_order_torch_tries_them() -> None:
+    add = [entry.overload for entry in TABLE.operators("aten::add")]
+    assert add[:5] == ["Tensor", "Scalar", "t", "str", "int"]
+    assert add[-1] == ""
+    recorded = Path(rushlight.ops.methods.__file__).parent / "overload_order.txt"
+    ordered = {line.split()[0]: line.split()[1:] for line in recorded.read_text().splitlines()}
+    for name in TABLE.names():
+        found = [entry.overload or "-" for entry in TABLE.operators(name)]
+        if len(found) > 1:
+            assert found == [word for word in ordered[name] if word in found]
+
+
+def test_an_overload_is_declared_once() -> None:
+    table = Table()
+    table.add(Operator("aten::f.x(int a) -> int", int))
+    with pytest.raises(ValueError, match=r"aten::f\.x is declared twice"):
+        table.add(Operator("aten::f.x(int b) -> int", int))
+    assert table.operators("aten::g") == []
+    assert table.operator("aten::f") is None
+
+
+def test_import_needs_neither_lark_nor_numba_nor_ml_dtypes() -> None:
+    program = (
+        "import sys, rushlight.ops.namespace as n; n.public_names(); "
+        "print([m for m in ('lark', 'numba', 'ml_dtypes', 'numpy.random') if m in sys.modules])"
+    )
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, text=True, capture_output=True)
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,242 @@
+"""The tensor as Python sees it: memory, indexing, protocol."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from recorded import TORCH, load
+
+from rushlight.ops.dispatch import LISTENERS
+from rushlight.ops.storage import storage_of
+from rushlight.ops.tensor import Parameter, Size, Tensor
+
+
+@given(
+    hnp.array_shapes(min_dims=1, max_dims=4).flatmap(
+        lambda shape: st.tuples(
+            st.just(shape),
+            hnp.basic_indices(shape, allow_newaxis=True).filter(
+                lambda key: all(
+                    not isinstance(part, slice) or part.step is None or part.step > 0
+                    for part in (key if isinstance(key, tuple) else (key,))
+                )
+            ),
+        )
+    )
+)
+def test_plain_indexing_is_numpys_and_a_view(case: tuple[tuple[int, ...], Any]) -> None:
+    shape, key = case
+    array = np.arange(np.prod(shape)).reshape(shape)
+    part = TORCH.from_numpy(array)[key]
+    np.testing.assert_array_equal(part._array, array[key])
+    assert part.numel() == 0 or np.may_share_memory(part._array, array)
+
+
+@given(st.lists(st.integers(-4, 3), min_size=1, max_size=5), st.booleans())
+def test_tensors_index_as_in_numpy(places: list[int], first: bool) -> None:
+    array = np.arange(48).reshape(4, 4, 3)
+    where = TORCH.tensor(places)
+    x = TORCH.from_numpy(array)
+    found = x[where, 1:] if first else x[:, where, 1]
+    expected = array[places, 1:] if first else array[:, places, 1]
+    np.testing.assert_array_equal(found.numpy(), expected)
+    assert not np.may_share_memory(found.numpy(), array)
+
+
+def test_masks_select_and_are_written_to() -> None:
+    x = TORCH.arange(6).view(2, 3)
+    assert x[x > 2].tolist() == [3, 4, 5]
+    x[x > 2] = 0
+    assert x.tolist() == [[0, 1, 2], [0, 0, 0]]
+    x[1] = TORCH.tensor([7, 8, 9])
+    x[:, 0] = 5
+    assert x.tolist() == [[5, 1, 2], [5, 8, 9]]
+
+
+def test_a_0d_part_of_a_vector_is_a_view() -> None:
+    x = TORCH.zeros(3)
+    x[1].fill_(2.0)
+    assert x.tolist() == [0.0, 2.0, 0.0]
+    assert x[1].shape == ()
+
+
+def test_views_share_memory_and_storage() -> None:
+    x = TORCH.zeros(2, 3)
+    for view in (x.t(), x.view(6), x[1], x.unsqueeze(0), x.detach(), x.expand(4, 2, 3), x.T):
+        owner, _, size = storage_of(view._array)
+        assert owner is storage_of(x._array)[0]
+        assert size == 6
+    assert x[1].storage_offset() == 3
+    x.t()[2, 1] = 5
+    assert x[1, 2].item() == 5
+
+
+def test_strides_are_counted_in_elements() -> None:
+    x = TORCH.zeros(2, 3, 4)
+    assert x.stride() == (12, 4, 1)
+    assert x.transpose(0, 2).stride() == (1, 4, 12)
+    assert x[:, 1:2].unsqueeze(3).stride()[0] == 12
+    assert not x.transpose(0, 2).is_contiguous()
+    assert x.transpose(0, 2).contiguous().stride() == (6, 2, 1)
+    assert x.expand(5, 2, 3, 4).stride(0) == 0
+
+
+def test_in_place_operators_return_the_same_tensor() -> None:
+    x = TORCH.ones(2)
+    handle = x
+    assert x.add_(1) is x
+    x += TORCH.ones(2)
+    x *= 2
+    assert x is handle
+    assert x.tolist() == [6.0, 6.0]
+    assert x.contiguous() is x
+    assert x.to(TORCH.float32) is x
+
+
+def test_copies_keep_what_shares_memory_together() -> None:
+    base = TORCH.arange(6.0)
+    pair = copy.deepcopy([base, base[2:4]])
+    pair[0][2] = 50
+    assert pair[1].tolist() == [50.0, 3.0]
+    assert base[2].item() == 2.0
+    again = pickle.loads(pickle.dumps(Parameter(base)))
+    assert type(again) is Parameter
+    assert again.requires_grad
+    assert TORCH.equal(again, base)
+
+
+def test_parameters_are_tensors_that_want_gradients() -> None:
+    data = TORCH.ones(2)
+    parameter = Parameter(data)
+    assert isinstance(parameter, Tensor)
+    assert parameter.requires_grad
+    assert repr(parameter) == "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
+    data[0] = 4
+    assert parameter.tolist() == [4.0, 1.0]
+    with pytest.raises(RuntimeError, match="can require gradients"):
+        Parameter(TORCH.arange(3))
+
+
+def test_the_python_protocol() -> None:
+    x = TORCH.tensor([[1, 2], [3, 4]])
+    assert len(x) == 2
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4]]
+    assert bool(x[0, 0])
+    assert int(x[1, 1]) == 4
+    assert [10, 20, 30][x[0, 0]] == 20
+    assert f"{TORCH.tensor(1.5):.2f}" == "1.50"
+    assert 3 in x
+    assert x in {x}
+    assert (x == None) is False  # noqa: E711
+    assert x.shape == (2, 2)
+    assert repr(x.shape[:1]) == "torch.Size([2])"
+    assert isinstance(x.shape + x.shape, Size)
+    assert np.asarray(x).tolist() == x.tolist()
+    with pytest.raises(TypeError, match="only integer tensors"):
+        range(TORCH.tensor(1.5))
+
+
+def test_arrays_and_tensors_share_memory() -> None:
+    array = np.zeros(3, np.float32)
+    x = TORCH.from_numpy(array)
+    x[0] = 1
+    assert array[0] == 1
+    assert x.numpy().ctypes.data == array.ctypes.data
+    with pytest.raises(ValueError, match="negative"):
+        TORCH.from_numpy(array[::-1])
+    with pytest.raises(TypeError, match=r"can't convert np\.ndarray of type"):
+        TORCH.from_numpy(np.array(["a"]))
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        ([1, 2], "int64"),
+        ([1.0, 2], "float32"),
+        ([True, False], "bool"),
+        ([True, 2], "int64"),
+        (1j, "complex64"),
+        ([], "float32"),
+        (np.float64(1.5), "float64"),
+        (np.arange(3, dtype=np.int16), "int16"),
+        ([np.int32(3)], "int32"),
+    ],
+)
+def test_dtypes_of_new_tensors(data: Any, dtype: str) -> None:
+    assert TORCH.tensor(data).dtype is getattr(TORCH, dtype)
+
+
+def test_0d_tensors_stay_tensors() -> None:
+    one = TORCH.tensor(1.0)
+    for result in (
+        one + one,
+        one * 2,
+        one.tanh(),
+        one.sum(),
+        one.max(),
+        one @ one.view(1)[0:0] if 0 else -one,
+    ):
+        assert type(result._array) is np.ndarray
+        assert result.shape == ()
+
+
+def test_functions_take_torchs_argument_forms() -> None:
+    x = TORCH.arange(6.0).view(2, 3)
+    assert TORCH.zeros(2, 3).shape == TORCH.zeros((2, 3)).shape == TORCH.zeros(size=[2, 3]).shape
+    assert TORCH.sum(input=x, axis=1, keepdims=True).shape == (2, 1)
+    assert x.sum((0, 1)).item() == 15
+    assert x.permute(1, 0).shape == x.permute((1, 0)).shape == (3, 2)
+    assert TORCH.ones(2, dtype=TORCH.int32, requires_grad=False).dtype is TORCH.int32
+    assert TORCH.ones(2, requires_grad=True).requires_grad
+    largest = TORCH.max(x, 1)
+    assert largest.values.tolist() == [2.0, 5.0]
+    assert largest[1].tolist() == [2, 2]
+    assert repr(largest).startswith("torch.return_types.max(\nvalues=tensor(")
+    out = TORCH.empty(0)
+    assert TORCH.add(x, 1, out=out) is out
+    assert out.shape == (2, 3)
+    assert TORCH.result_type(x, 1j) is TORCH.complex64
+    assert isinstance(x.split(1), tuple)
+
+
+@pytest.mark.parametrize(("expression", "kind", "message"), load("errors.json"))
+def test_errors_are_torchs(expression: str, kind: str, message: str) -> None:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        eval(expression, {"torch": TORCH})
+    assert kind in [cls.__name__ for cls in type(caught.value).__mro__]
+    assert str(caught.value).split("\n")[0] == message
+
+
+def test_listeners_hear_every_eager_operator() -> None:
+    heard: list[str] = []
+    LISTENERS.append(lambda entry, values, result: heard.append(entry.full_name))
+    try:
+        (TORCH.ones(2) + 1).tanh()
+    finally:
+        LISTENERS.pop()
+    assert heard == ["aten::ones", "aten::add.Scalar", "aten::tanh"]
+
+
+def test_gradient_modes_nest_and_decorate() -> None:
+    assert TORCH.is_grad_enabled()
+    with TORCH.no_grad():
+        assert not TORCH.is_grad_enabled()
+        with TORCH.enable_grad():
+            assert TORCH.is_grad_enabled()
+    assert TORCH.no_grad()(TORCH.is_grad_enabled)() is False
+    assert TORCH.is_grad_enabled()
+
+
+def test_only_the_cpu_has_tensors() -> None:
+    assert repr(TORCH.device("cuda:1")) == "device(type='cuda', index=1)"
+    with pytest.raises(NotImplementedError, match="no tensor can live on cuda"):
+        TORCH.zeros(2, device="cuda")
+    with pytest.raises(RuntimeError, match="device type at start of device string: gpu"):
+        TORCH.device("gpu")
