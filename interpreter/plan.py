@@ -75,6 +75,10 @@ def make_plan(code: Code, invoke: Invoke) -> Plan | None:
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
+    space.update((f"o{i}", entry.forward) for i, entry in enumerate(code.operators))
+    space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
+    space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
+    space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
