@@ -66,6 +66,9 @@ class Calls(Conversions):
         callee = self.sugared(node.function)
         if isinstance(callee, SpecialForm):
             return self.special_form(callee, node, hint)
+        if isinstance(callee, FunctionName | BoundMethod):
+            # as in torch, the callee is compiled where it is named: before the arguments
+            self.signature_of(callee.function, node, node.function.span)
         statements: list[typed.Statement] = []
         given = self.arguments(node, statements)
         return self.sequenced(statements, self.apply(callee, given, node), node.span)
