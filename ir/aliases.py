@@ -9,6 +9,7 @@ of it always matters.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from ..typecheck.types import (
     ANY,
@@ -50,6 +51,7 @@ class Aliases:
     """The locations of a graph's values."""
 
     def __init__(self, graph: Graph) -> None:
+        self._graph = graph
         self._at: dict[Value, Locations] = {}
         self._outside: Locations = {OUTSIDE}
         self._fresh: dict[Value, int] = {}
@@ -79,6 +81,15 @@ class Aliases:
     def writes_outside(self, node: Node) -> bool:
         """Whether the node changes something that the outside may know."""
         return not self._outside.isdisjoint(self.writes(node))
+
+    def is_changed(self, value: Value) -> bool:
+        """Whether any node changes the value, or the outside might."""
+        here = self.locations(value)
+        return not here.isdisjoint(self._outside | self._written)
+
+    @cached_property
+    def _written(self) -> Locations:
+        return set().union(*(self.writes(node) for node in self._graph.nodes))
 
     # -- facts
 

@@ -14,8 +14,10 @@ propagation, which makes new constants.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ...typecheck.types import FunctionType
-from ..aliases import is_mutable
+from ..aliases import Aliases, is_mutable
 from ..constants import same_constant
 from ..graph import Block, Graph, Node
 from .context import PassContext
@@ -25,36 +27,52 @@ __all__ = ["pool_constants"]
 
 def pool_constants(graph: Graph, context: PassContext) -> bool:
     """Move constants to the top of the graph and merge equal ones."""
-    known: dict[object, list[Node]] = {}
-    return _block(graph.block, known)
+    return _Pool(graph).block(graph.block)
 
 
-def _block(block: Block, known: dict[object, list[Node]]) -> bool:
-    changed = False
-    for node in block.nodes:
-        for inner in node.blocks:
-            changed |= _block(inner, known)
-        if node.is_constant:
-            changed |= _pool(node, known)
-    return changed
+class _Pool:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.known: dict[object, list[Node]] = {}
 
+    @cached_property
+    def aliases(self) -> Aliases:
+        return Aliases(self.graph)
 
-def _pool(node: Node, known: dict[object, list[Node]]) -> bool:
-    first = node.graph.block.first
-    moves = node is not first
-    if moves:
-        node.move_before(first)
-    bucket = known.setdefault(_bucket(node), [])
-    for other in bucket:
-        if same_constant(node, other) and not is_mutable(node.output.type):
-            node.output.replace_uses(other.output)
-            node.destroy()
+    def block(self, block: Block) -> bool:
+        changed = False
+        for node in block.nodes:
+            for inner in node.blocks:
+                changed |= self.block(inner)
+            if node.is_constant:
+                changed |= self.constant(node)
+        return changed
+
+    def constant(self, node: Node) -> bool:
+        first = self.graph.block.first
+        moves = node is not first
+        if moves:
+            node.move_before(first)
+        bucket = self.known.setdefault(_bucket(node), [])
+        for other in bucket:
+            if same_constant(node, other) and self.may_be_one(node, other):
+                node.output.replace_uses(other.output)
+                node.destroy()
+                return True
+        bucket.append(node)
+        return moves
+
+    def may_be_one(self, node: Node, other: Node) -> bool:
+        """Whether nobody can tell the two objects apart, because neither is changed."""
+        if not is_mutable(node.output.type):
             return True
-    bucket.append(node)
-    return moves
+        return not any(map(self.aliases.is_changed, (node.output, other.output)))
 
 
 def _bucket(node: Node) -> object:
     """What two constants must have in common to be worth comparing."""
-    kind = node.output.type
-    return kind.function if isinstance(kind, FunctionType) else (kind, type(node.value))
+    kind, value = node.output.type, node.value
+    if isinstance(kind, FunctionType):
+        return kind.function
+    hashable = isinstance(value, (int, float, complex, str, tuple)) or value is None
+    return (kind, type(value), value if hashable and not is_mutable(kind) else None)
