@@ -109,7 +109,9 @@ def _parts(region: Region) -> Iterator[Step | Branch | Repeat]:
             yield from _parts(part.body)
 
 
-_JUMP, _BRANCH, _RANGE, _NEXT = map(opcode, ("jump", "branch", "range", "next"))
+_JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT = map(
+    opcode, ("jump", "branch", "branch_if", "range", "next")
+)
 
 
 def flatten(region: Region) -> list[tuple[Instruction, Node]]:
@@ -132,8 +134,10 @@ def _flatten(region: Region, steps: list[tuple[Instruction, Node]]) -> None:
 def _flatten_branch(part: Branch, steps: list[tuple[Instruction, Node]]) -> None:
     at = len(steps)
     steps.append(((_JUMP, 0), part.node))
-    _flatten(part.then, steps)
-    if part.otherwise:
+    _flatten(part.then or part.otherwise, steps)
+    if not part.then:
+        steps[at] = ((_BRANCH_IF, part.condition, len(steps)), part.node)
+    elif part.otherwise:
         over = len(steps)
         steps.append(((_JUMP, 0), part.node))
         steps[at] = ((_BRANCH, part.condition, len(steps)), part.node)

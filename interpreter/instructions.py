@@ -74,6 +74,7 @@ ROWS: tuple[Row, ...] = (
     _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
     _row("jump p:P", "continue at p"),
     _row("branch b:V p:P", "continue at p unless b"),
+    _row("branch_if b:V p:P", "continue at p if b"),
     _row("range a:R b:V", "a = the numbers from 0 up to b"),
     _row("next a:R b:V p:P", "a = the next of b, or continue at p if none is left"),
     _row("return b:V", "give back b"),

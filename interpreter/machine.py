@@ -137,8 +137,8 @@ def _reader(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
 (_NOT, _AND, _OR, _IS, _IS_NOT, _LENGTH, _APPEND) = map(
     opcode, ("not", "and", "or", "is", "is_not", "length", "append")
 )
-(_JUMP, _BRANCH, _RANGE, _NEXT, _RETURN) = map(
-    opcode, ("jump", "branch", "range", "next", "return")
+(_JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT, _RETURN) = map(
+    opcode, ("jump", "branch", "branch_if", "range", "next", "return")
 )
 (_LIST, _GET_SLOT, _GET_TENSOR) = map(opcode, ("list", "get_slot", "get_tensor"))
 
@@ -159,6 +159,10 @@ def _run(code: list[Linked], r: list[Any], invoke: Invoke) -> Any:
                     r[a] = b(r[c])
                 elif op == _BRANCH:
                     if not r[a]:
+                        code = b
+                        break
+                elif op == _BRANCH_IF:
+                    if r[a]:
                         code = b
                         break
                 elif op == _MOVE:

@@ -35,7 +35,7 @@ def both(text: str, types: dict[str, Type] | None = None) -> tuple[Code, Plan]:
 
 
 def test_every_instruction_can_be_written() -> None:
-    structural = {"jump", "branch", "range", "next", "free", "call_many"}
+    structural = {"jump", "branch", "branch_if", "range", "next", "free", "call_many"}
     assert {r.name for r in ROWS} - structural == set(LINES)
 
 

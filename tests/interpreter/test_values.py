@@ -1,0 +1,195 @@
+"""Types of values, values of types, script objects, and how values are described."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from rushlight.interpreter.describe import describe
+from rushlight.interpreter.inference import CannotInfer, infer_type, type_of_value
+from rushlight.interpreter.matching import matches
+from rushlight.interpreter.objects import EnumMember, ScriptObject, enum_member
+from rushlight.interpreter.values import CastError, from_machine, to_machine
+from rushlight.ops.dtype import Device, dtype_by_name
+from rushlight.ops.tensor import Tensor
+from rushlight.typecheck.types import (
+    ANY,
+    BOOL,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    ClassType,
+    DictType,
+    EnumType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+ARRAY = np.zeros(2, np.float32)
+
+
+class Pair(NamedTuple):
+    left: int
+    right: float
+
+
+@pytest.mark.parametrize(
+    ("value", "type"),
+    [
+        (1, INT),
+        (True, BOOL),
+        (1.5, FLOAT),
+        ("a", STRING),
+        (None, NONE),
+        (Tensor._of(ARRAY), TENSOR),
+        (Device("cpu"), DEVICE),
+        (dtype_by_name("float32"), INT),
+        ([1, 2], ListType(INT)),
+        ([Tensor._of(ARRAY)], ListType(TENSOR)),
+        ([1, None], ListType(OptionalType(INT))),
+        ({"a": [1.0]}, DictType(STRING, ListType(FLOAT))),
+        ((1, "a"), TupleType((INT, STRING))),
+    ],
+)
+def test_the_type_of_a_value(value: Any, type: Type) -> None:
+    assert type_of_value(value) == type
+
+
+def test_the_type_of_a_named_tuple() -> None:
+    found = type_of_value(Pair(1, 2.0))
+    assert isinstance(found, TupleType)
+    assert found.elements == (INT, FLOAT)
+    assert found.fields == ("left", "right")
+    assert found.name is not None
+    assert found.name.endswith(".Pair")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([], "List trace inputs must have elements"),
+        ({}, "Dictionary inputs must have entries"),
+        (
+            [1, "x"],
+            "List inputs to traced functions must have consistent element type. Found int and str",
+        ),
+        (
+            object(),
+            "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported "
+            "as inputs or outputs of traced functions, but instead got value of type object.",
+        ),
+    ],
+)
+def test_values_without_a_type(value: Any, reason: str) -> None:
+    assert type_of_value(value) is None
+    with pytest.raises(CannotInfer) as caught:
+        infer_type(value)
+    assert str(caught.value) == reason
+
+
+def test_any_takes_what_has_a_type() -> None:
+    assert to_machine([1, 2], ANY) == [1, 2]
+    given = Tensor._of(ARRAY)
+    assert to_machine([given], ANY)[0] is ARRAY
+    with pytest.raises(RuntimeError, match="Tracer cannot infer type of"):
+        to_machine(object(), ANY)
+    (back,) = from_machine([ARRAY], ANY)
+    assert isinstance(back, Tensor)
+
+
+CLASS = ClassType("__torch__.C")
+CLASS.add_attribute("n", INT)
+CLASS.add_attribute("t", TENSOR)
+
+
+@pytest.mark.parametrize(
+    ("value", "type", "expected"),
+    [
+        (1, INT, True),
+        (True, INT, False),
+        (True, BOOL, True),
+        (1, FLOAT, False),
+        (ARRAY, TENSOR, True),
+        ([1, 2], ListType(INT), True),
+        ([1, "a"], ListType(INT), False),
+        ([], ListType(STRING), True),
+        ((1, "a"), TupleType((INT, STRING)), True),
+        ((1,), TupleType((INT, STRING)), False),
+        ({"a": 1}, DictType(STRING, INT), True),
+        (None, OptionalType(INT), True),
+        ("a", UnionType((INT, STRING)), True),
+        (ScriptObject(CLASS), CLASS, True),
+        (ScriptObject(CLASS), ClassType("__torch__.C"), False),
+    ],
+)
+def test_matching(value: Any, type: Type, expected: bool) -> None:
+    assert matches(value, type) is expected
+
+
+def test_a_script_object() -> None:
+    target = ScriptObject(CLASS, [1, None])
+    other = ScriptObject(CLASS, [1, None])
+    target.n = 5
+    assert (target.n, other.n) == (5, 1)
+    assert target == target
+    assert target != other
+    with pytest.raises(AttributeError, match="has no attribute 'missing'"):
+        target.missing  # noqa: B018
+    assert to_machine(target, CLASS) is target
+    assert from_machine(target, CLASS) is target
+    target.handle = "outside"
+    assert from_machine(target, CLASS) == "outside"
+    with pytest.raises(CastError):
+        to_machine(object(), CLASS)
+
+
+def test_an_object_is_taken_from_its_handle() -> None:
+    class Handle:
+        _c = ScriptObject(CLASS)
+
+    assert to_machine(Handle(), CLASS) is Handle._c
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+def test_members_of_an_enumeration() -> None:
+    type = EnumType("__torch__.Color", INT, (("RED", 1), ("BLUE", 2)))
+    member = to_machine(Color.BLUE, type)
+    assert member == enum_member(type, "BLUE") == EnumMember(type, "BLUE")
+    assert (member.value, str(member)) == (2, "Color.BLUE")
+    with pytest.raises(KeyError):
+        enum_member(type, "GREEN")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "int = 3"),
+        (None, "None"),
+        ([1, 2, 3], "list[int] = [1, 2, 3]"),
+        ([], "list = []"),
+        ([1] * 10, "list[int] = [1, 1, 1, 1, 1, 1, 1, 1, … (10 in all)]"),
+        ((1, "a"), "tuple[int, str] = (1, 'a')"),
+        ({"a": 1}, "dict[str, int] = {'a': 1}"),
+        (np.array([1.0, -1.0], np.float32), "float32[2] = [1., -1.]"),
+        (np.array([True, False]), "bool[2] = [True, False]"),
+        (np.zeros((3, 8), np.float32), "float32[3, 8]"),
+        (np.array(2, np.int64), "int64[] = 2"),
+        ([ARRAY], "list[Tensor] = [float32[2]]"),
+        ("x" * 100, f"str = '{'x' * 56}..."),
+    ],
+)
+def test_describe(value: Any, text: str) -> None:
+    assert describe(value) == text
