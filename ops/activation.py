@@ -172,7 +172,8 @@ operator("aten::log_sigmoid(Tensor self) -> Tensor")(_floats_only("log_sigmoid_c
 @operator("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
 def softshrink(self: Array, lambd: Any) -> Array:
     low, high = self + lambd, self - lambd
-    return as_array(np.where(self > lambd, high, np.where(self < -lambd, low, self * 0)))
+    inner = np.where(self < -lambd, low, self * 0)
+    return as_array(np.where(self > lambd, high, inner)).astype(self.dtype)
 
 
 @operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
@@ -227,7 +228,8 @@ def glu(self: Array, dim: int) -> Array:
 def prelu(self: Array, weight: Array) -> Array:
     if weight.ndim == 1 and self.ndim > 2 and weight.size > 1:
         weight = weight.reshape(-1, *(1,) * (self.ndim - 2))
-    return as_array(np.where(self > 0, self, self * weight))
+    scaled = self * (weight if self.ndim else weight.reshape(()))
+    return as_array(np.where(self > 0, self, scaled))
 
 
 # --------------------------------------------------------------------------- softmax

@@ -156,7 +156,9 @@ def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int |
     if self.dtype != dtype:
         result = cast(self, dtype)
         return result if memory_format in (None, 1) else in_format(result, memory_format)
-    return in_format(self, memory_format) if copy else self
+    if copy:
+        return in_format(self, memory_format)
+    return self if memory_format in (None, 1) else contiguous(self, memory_format)
 
 
 @operator(
@@ -254,7 +256,7 @@ def clone(self: Array, memory_format: int | None) -> Array:
 
 
 @operator("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
-def contiguous(self: Array, memory_format: int) -> Array:
+def contiguous(self: Array, memory_format: int | None) -> Array:
     if memory_format == 0:
         return self if self.flags.c_contiguous else self.copy("C")
     result = in_format(self, memory_format)

@@ -13,6 +13,7 @@ from .dtype import Array
 from .errors import OperatorError
 from .pointwise import cast
 from .promotion import result_dtype
+from .shape import expand
 from .table import operator
 
 __all__ = ["cat", "stack"]
@@ -313,7 +314,7 @@ def diag(self: Array, diagonal: int) -> Array:
 
 @operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
 def meshgrid(tensors: Sequence[Array]) -> list[Array]:
-    return list(np.meshgrid(*tensors, indexing="ij"))
+    return meshgrid_indexed(tensors, "ij")
 
 
 @operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
@@ -322,4 +323,13 @@ def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
         raise OperatorError(
             'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
         )
-    return list(np.meshgrid(*tensors, indexing=indexing))  # type: ignore[call-overload]
+    if indexing == "xy" and len(tensors) > 1:
+        first, second, *rest = meshgrid([tensors[1], tensors[0], *tensors[2:]])
+        return [second, first, *rest]
+    shape = [tensor.size for tensor in tensors]
+    grids = []
+    for axis, tensor in enumerate(tensors):
+        own = [1] * len(tensors)
+        own[axis] = tensor.size
+        grids.append(expand(tensor.reshape(own), shape))
+    return grids

@@ -127,6 +127,8 @@ for _name in ("erf", "erfc", "exp2", "expm1", "log1p", "sinc"):
 
 
 def _square(self: Array) -> Array:
+    if self.dtype.kind == "b":
+        return self.astype(np.int64)
     return as_array(np.multiply(self, self))
 
 
@@ -271,7 +273,9 @@ def angle(self: Array) -> Array:
     if kind(self.dtype) == 2:
         flat = np.where(self < 0, self.dtype.type(math.pi), self.dtype.type(0))
         return as_array(np.where(np.isnan(self), self, flat))
-    return as_array(np.angle(self)).astype(None if self.dtype.kind == "c" else default_dtype.float)
+    if self.dtype.kind == "c":
+        return as_array(np.arctan2(self.imag, self.real))
+    return as_array(np.angle(self)).astype(default_dtype.float)
 
 
 @operator(

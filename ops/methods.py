@@ -36,8 +36,8 @@ _IN_PLACE: Final = {
 
 _UNARY: Final = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
 
-_SWAPPED: Final = ("add", "mul", "matmul", "and", "or", "xor")
-"""Where `2 + x` is `x + 2`, or both are tensors anyway."""
+_SWAPPED: Final = ("add", "mul", "and", "or", "xor")
+"""Where `2 + x` is `x + 2`."""
 
 
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:

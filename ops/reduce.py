@@ -462,6 +462,13 @@ def argsort(self: Array, dim: int, descending: bool) -> Array:
 
 
 @operator(
+    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"
+)
+def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
+    return _sort(self, dim, descending)[1]
+
+
+@operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)"
 )
