@@ -312,6 +312,21 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scal
     return _plus(self, bmm(batch1, batch2), beta, alpha)
 
 
+def _features_differ(input: Array, weight: Array) -> OperatorError:
+    rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
+    columns = input.shape[-1] if input.ndim else 1
+    return OperatorError(
+        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(weight.T.shape)})",
+        code="shape-mismatch",
+        headline=f"a weight of shape {list(weight.shape)} takes inputs with "
+        f"{weight.shape[-1]} features, but got {columns}",
+        roles={
+            "input": f"has {columns} features",
+            "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
+        },
+    )
+
+
 @operator("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""
@@ -334,18 +349,7 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     if weight.ndim == 1:
         return matmul(input, weight) if bias is None else matmul(input, weight) + bias
     if not input.ndim or input.shape[-1] != turned.shape[0]:
-        rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
-        columns = input.shape[-1] if input.ndim else 1
-        raise OperatorError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(turned.shape)})",
-            code="shape-mismatch",
-            headline=f"a weight of shape {list(weight.shape)} takes inputs with "
-            f"{weight.shape[-1]} features, but got {columns}",
-            roles={
-                "input": f"has {columns} features",
-                "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
-            },
-        )
+        raise _features_differ(input, weight)
     if input.ndim > 2:
         flat = _product(input.reshape(-1, input.shape[-1]), turned)
         result = flat.reshape(*input.shape[:-1], weight.shape[0])
