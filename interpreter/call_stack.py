@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..frontend.diagnostics import Frame
-from ..frontend.paths import is_own_file
 from ..frontend.source import UNKNOWN, Span
 from ..ir.graph import Node
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType, Type
 
-__all__ = ["named_frames", "original", "torch_frames", "users_frame", "where"]
+__all__ = ["named_frames", "original", "torch_frames", "where"]
 
 
 def torch_frames(nodes: Sequence[Node], function: Function) -> list[Frame]:
@@ -77,14 +76,6 @@ def original(frame: Frame) -> Frame | None:
     if span is None:
         return None
     return Frame(frame.function, span)
-
-
-def users_frame(frames: Sequence[Frame]) -> int:
-    """The number of the innermost frame in the user's own source; failing that the innermost."""
-    for number in reversed(range(len(frames))):
-        if not is_own_file(frames[number].span.filename or ""):
-            return number
-    return len(frames) - 1
 
 
 def where(nodes: Sequence[Node], frames: Sequence[Frame], number: int) -> str:

@@ -72,7 +72,7 @@ def _elements(array: np.ndarray[Any, Any]) -> str:
         max_line_width=1000,
         formatter={"bool": str},
     )
-    return " ".join(text.split()).replace("[ ", "[")
+    return " ".join(text.split()).replace("[ ", "[").replace(" ]", "]").replace(" ,", ",")
 
 
 def _describe_container(value: Any) -> str:

@@ -13,12 +13,13 @@ from ..ops.errors import OperatorError
 from ..typecheck.functions import Function
 from ..typecheck.types import TENSOR
 from .actions import ScriptRaise
-from .call_stack import named_frames, original, torch_frames, users_frame, where
+from .call_stack import named_frames, original, torch_frames, where
 from .code import Code
 from .describe import Operand, explain, operands_of, value_notes
 from .instructions import Instruction, row
 from .machine import MachineFailure
 from .plan import Plan
+from .spelling import users_span
 
 __all__ = ["Failure", "script_error"]
 
@@ -151,7 +152,7 @@ def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnos
     cause = failure.cause
     frames = named_frames(failure.nodes, function)
     shown = [original(f) or f for f in frames]
-    number = users_frame(shown)
+    number = users_span([f.span for f in frames])
     archived = [f.span for f, s in zip(frames, shown, strict=True) if s is not f]
     code, headline = _headline(cause)
     label = None

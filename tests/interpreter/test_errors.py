@@ -33,11 +33,12 @@ def script(
     types: dict[str, Type] | None = None,
     functions: dict[str, Function] | None = None,
     owner: ClassType | None = None,
+    filename: str = "model.py",
 ) -> Function:
     """A function with the source `python` and the graph of the text; `places` says for a kind
     which expression of the source its node is."""
     graph: Graph = parse_ir(graph_text, table=TABLE, types=types, functions=functions)
-    source = Source(python, "model.py", function=name)
+    source = Source(python, filename, function=name)
     for node in graph.all_nodes:
         if node.kind in places:
             start = python.index(places[node.kind])
@@ -202,7 +203,7 @@ def test_an_assertion() -> None:
     assert (diagnostic.code, diagnostic.message) == ("assertion-failed", "assertion failed: small")
 
 
-def modules() -> tuple[Function, ScriptObject]:
+def modules(inner_file: str = "model.py") -> tuple[Function, ScriptObject]:
     """`Net.forward` calls `self.second(x)`, whose `forward` is `x @ self.w`."""
     inner = ClassType("__torch__.Block", True)
     inner.add_attribute("w", TENSOR, "parameter")
@@ -221,6 +222,7 @@ def modules() -> tuple[Function, ScriptObject]:
         {"aten::matmul": "x @ self.w"},
         types,
         owner=inner,
+        filename=inner_file,
     )
     forward = script(
         "forward",
@@ -252,6 +254,16 @@ def test_shapes_that_do_not_fit_in_a_submodule() -> None:
         ("x", "float32[2, 3] = [[0., 0., 0.], [0., 0., 0.]]"),
         ("self.w", "float32[4, 4]"),
     ]
+
+
+def test_what_fails_in_a_library_is_told_in_the_words_of_the_users_call() -> None:
+    forward, net = modules("torch/nn/modules/linear.py")
+    _, diagnostic = twice(forward, Tensor._of(np.zeros((2, 3), np.float32)), self=net)
+    assert diagnostic.primary is not None
+    assert diagnostic.primary.span.text == "self.second(h)"
+    assert diagnostic.where == "in method `Net.forward`, at run time"
+    assert [v.expression for v in diagnostic.values] == ["h", "self.second.w"]
+    assert [f.span.filename for f in diagnostic.stack] == ["model.py", "torch/nn/modules/linear.py"]
 
 
 def test_a_method_of_an_interface_is_a_frame() -> None:
