@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
@@ -132,6 +132,7 @@ def test_whole_numbers_stay_in_64_bits(name: str, constant: int | None, swapped:
         """
     )
 
+    @settings(max_examples=25, deadline=None)
     @given(EDGES | st.integers(-(2**63), 2**63 - 1), EDGES)
     def check(a: int, b: int) -> None:
         divisor = b if constant is None else a if swapped else constant

@@ -171,7 +171,7 @@ def outcome(run: Any, arguments: tuple[Any, ...]) -> Any:
     return run(*copies), copies
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.data(),
     st.tuples(
