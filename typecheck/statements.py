@@ -219,7 +219,6 @@ class Statements(Joins, Elements):
         else:
             statement = typed.Break if word == "break" else typed.Continue
             into.append(statement(node.span))
-            self.frame.exits = True
 
     # --------------------------------------------------------------------------------- exits
 
