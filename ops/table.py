@@ -11,7 +11,7 @@ Python ones and may be changed in place, a dtype, layout or memory format is its
 several results are returned as a tuple.  Schema text is parsed when it is first needed.
 
 A forward that works in place returns its own argument.  Floating-point warnings of NumPy are the
-caller's to switch off (`quiet`), once for as many forwards as it runs.
+caller's to switch off (`numpy.errstate`), once for as many forwards as it runs.
 """
 
 from __future__ import annotations

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
-from .ops.namespace import public_names
-
 if TYPE_CHECKING:
     from . import jit as jit
     from . import nn as nn
@@ -28,7 +26,11 @@ _PACKAGES = ("jit", "nn")
 _ELSEWHERE = {"parse_ir": ".ir.parser"}
 
 
-_public_names = cache(public_names)
+@cache
+def _public_names() -> dict[str, Any]:
+    """What `ops` offers; the first look-up imports it, and NumPy with it."""
+    found: dict[str, Any] = import_module(".ops.namespace", __name__).public_names()
+    return found
 
 
 def __getattr__(name: str) -> Any:
@@ -36,7 +38,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name in _ELSEWHERE:
         value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
-    elif name in _public_names():
+    elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
     else:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -30,6 +31,15 @@ def test_importing_leaves_heavy_libraries_alone() -> None:
     names = "numba llvmlite lark ml_dtypes torch"
     code = f"import rushlight, sys; print([n for n in '{names}'.split() if n in sys.modules])"
     assert run(code) == "[]"
+
+
+def test_archives_are_read_without_the_pickle_module() -> None:
+    for file in (ROOT / "serialization").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            assert not {"pickle", "_pickle", "marshal", "shelve"} & set(names), file
 
 
 def test_no_part_is_imported_under_a_bare_name() -> None:

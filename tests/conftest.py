@@ -1,0 +1,27 @@
+"""What all tests share: golden files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite golden files with what came out"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file; `--update-golden` writes the file instead."""
+
+    def compare(file: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            file.write_text(text, encoding="utf-8")
+        assert file.is_file(), f"no {file.name}; write it with --update-golden"
+        assert text == file.read_text(encoding="utf-8")
+
+    return compare
