@@ -54,6 +54,7 @@ class Assignments(Expressions):
         into: list[typed.Statement],
     ) -> None:
         if isinstance(target, tree.Name):
+            self.direct = value_node, span
             value = self.sugared(value_node, annotated)
             self.assign_name(target, value, into, annotated, value_node)
         elif isinstance(target, tree.Subscript):

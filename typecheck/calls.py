@@ -162,7 +162,9 @@ class Calls(Conversions):
     @contextmanager
     def demanding(self, function: Function, node: tree.Expr) -> Iterator[None]:
         """While the callee is compiled, its diagnostics say why it is."""
-        demand = Demand(_title(function), _title(self.function), whole_range(node))
+        is_direct = self.direct is not None and self.direct[0] is node
+        span = self.direct[1] if self.direct is not None and is_direct else whole_range(node)
+        demand = Demand(_title(function), _title(self.function), span)
         self.collector.demands.append(demand)
         try:
             yield

@@ -94,6 +94,7 @@ class Statements(Joins, Elements):
 
     def if_(self, node: tree.If, into: list[typed.Statement]) -> None:
         """`if`; only one branch is checked if the condition is decided now."""
+        self.direct = node.test, node.span
         condition = self.condition(node.test)
         if condition.static is not None:
             self._static_if(node, condition, into)
@@ -117,6 +118,7 @@ class Statements(Joins, Elements):
 
     def assertion(self, node: tree.Assert, into: list[typed.Statement]) -> None:
         """`assert test, message` is `if test: pass` with an `else` that raises."""
+        self.direct = node.test, node.span
         condition = self.condition(node.test)
         with self.new_frame() as true:
             body: tuple[typed.Statement, ...] = ()
@@ -163,6 +165,7 @@ class Statements(Joins, Elements):
 
     def for_(self, node: tree.For, into: list[typed.Statement]) -> None:
         """`for`; a loop over a tuple is unrolled."""
+        self.direct = node.iterable, node.span
         iterated = self.iterated(self.sugared(node.iterable), node.span)
         if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:
             self._check_body_only(node)
