@@ -8,6 +8,13 @@ from typing import Any
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import NONE, OptionalType, TupleType, Type
+from .call_errors import (
+    given_twice,
+    missing_argument,
+    too_many_arguments,
+    unknown_keyword,
+    wrong_type,
+)
 from .inward import CastError, inward
 from .outward import outward
 
@@ -54,44 +61,53 @@ class Binding:
         for position, argument in enumerate(self.arguments):
             if position < len(args):
                 if argument.name in left:
-                    raise RuntimeError(
+                    torch = (
                         f"Argument '{argument.name}' specified both as positional and keyword "
                         f"argument. Schema: {declaration(self.signature)}"
                     )
+                    raise given_twice(self.function, argument, torch)
             elif argument.name in left:
                 complete.append(left.pop(argument.name))
             elif argument.has_default:
                 complete.append(_Default(argument.default))
             else:
-                raise RuntimeError(
+                torch = (
                     f"{self.signature_name}() is missing value for argument '{argument.name}'. "
                     f"Declaration: {declaration(self.signature)}"
                 )
+                raise missing_argument(self.function, argument, torch)
         for name in left:
-            raise RuntimeError(
+            torch = (
                 f"Unknown keyword argument '{name}' for operator '{self.signature_name}'. Schema: "
                 f"{declaration(self.signature)}"
             )
+            raise unknown_keyword(self.function, name, [a.name for a in self.arguments], torch)
         return complete
 
     def _check_count(self, args: Sequence[Any]) -> None:
         if len(args) > len(self.arguments):
-            raise RuntimeError(
+            raise self._too_many(
+                len(args),
                 f"{self.signature_name}() expected at most {len(self.arguments)} argument(s) but "
-                f"received {len(args)} argument(s). Declaration: {declaration(self.signature)}"
+                f"received {len(args)} argument(s). Declaration: {declaration(self.signature)}",
             )
         if len(args) > self._positional:
-            raise RuntimeError(
+            raise self._too_many(
+                len(args),
                 f"{self.signature_name}() takes {self._positional} positional argument(s) but "
-                f"{len(args)} was/were given.  Declaration: {declaration(self.signature)}"
+                f"{len(args)} was/were given.  Declaration: {declaration(self.signature)}",
             )
+
+    def _too_many(self, given: int, torch: str) -> Exception:
+        bound = self.function.owner is not None
+        return too_many_arguments(self.function, self._positional - bound, given - bound, torch)
 
     @property
     def signature_name(self) -> str:
         """The name torch calls the function by."""
         return self.signature.name.rpartition(".")[2]
 
-    def _wrong_type(self, position: int, value: Any, reason: str) -> RuntimeError:
+    def _wrong_type(self, position: int, value: Any, reason: str) -> Exception:
         argument = self.arguments[position]
         inferred = self._is_inferred(argument)
         lines = [
@@ -109,7 +125,7 @@ class Binding:
                 f"Inferred '{argument.name}' to be of type 'Tensor' because it was not annotated "
                 "with an explicit type.",
             )
-        return RuntimeError("\n".join(lines))
+        return wrong_type(self.function, argument, value, "\n".join(lines))
 
     def _is_inferred(self, argument: Argument) -> bool:
         """Whether the argument is a tensor because no annotation says anything else."""
