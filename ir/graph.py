@@ -400,9 +400,11 @@ class Graph:
 
     `insertion` is the node before which `insert` puts new nodes (at first the end of the block).
     `formatter` makes the text of a graph; the package sets it to `printer.print_graph`.
+    `source_formatter` makes source code of it; `serialization`, a floor above, sets that.
     """
 
     formatter: ClassVar[Callable[[Graph], str]] = object.__repr__
+    source_formatter: ClassVar[Callable[[Graph], str]] = object.__repr__
 
     def __init__(self) -> None:
         self._last_id = -1
@@ -487,6 +489,10 @@ class Graph:
 
     def __str__(self) -> str:
         return Graph.formatter(self)
+
+    def pretty_print(self) -> str:
+        """The graph as source code: `def graph(x: Tensor) -> Tensor: ...`."""
+        return Graph.source_formatter(self)
 
 
 def split_suffix(name: str) -> tuple[str, int | None]:

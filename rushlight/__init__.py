@@ -18,12 +18,12 @@ if not (Path(__file__).parent / "ir").is_dir():
 if TYPE_CHECKING:
     from . import jit as jit
     from . import nn as nn
-    from .ir.parser import parse_ir as parse_ir
+    from .jit.graph_text import parse_ir as parse_ir
 
 __version__ = "0.1.0"
 
 _PACKAGES = ("jit", "nn")
-_ELSEWHERE = {"parse_ir": ".ir.parser"}
+_ELSEWHERE = {"parse_ir": ".jit.graph_text"}
 
 
 @cache

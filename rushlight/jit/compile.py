@@ -48,9 +48,10 @@ def _define(function: Function) -> None:
     python = function.python
     assert callable(python)
     with compiling() as collector:
+        before = len(collector.errors)
         function.tree = function_tree(python, collector)
         if function.tree is not None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
-        if function.graph is None:
+        if function.graph is None or len(collector.errors) > before:
             _functions.pop(python, None)  # so that another attempt reports the errors again

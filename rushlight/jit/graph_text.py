@@ -1,0 +1,20 @@
+"""Graph text, read back."""
+
+from __future__ import annotations
+
+from ..ir import parser
+from ..ir.graph import Graph
+from ..ops.table import TABLE
+
+__all__ = ["parse_ir"]
+
+
+def parse_ir(input: str) -> Graph:
+    """The graph that a text, such as `str(f.graph)` or torch's, describes.
+
+    Classes and functions that it names are made up: empty, without bodies.
+
+    Raises:
+        rushlight.ir.parser.GraphSyntaxError: the text is not a graph; line and column are told.
+    """
+    return parser.parse_ir(input, table=TABLE)
