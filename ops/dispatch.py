@@ -56,7 +56,7 @@ def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
 
 def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
-        parts = [_handle_of(r, handles) if isinstance(r, np.ndarray) else r for r in result]
+        parts = [_part(r, handles) for r in result]
         names = [r.name for r in entry.signature.returns]
         if all(names):
             return named_results(entry.name.partition("::")[2], names)(parts)
@@ -66,6 +66,13 @@ def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
     if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
         return dtype_by_number(result)
     return result
+
+
+def _part(result: Any, handles: Sequence[Any]) -> Any:
+    """One of several results."""
+    if isinstance(result, list):
+        return tuple(_part(each, handles) for each in result)
+    return _handle_of(result, handles) if isinstance(result, np.ndarray) else result
 
 
 # --------------------------------------------------------------------------- named results
@@ -302,6 +309,14 @@ def _write_out(result: Any, out: Any) -> Any:
 
 def _write_one(result: Tensor, out: Tensor) -> None:
     array, target = result._array, out._array
+    if target.size > 1 and any(
+        not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
+    ):
+        raise OperatorError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation.",
+            headline="several elements of `out` share one place in memory",
+        )
     if not can_cast(array.dtype, target.dtype):
         a, b = dtype_of(array).scalar_name, dtype_of(target).scalar_name
         raise OperatorError(

@@ -14,7 +14,15 @@ from .errors import IndexOutOfRange, OperatorError
 from .pointwise import broadcast_error, cast, checked_broadcast, number_as
 from .table import operator
 
-__all__ = ["copy_into", "fill", "index", "index_put"]
+__all__ = [
+    "check_index",
+    "check_ranks",
+    "copy_into",
+    "fill",
+    "index",
+    "index_put",
+    "positions",
+]
 
 Indices = Sequence[Array | None]
 
@@ -135,7 +143,7 @@ def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: boo
 # --------------------------------------------------------------------------- along a dimension
 
 
-def _check_index(self: Array, dim: int, index: Array, name: str) -> int:
+def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
     if index.size and index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise OperatorError(
@@ -165,13 +173,13 @@ def _check_index(self: Array, dim: int, index: Array, name: str) -> int:
 def index_select(self: Array, dim: int, index: Array) -> Array:
     if index.ndim > 1:
         raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
-    axis = _check_index(self, dim, index, "index_select")
+    axis = check_index(self, dim, index, "index_select")
     if not self.ndim:
         return self.copy()
     return np.take(self, index.reshape(-1), axis)
 
 
-def _check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
+def check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise OperatorError(
             "Index tensor must have the same number of dimensions as input tensor",
@@ -189,7 +197,7 @@ def _check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
             )
 
 
-def _positions(index: Array, axis: int) -> tuple[Array, ...]:
+def positions(index: Array, axis: int) -> tuple[Array, ...]:
     """For every element of `index` its own position, but in `axis` the one it names."""
     grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[axis] = index
@@ -199,13 +207,13 @@ def _positions(index: Array, axis: int) -> tuple[Array, ...]:
 @operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
-    _check_ranks(self, index, axis, "gather")
-    _check_index(self, dim, index, "gather")
+    check_ranks(self, index, axis, "gather")
+    check_index(self, dim, index, "gather")
     if not index.size:
         return np.empty(index.shape, self.dtype)
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
-    return np.asarray(self[_positions(index, axis)])
+    return np.asarray(self[positions(index, axis)])
 
 
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
@@ -232,7 +240,7 @@ def masked_select(self: Array, mask: Array) -> Array:
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
     axis = wrap_dim(dim, self.ndim)
-    _check_index(self, dim, index, "scatter")
+    check_index(self, dim, index, "scatter")
     if not index.size:
         return self
     if isinstance(source, np.ndarray):
@@ -246,7 +254,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     if not self.ndim:
         self[...] = part
     else:
-        self[_positions(index, axis)] = part
+        self[positions(index, axis)] = part
     return self
 
 
@@ -270,10 +278,10 @@ operator(
 
 def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     axis = wrap_dim(dim, self.ndim)
-    _check_index(self, dim, index, "scatter_add")
+    check_index(self, dim, index, "scatter_add")
     part = src[tuple(slice(n) for n in index.shape)]
     if self.ndim:
-        np.add.at(self, _positions(index, axis), part)
+        np.add.at(self, positions(index, axis), part)
     else:
         self[...] += part
     return self

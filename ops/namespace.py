@@ -202,7 +202,7 @@ def public_names() -> dict[str, Any]:
     names: dict[str, Any] = {}
     for qualified in TABLE.names():
         space, _, name = qualified.partition("::")
-        if space != "aten" or name.startswith("_") or name in _METHODS_ALONE:
+        if space != "aten" or name.startswith("__") or name in _METHODS_ALONE:
             continue
         if _is_tensor_function(qualified) and not name.startswith("special_"):
             names[name] = eager_function(qualified)

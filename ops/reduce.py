@@ -18,7 +18,7 @@ from .pointwise import as_array, cast, in_place
 from .promotion import kind
 from .table import operator
 
-__all__ = ["mean", "sum_over", "total"]
+__all__ = ["check_dim_not_empty", "mean", "sorted_positions", "sum_over", "total"]
 
 Dims = Sequence[int] | None
 ndarray: Final = np.ndarray
@@ -268,7 +268,7 @@ def _check_not_empty(self: Array, name: str) -> None:
         )
 
 
-def _check_dim_not_empty(self: Array, dim: int, name: str) -> int:
+def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
     if self.ndim and not self.shape[axis]:
         raise IndexOutOfRange(
@@ -286,7 +286,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         return as_array(choose(self, None))
 
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-        axis = _check_dim_not_empty(self, dim, name)
+        axis = check_dim_not_empty(self, dim, name)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
         where = np.expand_dims(asarray(position(self, axis)), axis)
@@ -298,7 +298,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         if not dim:
             _check_not_empty(self, f"a{name}")
         for axis in axes:
-            _check_dim_not_empty(self, axis, f"a{name}")
+            check_dim_not_empty(self, axis, f"a{name}")
         return as_array(choose(self, axes, keepdims=keepdim))
 
     operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
@@ -317,7 +317,7 @@ _extreme("min", np.min, np.argmin)
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
 )
 def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
-    axis = None if dim is None else _check_dim_not_empty(self, dim, "aminmax")
+    axis = None if dim is None else check_dim_not_empty(self, dim, "aminmax")
     if axis is None:
         _check_not_empty(self, "aminmax")
     axis = axis if self.ndim else None
@@ -335,7 +335,7 @@ def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Arr
                 )
             where = asarray(choose(self))
             return where.reshape((1,) * self.ndim) if keepdim else where
-        axis = _check_dim_not_empty(self, dim, name)
+        axis = check_dim_not_empty(self, dim, name)
         if not self.ndim:
             return np.zeros((), _INT64)
         return asarray(choose(self, axis, keepdims=keepdim))
@@ -421,7 +421,7 @@ for _name, _accumulate in (
 # --------------------------------------------------------------------------- sorting
 
 
-def _sorted_positions(self: Array, axis: int, descending: bool) -> Array:
+def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
     """A stable order; NaN counts as the largest."""
     if not self.ndim:
         return np.zeros((), _INT64)
@@ -435,7 +435,7 @@ def _sorted_positions(self: Array, axis: int, descending: bool) -> Array:
 
 def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     axis = wrap_dim(dim, self.ndim)
-    where = _sorted_positions(self, axis, descending)
+    where = sorted_positions(self, axis, descending)
     if not self.ndim:
         return self.copy(), where
     return np.take_along_axis(self, where, axis), where
@@ -484,7 +484,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    where = np.take(_sorted_positions(self, axis, largest), range(k), axis)
+    where = np.take(sorted_positions(self, axis, largest), range(k), axis)
     return np.take_along_axis(self, where, axis), where
 
 
@@ -494,11 +494,12 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     axis = wrap_dim(dim, self.ndim)
+    check_dim_not_empty(self, dim, "kthvalue")
     size = self.shape[axis] if self.ndim else 1
     if not 1 <= k <= size:
         raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    where = np.take(_sorted_positions(self, axis, False), [k - 1], axis)
+    where = np.take(sorted_positions(self, axis, False), [k - 1], axis)
     values = np.take_along_axis(self, where, axis)
     return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
