@@ -79,7 +79,7 @@ def test_run_tells_what_the_script_raised(archive: str, capsys: Captured) -> Non
     assert "error[shape-mismatch]" in errors
     assert "Traceback" not in errors
     assert main(["run", archive]) == 1
-    assert "forward() is missing value for argument 'x'" in capsys.readouterr().err
+    assert "the call of `forward` gives no value for `x`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
