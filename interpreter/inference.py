@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
@@ -23,7 +24,11 @@ from ..typecheck.types import (
 )
 from .objects import EnumMember, ScriptObject
 
-__all__ = ["CannotInfer", "infer_type", "type_of_value"]
+__all__ = ["CannotInfer", "class_type_of", "class_types", "infer_type", "type_of_value"]
+
+class_types: list[Callable[[type], Type | None]] = []
+"""Asked in turn for the type of a Python class; the public face, which compiles classes, adds to
+it."""
 
 
 class CannotInfer(Exception):
@@ -36,6 +41,11 @@ def type_of_value(value: object) -> Type | None:
         return infer_type(value)
     except CannotInfer:
         return None
+
+
+def class_type_of(cls: type) -> Type | None:
+    """The type of a Python class's objects, if it is a script class or an enumeration."""
+    return next((t for find in class_types if (t := find(cls)) is not None), None)
 
 
 def infer_type(value: object) -> Type:
@@ -121,6 +131,9 @@ def _object_type(value: object) -> Type:
         return target.cls
     if isinstance(value, EnumMember):
         return value.enum
+    found = class_type_of(value.__class__)
+    if found is not None and not isinstance(value, type):
+        return found
     raise CannotInfer(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
         "inputs or outputs of traced functions, but instead got value of type "

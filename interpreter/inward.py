@@ -14,6 +14,7 @@ from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.tensor import Tensor
+from ..typecheck.relations import is_subtype
 from ..typecheck.types import (
     ANY,
     ANY_LIST,
@@ -37,8 +38,9 @@ from ..typecheck.types import (
     Type,
     UnionType,
 )
-from .inference import CannotInfer, infer_type
-from .objects import EnumMember, ScriptObject
+from .actions import write_slot
+from .inference import CannotInfer, infer_type, type_of_value
+from .objects import EnumMember, ScriptObject, python_classes
 
 __all__ = ["CastError", "class_text", "inward"]
 
@@ -298,13 +300,37 @@ def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
             return target
         if isinstance(type, InterfaceType) and all(map(target.cls.method, type.methods)):
             return target
+    made = _python_object(value, type)
+    if made is not None:
+        return made
     raise CastError(f"Cast error details: Could not cast {class_text(value)} to `{type.python}`")
+
+
+def _python_object(value: Any, type: ClassType | InterfaceType) -> ScriptObject | None:
+    """A copy, as a script object, of an object of the Python class that a script class is of."""
+    cls: Type | None = type
+    if isinstance(type, InterfaceType):
+        cls = type_of_value(value)
+    python = python_classes.get(cls) if cls is not None else None
+    if python is None or not isinstance(value, python) or not isinstance(cls, ClassType):
+        return None
+    if cls is not type and not is_subtype(cls, type):
+        return None
+    slots = [_slot(getattr(value, a.name), a.type) for a in cls.attributes.values()]
+    return ScriptObject(cls, slots)
+
+
+def _slot(value: Any, type: Type) -> object:
+    return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
 
 
 def _enum_inward(value: Any, type: EnumType) -> EnumMember:
     names = [name for name, _ in type.members]
     if isinstance(value, EnumMember) and value.enum is type:
         return value
+    python = python_classes.get(type)
+    if python is not None and isinstance(value, python) and isinstance(value, Enum):
+        return EnumMember(type, value.name)
     if isinstance(value, Enum) and value.name in names and value.__class__.__name__ == type.python:
         return EnumMember(type, value.name)
     raise _cannot(value)

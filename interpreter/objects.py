@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-from ..typecheck.types import ClassType, EnumType
+from ..typecheck.types import ClassType, EnumType, Type
 
-__all__ = ["EnumMember", "ScriptObject", "enum_member"]
+__all__ = ["EnumMember", "ScriptObject", "enum_member", "python_classes"]
+
+python_classes: WeakKeyDictionary[Type, type] = WeakKeyDictionary()
+"""The Python classes that script classes and enumerations were made from: at the border their
+objects and members become Python's own."""
 
 
 class ScriptObject:

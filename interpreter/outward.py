@@ -26,7 +26,8 @@ from ..typecheck.types import (
     TupleType,
     Type,
 )
-from .objects import ScriptObject
+from .actions import read_slot
+from .objects import EnumMember, ScriptObject, python_classes
 
 __all__ = ["named_tuple_class", "outward"]
 
@@ -84,10 +85,26 @@ def named_tuple_class(name: str, fields: tuple[str, ...]) -> Convert:
     return cast(Convert, namedtuple(name, fields, rename=True))
 
 
+def _object_outward(value: ScriptObject) -> Any:
+    """The object that stands for it in Python, or a copy of its own Python class."""
+    if value.handle is not None:
+        return value.handle
+    python = python_classes.get(value.cls)
+    if python is None:
+        return value
+    made: Any = object.__new__(python)
+    for attribute, slot in zip(value.cls.attributes.values(), value.slots, strict=True):
+        object.__setattr__(made, attribute.name, outward(attribute.type)(read_slot(slot)))
+    return made
+
+
 def _value_outward(value: Any) -> Any:
     """The Python value of a machine's value by what it is, for `Any` and unions."""
     if isinstance(value, ScriptObject):
-        return value if value.handle is None else value.handle
+        return _object_outward(value)
+    if isinstance(value, EnumMember):
+        python = python_classes.get(value.enum)
+        return value if python is None else python[value.name]  # type: ignore[index]
     if isinstance(value, list):
         return [_value_outward(v) for v in value]
     if isinstance(value, tuple):

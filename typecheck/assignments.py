@@ -389,12 +389,17 @@ class Assignments(Expressions):
         if not isinstance(cls, ClassType):
             self._report_no_object(owner, target, span)
             return
+        setter = cls.properties.get(name, (None, None))[1]
+        if setter is not None:
+            call = self.call_method(owner, setter.name, [value], span)
+            into.append(typed.Evaluate(span, call))
+            return
         slot = cls.attributes.get(name)
         if slot is None and self._initializes(cls):
             if self.frame.parent is not None:
                 self._report_hidden(target, span)
                 return
-            wanted = annotated if annotated is not None else value.type
+            wanted = value.type
             cls.add_attribute(name, wanted)
         elif slot is None:
             self._report_no_slot(cls, target, span)

@@ -229,10 +229,8 @@ class Attributes(Operators):
         if cls.is_module:
             torch = f"Module '{cls.name}' has no attribute '{name}' {reason}"
         else:
-            torch = (
-                f"'{cls}' object has no attribute or method '{name}'. "
-                "Did you forget to initialize an attribute in __init__()?"
-            )
+            hint = reason or "Did you forget to initialize an attribute in __init__()?"
+            torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
         self.report(
             "attribute-not-converted" if reason else "missing-attribute",
             f"`{cls.name}` has no attribute `{name}`",

@@ -22,7 +22,7 @@ from .names import (
     SpecialForm,
     TypeName,
 )
-from .schema import Argument, Signature
+from .schema import NO_DEFAULT, Argument, Signature
 from .sugar import BoundMethod, BoundOperator, ExceptionValue, StaticMethod, Sugar
 from .types import (
     ANY,
@@ -288,7 +288,11 @@ class Calls(Conversions):
 
     def _new_named_tuple(self, type: TupleType, given: Given, node: tree.Call) -> typed.Expr:
         """Fields by position or name; the order of evaluation is that of the call."""
-        arguments = tuple(Argument(n, t) for n, t in zip(type.fields, type.elements, strict=True))
+        defaults = dict(type.defaults)
+        arguments = tuple(
+            Argument(n, t, defaults.get(n, NO_DEFAULT))
+            for n, t in zip(type.fields, type.elements, strict=True)
+        )
         name = type.python
         signature = Signature(name, "", arguments, (Argument("", type),))
         found = match_signature(signature, given, self.table, convert=True)
@@ -301,6 +305,9 @@ class Calls(Conversions):
             inputs = [self.let(e, statements) for e in inputs]
         fields: list[typed.Expr] = []
         for binding, wanted in zip(found.bindings, type.elements, strict=True):
+            if isinstance(binding, typed.Default):
+                fields.append(typed.Literal(node.span, binding.type, binding.value))
+                continue
             assert isinstance(binding, typed.Given | typed.FromTuple)
             fields.append(self.convert(inputs[binding.index], wanted, node.span))
         result = typed.TupleLiteral(node.span, type, tuple(fields))

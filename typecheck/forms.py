@@ -68,7 +68,7 @@ _CASTS: dict[str, tuple[Type, str]] = {
 _PRINT = Signature("prim::Print", "", (), (), vararg=True)
 
 _MAGIC = {
-    **{name: f"__{name}__" for name in ("len", "hex", "oct", "bin", "round", "hash", "abs")},
+    **{name: f"__{name}__" for name in ("len", "hex", "oct", "bin", "round", "abs")},
     **{name: f"__{name}__" for name in _CASTS},
 }
 """Methods of script classes that builtins call."""

@@ -13,11 +13,20 @@ if TYPE_CHECKING:
     from .typed import TypedFunction
     from .types import ClassType
 
-__all__ = ["Function", "RecursiveDefinition"]
+__all__ = ["Function", "PythonFunction", "RecursiveDefinition"]
 
 
 class RecursiveDefinition(Exception):
     """A function's signature was asked for while its body was being checked."""
+
+
+@dataclass(eq=False)
+class PythonFunction:
+    """A function that stays Python's: compiled code calls `run` with Python's values."""
+
+    name: str
+    run: Callable[..., object]
+    signature: Signature
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..frontend.source import Span
-from .functions import Function
+from .functions import Function, PythonFunction
 from .types import Type
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Namespace",
     "OperatorName",
     "OverloadedFunction",
+    "PythonName",
     "Resolver",
     "SpecialForm",
     "TypeName",
@@ -55,6 +56,18 @@ class OverloadedFunction:
     """Functions tried in order (`torch.jit._overload`, `boolean_dispatch`)."""
 
     functions: tuple[Function, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonName:
+    """A function left to Python: `receiver` means that the object it is found on is given first.
+
+    A `dropped` one raises when it is called.
+    """
+
+    function: PythonFunction
+    receiver: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,7 @@ Meaning = (
     | SpecialForm
     | FunctionName
     | OverloadedFunction
+    | PythonName
     | TypeName
     | Constant
     | ExceptionClass

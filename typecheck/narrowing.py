@@ -30,7 +30,7 @@ from .types import (
     Type,
 )
 
-__all__ = ["Condition", "Narrowing"]
+__all__ = ["Condition", "Narrowing", "evaluated", "is_pure"]
 
 Facts = Mapping[str, Type]
 
@@ -107,6 +107,8 @@ class Narrowing(Attributes):
             length = self.call_operator("aten::len", Given([value]), span, written="len")
             zero = typed.Literal(NOWHERE, INT, 0)
             return self.call_operator("aten::gt", Given([length, zero]), span, written=">")
+        if isinstance(value.type, ClassType) and value.type.method("__bool__") is not None:
+            return self.call_method(value, "__bool__", [], span)
         if isinstance(value.type, ClassType) or not self._has_truth(value):
             self.report(
                 "argument-type",
@@ -118,6 +120,12 @@ class Narrowing(Attributes):
             )
             return self.unknown(span)
         return self.call_operator("aten::Bool", Given([value]), span, written="bool")
+
+    def call_method(
+        self, value: typed.Expr, name: str, arguments: list[typed.Expr], span: Span
+    ) -> typed.Expr:
+        """A call of an object's method by name; given its meaning with the other calls."""
+        raise NotImplementedError
 
     @staticmethod
     def has_length(value: typed.Expr) -> bool:
@@ -325,6 +333,13 @@ def is_pure(value: typed.Expr) -> bool:
     if isinstance(value, typed.GetAttribute):
         return is_pure(value.object)
     return isinstance(value, typed.Literal | typed.Local | typed.Temporary | typed.Uninitialized)
+
+
+def evaluated(test: typed.Expr) -> tuple[typed.Statement, ...]:
+    """What is left of a test whose outcome is known: it may assign and have effects."""
+    if isinstance(test, typed.Sequenced):
+        return test.statements
+    return () if is_pure(test) else (typed.Evaluate(test.span, test),)
 
 
 def _dotted(node: tree.Expr) -> str:

@@ -94,12 +94,6 @@ class Subscripts(Iteration):
         )
         return self.unknown(span)
 
-    def call_method(
-        self, value: typed.Expr, name: str, arguments: list[typed.Expr], span: Span
-    ) -> typed.Expr:
-        """A call of an object's method by name; given its meaning with the other calls."""
-        raise NotImplementedError
-
     # ------------------------------------------------------------------------------- tuples
 
     def _tuple_item(self, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from .functions import Function
+    from .names import Meaning
 
 
 class Type:
@@ -140,18 +141,19 @@ class DictType(Type):
 
 @dataclass(frozen=True)
 class TupleType(Type):
-    """A tuple; `name` and `fields` are set for a NamedTuple."""
+    """A tuple; `name` and `fields` are set for a NamedTuple, and `defaults` if it has any."""
 
     elements: tuple[Type, ...]
     name: str | None = None
     fields: tuple[str, ...] = ()
+    defaults: tuple[tuple[str, object], ...] = field(default=(), compare=False)
 
     @property
     def contained(self) -> tuple[Type, ...]:
         return self.elements
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
-        return TupleType(parts, self.name, self.fields)
+        return TupleType(parts, self.name, self.fields, self.defaults)
 
     def __str__(self) -> str:
         if self.name is not None:
@@ -279,6 +281,10 @@ class ClassType(Type):
     `methods` those defined so far.  `find_method`, if set, is asked for a method that is not there
     yet, so that bodies are compiled when first needed; it returns None for an unknown name.
     `missing` says of Python attributes that were left out why they were.
+    `container` is the kind of container a live module is (`ModuleList`, ...), `is_live` says that
+    the class was made from a live module: modules are then no first-class values of programs.
+    `others` finds what else an attribute stands for (functions, calls of Python);
+    hooks run around `forward` when the module is called.
     """
 
     qualified_name: str
@@ -290,6 +296,11 @@ class ClassType(Type):
     properties: dict[str, tuple[Function, Function | None]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     finder: list[Callable[[str], Function | None]] = field(default_factory=list)
+    container: str = ""
+    is_live: bool = False
+    others: list[Callable[[str], Meaning | None]] = field(default_factory=list)
+    forward_pre_hooks: list[Function] = field(default_factory=list)
+    forward_hooks: list[Function] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -303,6 +314,14 @@ class ClassType(Type):
             if found is None:
                 found = find(name)
         return found
+
+    def other(self, name: str) -> Meaning | None:
+        """What an attribute that is no value stands for; None if there is none."""
+        for find in self.others:
+            found = find(name)
+            if found is not None:
+                return found
+        return None
 
     def add_attribute(
         self,

@@ -8,6 +8,7 @@ from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from .archives import load, save
+from .classes import interface
 from .decorators import Attribute, annotate, export, ignore, is_scripting, unused
 from .function import ScriptFunction, ScriptMethod
 from .module import RecursiveScriptModule, ScriptModule
@@ -28,6 +29,7 @@ __all__ = [
     "collecting",
     "export",
     "ignore",
+    "interface",
     "is_scripting",
     "load",
     "save",

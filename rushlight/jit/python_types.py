@@ -6,6 +6,7 @@ import types
 import typing
 from typing import Any
 
+from ..interpreter.inference import class_type_of
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.random import Generator
 from ..ops.tensor import Tensor
@@ -59,17 +60,23 @@ def type_of_class(cls: object) -> Type | None:
             return TENSOR
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return named_tuple_type(cls)
+        return class_type_of(cls)
     return None
 
 
 def named_tuple_type(cls: type) -> TupleType:
     """The type of a NamedTuple class; a field without annotation is a Tensor."""
     fields = tuple(getattr(cls, "_fields", ()))
-    hints = typing.get_type_hints(cls)
+    try:
+        hints = typing.get_type_hints(cls)
+    except (NameError, TypeError):  # names of types that are only known elsewhere
+        hints = {n: a for n, a in cls.__annotations__.items() if not isinstance(a, str)}
     elements = tuple(
         type_of_annotation(hints[f]) or TENSOR if f in hints else TENSOR for f in fields
     )
-    return TupleType(elements, qualified_name(cls), fields)
+    defaults = getattr(cls, "_field_defaults", {})
+    given = tuple((f, defaults[f]) for f in fields if f in defaults)
+    return TupleType(elements, qualified_name(cls), fields, given)
 
 
 def type_of_annotation(annotation: Any) -> Type | None:

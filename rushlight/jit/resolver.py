@@ -7,7 +7,6 @@ to the checker in the terms of `typecheck.names`; Python functions are handed on
 from __future__ import annotations
 
 import builtins
-import enum
 import inspect
 import types
 import typing
@@ -140,10 +139,6 @@ def _annotation(value: Any) -> Meaning | None:
     for word in ("List", "Dict", "Tuple", "Optional", "Union", "Any", "Final"):
         if value is getattr(typing, word):
             return SpecialForm(word)
-    if isinstance(value, enum.EnumMeta):
-        return Unusable(
-            f"Enum '{value.__name__}' cannot be used here", message="enums are not supported yet"
-        )
     if isinstance(value, type) and issubclass(value, BaseException):
         return ExceptionClass(f"{value.__module__}.{value.__name__}")
     found = type_of_class(value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 from ..frontend.exceptions import trimmed
@@ -12,6 +14,7 @@ from ..interpreter.values import to_machine
 from ..nn.module import Module
 from ..ops.tensor import Tensor
 from . import decorators
+from .classes import script_class
 from .compile import compile_function
 from .concrete import concrete_type
 from .decorators import Attribute
@@ -23,7 +26,7 @@ __all__ = ["script", "script_method", "script_module"]
 
 
 def script(obj: Any, *, _frames_up: int = 0) -> Any:
-    """Compile a function (-> `ScriptFunction`) or a module (-> `RecursiveScriptModule`).
+    """Compile a function (-> `ScriptFunction`), module (-> `RecursiveScriptModule`) or class.
 
     What it calls is compiled too: Python functions, methods, submodules.
 
@@ -35,6 +38,8 @@ def script(obj: Any, *, _frames_up: int = 0) -> Any:
     """
     try:
         with trimmed():
+            if inspect.isclass(obj):
+                return _script_class(obj, sys._getframe(1 + _frames_up).f_locals)
             return _script(obj)
     except CompilationFailed:
         return obj
@@ -45,8 +50,6 @@ def _script(obj: Any) -> Any:
         return obj
     if isinstance(obj, Module):
         return script_module(obj)
-    if inspect.isclass(obj):
-        raise _refused_class(obj)
     if inspect.isfunction(obj) or inspect.ismethod(obj):
         return _script_function(obj)
     raise TypeError(
@@ -54,13 +57,16 @@ def _script(obj: Any) -> Any:
     )
 
 
-def _refused_class(cls: type) -> Exception:
+def _script_class(cls: type, scope: Mapping[str, object]) -> type:
+    """Compile a class; the class itself is what Python goes on with."""
     if issubclass(cls, Module):
-        return RuntimeError(
+        raise RuntimeError(
             f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing "
             "an instance instead"
         )
-    return NotImplementedError(f"script classes are not supported yet: class `{cls.__name__}`")
+    if not issubclass(cls, Enum) and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        script_class(cls, dict(scope))
+    return cls
 
 
 def _script_function(python: Callable[..., Any]) -> ScriptFunction:

@@ -1,0 +1,202 @@
+"""Live classes -> types: script classes, enumerations and interfaces."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from ..frontend import tree
+from ..frontend.from_python import class_tree
+from ..interpreter.inference import class_types, type_of_value
+from ..interpreter.objects import python_classes
+from ..interpreter.run import evaluate
+from ..interpreter.values import to_machine
+from ..ir.define import define_function
+from ..nn.module import Module
+from ..ops.table import TABLE
+from ..typecheck.annotations import AnnotationReader
+from ..typecheck.functions import Function
+from ..typecheck.schema import Argument, Signature
+from ..typecheck.types import ClassType, EnumType, InterfaceType, Type
+from .compile import compile_function
+from .python_types import type_of_class
+from .qualified_names import mangled, qualified_name
+from .resolver import LiveResolver
+from .session import compiling
+
+__all__ = ["class_type", "interface", "script_class"]
+
+AnyClass = TypeVar("AnyClass", bound=type)
+Scope = Mapping[str, object]
+
+_known: WeakKeyDictionary[type, Type] = WeakKeyDictionary()
+
+
+def class_type(cls: type) -> Type | None:
+    """The type of a Python class: an interface, enumeration or script class, compiled now if that
+    has not happened; None for a class that cannot be compiled."""
+    found = _known.get(cls)
+    if found is not None:
+        return found
+    if issubclass(cls, enum.Enum):
+        return _enum_type(cls)
+    if not _can_be_compiled(cls):
+        return None
+    return script_class(cls, {})
+
+
+class_types.append(class_type)
+
+
+def _can_be_compiled(cls: type) -> bool:
+    """Whether a class that nobody marked is compiled when script code names it."""
+    if issubclass(cls, Module | tuple | list | Exception) or cls.__module__ == "builtins":
+        return False
+    if cls.__module__.startswith("rushlight.") and not hasattr(cls, "_jit_override_qualname"):
+        return False
+    routines = [value for name in vars(cls) if inspect.isroutine(value := getattr(cls, name, None))]
+    return bool(routines) and all(hasattr(routine, "__code__") for routine in routines)
+
+
+# -------------------------------------------------------------------------------- enumerations
+
+
+def _enum_type(cls: type[enum.Enum]) -> EnumType | None:
+    """The type of an enumeration; None if its values are not of one type."""
+    values = [member.value for member in cls]
+    types = [type_of_value(value) for value in values]
+    if not types or types[0] is None or any(found != types[0] for found in types):
+        return None
+    members = tuple((m.name, to_machine(m.value, types[0])) for m in cls)
+    made = EnumType(mangled(qualified_name(cls)), types[0], members)
+    _known[cls] = made
+    python_classes[made] = cls
+    return made
+
+
+# ------------------------------------------------------------------------------ script classes
+
+
+def script_class(cls: type, scope: Scope) -> ClassType:
+    """Compile a class; `scope` holds further names that its methods see.
+
+    Raises:
+        RuntimeError: it inherits from another class, or cannot be compiled.
+    """
+    known = _known.get(cls)
+    if isinstance(known, ClassType):
+        return known
+    if len(cls.mro()) > 2:
+        raise RuntimeError(
+            "TorchScript classes does not support inheritance yet. Please directly inherit from "
+            "'object'."
+        )
+    made = ClassType(mangled(qualified_name(cls)))
+    _known[cls] = made
+    python_classes[made] = cls
+    with compiling() as collector:
+        before = len(collector.errors)
+        written = class_tree(cls, collector)
+        if written is not None:
+            _add_members(made, cls, written, scope)
+            for method in sorted(made.methods.values(), key=lambda m: m.name != "__init__"):
+                if not method.is_being_defined:
+                    method.ensure_defined()
+        if len(collector.errors) > before:
+            _known.pop(cls, None)  # so that another attempt reports the errors again
+    return made
+
+
+def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scope: Scope) -> None:
+    define = _define_in({cls.__name__: cls, **scope})
+    for member in sorted(written.properties, key=lambda p: p.name):
+        python = getattr(cls, member.name)
+        getter = _method(made, member.getter, python.fget, define)
+        setter = None
+        if member.setter is not None:
+            setter = _method(made, member.setter, python.fset, define)
+        made.properties[member.name] = getter, setter
+    for method in written.methods:
+        _method(made, method, getattr(cls, method.name), define)
+    for name, value in vars(cls).items():
+        if isinstance(value, staticmethod):
+            made.static_methods[name] = compile_function(value.__func__)
+        elif not callable(value) and not name.startswith("__") and name not in made.properties:
+            made.missing[name] = (
+                f"'{name}' is defined as a class attribute which currently is not supported. "
+                "Consider converting this to an instance attribute."
+            )
+
+
+def _method(
+    owner: ClassType, written: tree.Function, python: object, define: Callable[[Function], None]
+) -> Function:
+    name = f"{owner.qualified_name}.{written.name}"
+    made = Function(name, written, define, owner=owner, python=python)
+    owner.methods[written.name] = made
+    return made
+
+
+def _define_in(scope: Scope) -> Callable[[Function], None]:
+    """What compiles methods that see the names of a scope besides their own."""
+
+    def define(function: Function) -> None:
+        assert callable(function.python)
+        with compiling() as collector:
+            resolver = LiveResolver(function.python, compile_function, scope)
+            define_function(function, resolver, collector, TABLE, evaluate)
+
+    return define
+
+
+# ---------------------------------------------------------------------------------- interfaces
+
+
+def interface(cls: AnyClass) -> AnyClass:
+    """Declare the methods of a class, without bodies, as what objects or modules must have.
+
+    An annotation with the class then stands for whatever has these methods.
+
+    Raises:
+        RuntimeError: it is a module interface that defines more than methods.
+    """
+    is_module = issubclass(cls, Module)
+    if len(cls.mro()) > (3 if is_module else 2):
+        raise RuntimeError(
+            "TorchScript interface does not support inheritance yet. Please directly inherit from "
+            "'object' or 'nn.Module'."
+        )
+    made = InterfaceType(mangled(qualified_name(cls)), is_module)
+    _known[cls] = made
+    scope = {cls.__name__: cls, **sys._getframe(1).f_locals}
+    with compiling() as collector:
+        written = class_tree(cls, collector)
+        for method in written.methods if written is not None else ():
+            python = getattr(cls, method.name)
+            resolver = LiveResolver(python, compile_function, scope)
+            where = f"in method `{cls.__name__}.{method.name}`"
+            reader = AnnotationReader(resolver, collector, where)
+            made.methods[method.name] = _declared(made, method, reader)
+    marked: Any = cls
+    marked.__torch_script_interface__ = made
+    return cls
+
+
+def _declared(owner: InterfaceType, method: tree.Function, reader: AnnotationReader) -> Function:
+    """A method of an interface: a signature without a body."""
+    arguments = tuple(
+        Argument(p.name, owner if i == 0 else reader.read(p.annotation))
+        for i, p in enumerate(method.parameters)
+    )
+    returns = (Argument("", reader.read(method.returns)),)
+    name = f"{owner.qualified_name}.{method.name}"
+    return Function(name, method, declared=Signature(method.name, "", arguments, returns))
+
+
+def is_known(cls: type) -> bool:
+    """Whether a class has been compiled, or names a type of the language."""
+    return cls in _known or type_of_class(cls) is not None
