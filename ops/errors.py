@@ -1,14 +1,38 @@
 """What operators raise.
 
 `str(e)` is torch's sentence.  The code and the rest feed the diagnostic that a script failure
-becomes; in eager code they are simply there to be read.
+becomes; in eager code they are simply there to be read.  Tracebacks show the builtin class that
+torch raises; pickled, an error becomes one of that class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 __all__ = ["IndexOutOfRange", "OperatorError", "UnsupportedDtype", "UnsupportedOperator"]
 
 
+Error = TypeVar("Error", bound="type[BaseException]")
+
+
+def _shown_as(builtin: type[BaseException]) -> Callable[[Error], Error]:
+    """The decorated class goes by the name of a builtin one in tracebacks and pickles."""
+
+    def rename(cls: Error) -> Error:
+        cls.__name__ = cls.__qualname__ = builtin.__name__
+        cls.__module__ = "builtins"
+
+        def reduce(self: BaseException) -> tuple[Any, ...]:
+            return builtin, self.args
+
+        cls.__reduce__ = reduce  # type: ignore[assignment]
+        return cls
+
+    return rename
+
+
+@_shown_as(RuntimeError)
 class OperatorError(RuntimeError):
     """An operator cannot do what it was asked.
 
@@ -30,6 +54,7 @@ class OperatorError(RuntimeError):
         self.roles = roles or {}
 
 
+@_shown_as(IndexError)
 class IndexOutOfRange(OperatorError, IndexError):
     """An index or dimension outside its range."""
 
@@ -37,6 +62,7 @@ class IndexOutOfRange(OperatorError, IndexError):
         super().__init__(torch_message, code="index-out-of-range", headline=headline)
 
 
+@_shown_as(NotImplementedError)
 class UnsupportedOperator(OperatorError, NotImplementedError):
     """An operator, or a form of one, that does not exist here."""
 
@@ -44,6 +70,7 @@ class UnsupportedOperator(OperatorError, NotImplementedError):
         super().__init__(torch_message, code="unknown-op", headline=headline)
 
 
+@_shown_as(NotImplementedError)
 class UnsupportedDtype(OperatorError, NotImplementedError):
     """An operator that does not work on elements of a dtype."""
 
