@@ -111,6 +111,13 @@ class Span:
         return self.start - self.source.line_starts[self.source.line_index(self.start)]
 
     @property
+    def byte_column(self) -> int:
+        """The 0-based column in bytes of UTF-8, as torch counts in graph text."""
+        line = self.source.line_starts[self.source.line_index(self.start)]
+        before = self.source.text[line : self.start]
+        return len(before) if before.isascii() else len(before.encode())
+
+    @property
     def end_column(self) -> int:
         """The 0-based column just past the last character, on its own line."""
         last = max(self.start, self.end - 1)

@@ -86,7 +86,7 @@ class _Printer:
         span = node.span.original or node.span
         if not self.comments or span.filename is None:
             return ""
-        return f" # {span.filename}:{span.line}:{span.column}"
+        return f" # {span.filename}:{span.line}:{span.byte_column}"
 
 
 def _declaration(value: Value) -> str:

@@ -34,7 +34,7 @@ def failure(name: str) -> Exception:
     module.__file__ = path.name
     sys.modules[name] = module
     linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-    exec(compile(text, path.name, "exec"), module.__dict__)
+    exec(compile(text, path.name, "exec", dont_inherit=True), module.__dict__)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - which one is what is tested
         module.run()
     return caught.value

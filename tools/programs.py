@@ -49,7 +49,7 @@ def load(folder: Path) -> Iterator[Program]:
         module.__file__ = path.name
         sys.modules[path.stem] = module
         linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-        exec(compile(text, path.name, "exec"), module.__dict__)
+        exec(compile(text, path.name, "exec", dont_inherit=True), module.__dict__)
         for name, make in module.PROGRAMS.items():
             yield Program(name, path.name, make, module.INPUTS[name])
 

@@ -26,7 +26,8 @@ def main() -> None:
         module = types.ModuleType(path.stem)
         module.__file__ = path.name
         sys.modules[path.stem] = module
-        exec(compile(path.read_text(encoding="utf-8"), path.name, "exec"), module.__dict__)
+        code = compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
         try:
             module.run()
         except Exception as error:
