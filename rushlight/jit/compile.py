@@ -49,7 +49,8 @@ def _define(function: Function) -> None:
     assert callable(python)
     with compiling() as collector:
         before = len(collector.errors)
-        function.tree = function_tree(python, collector)
+        owner = function.owner.name if function.owner is not None else None
+        function.tree = function_tree(python, collector, self_name=owner)
         if function.tree is not None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
