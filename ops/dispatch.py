@@ -128,8 +128,13 @@ def _is_about_tensors(entry: Operator) -> bool:
 _SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
 
 
+def _is_out_form(entry: Operator) -> bool:
+    """Whether it is derived for `out=`, which eager calls handle by themselves."""
+    return entry.schema.endswith("Tensor(a!) out) -> Tensor(a!)")
+
+
 def _is_for_python(entry: Operator) -> bool:
-    if any(word in entry.overload for word in _SCRIPT_ONLY):
+    if any(word in entry.overload for word in _SCRIPT_ONLY) or _is_out_form(entry):
         return False
     first = entry.signature.arguments[:1]
     if first and isinstance(first[0].type, ListType) and first[0].type.element == TENSOR:

@@ -52,8 +52,8 @@ erfcx hqc erfcx_cpu; erfinv qc erfinv_vml_cpu; exp q exp_vml_cpu; exp2 q exp2;
 expm1 q expm1_vml_cpu; floor b floor_vml_cpu; fmax u maximum_cpu; fmin u minimum_cpu;
 fmod buqc fmod_cpu; frac biuqc frac_cpu; gcd buhfqc gcd_cpu; ge uqc ge_cpu; gt uqc gt_cpu;
 heaviside u heaviside_cpu; hypot biuqc hypot_cpu; i0 qc i0_vml_cpu; i0e qc i0e_cpu; i1 qc i1_cpu;
-i1e qc i1e_cpu; igamma biuqc igamma_cpu; igammac biuqc igammac_cpu; lcm buhfqc lcm_cpu; le uqc le_cpu;
-ldexp q pow; lerp_number biuq lerp_kernel_scalar; lerp biuq lerp_kernel_tensor;
+i1e qc i1e_cpu; igamma biuqc igamma_cpu; igammac biuqc igammac_cpu; lcm buhfqc lcm_cpu;
+le uqc le_cpu; ldexp q pow; lerp_number biuq lerp_kernel_scalar; lerp biuq lerp_kernel_tensor;
 lgamma qc lgamma_vml_cpu; log q log_vml_cpu; log10 q log10_vml_cpu; log1p q log1p_vml_cpu;
 log2 q log2_vml_cpu; log_ndtr hqc log_ndtr_cpu; logaddexp biuq logaddexp_cpu;
 logaddexp2 biuqc logaddexp2_cpu; logical_and uq logical_and_cpu; logical_not uq logical_not_cpu;
@@ -78,7 +78,7 @@ _SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "Please use torch.sgn instead.",
     ),
     "signbit": ("qc", "signbit is not implemented for complex tensors."),
-    **{name: ("qc", "clamp is not supported for complex types") for name in ("clamp",)},
+    "clamp": ("qc", "clamp is not supported for complex types"),
 }
 """Refusals told as not implemented, in other words."""
 
@@ -87,7 +87,10 @@ _FAILURES: Final[dict[str, tuple[str, str]]] = {
         name: ("qc", f"{name} is not supported for complex tensors.")
         for name in ("deg2rad", "rad2deg")
     },
-    **{name: ("qc", f"{name} does not support complex inputs.") for name in ("isneginf", "isposinf")},
+    **{
+        name: ("qc", f"{name} does not support complex inputs.")
+        for name in ("isneginf", "isposinf")
+    },
     **{
         name: ("qc", f"{name} not implemented for complex tensors.")
         for name in ("fmax", "fmin", "maximum", "minimum")

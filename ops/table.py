@@ -17,12 +17,15 @@ caller's to switch off (`numpy.errstate`), once for as many forwards as it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from ..typecheck.schema import Signature
+from ..typecheck.schema import AliasInfo, Argument, Signature
 from ..typecheck.schema_text import parse_schema
+from ..typecheck.types import TENSOR
+from .out_forms import into_out, out_overloads, out_schema
 
 __all__ = ["TABLE", "Operator", "Table", "operator"]
 
@@ -45,6 +48,30 @@ class Operator:
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"
+
+
+_WRITTEN = AliasInfo(("a",), is_write=True)
+
+
+class _OutForm(Operator):
+    """The out= form of an operator that returns one tensor."""
+
+    def __init__(self, plain: Operator, overload: str) -> None:
+        schema = out_schema(plain.name, overload, plain.schema)
+        super().__init__(schema, into_out(plain.forward))
+        self._plain = plain
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The other form's, with one argument more: much quicker than parsing."""
+        plain = self._plain.signature
+        out = Argument("out", TENSOR, keyword_only=True, alias=_WRITTEN)
+        return replace(
+            plain,
+            overload=self.overload,
+            arguments=(*plain.arguments, out),
+            returns=(replace(plain.returns[0], alias=_WRITTEN),),
+        )
 
 
 @cache
@@ -78,14 +105,29 @@ class Table:
     def operators(self, name: str) -> Sequence[Operator]:
         """The overloads of `aten::add`; empty for an unknown name."""
         found = self._by_name.get(name, [])
-        if len(found) > 1 and name not in self._in_order:
+        if name not in self._in_order:
+            self._derive(name)
             order = _overload_order().get(name, [])
             found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
             self._in_order.add(name)
         return found
 
+    def _derive(self, name: str) -> None:
+        """Add the out= forms of a name's overloads, where torch has them and nobody wrote one."""
+        forms = out_overloads().get(name, {})
+        for plain in list(self._by_name.get(name, ())):
+            overload = forms.get(plain.overload)
+            if overload is None or not plain.schema.endswith("-> Tensor"):
+                continue
+            if f"{name}.{overload}" not in self._by_full_name:
+                form = _OutForm(plain, overload)
+                self._by_full_name[form.full_name] = form
+                self._by_name[name].append(form)
+
     def operator(self, full_name: str) -> Operator | None:
         """The overload `aten::add.Tensor`, or None."""
+        if full_name not in self._by_full_name:
+            self.operators(full_name.partition(".")[0])
         return self._by_full_name.get(full_name)
 
     def of(self, signature: Signature) -> Operator:
@@ -101,7 +143,8 @@ class Table:
         return list(self._by_name)
 
     def __iter__(self) -> Iterator[Operator]:
-        return iter(self._by_full_name.values())
+        """All overloads known so far; out= forms are derived when their name is looked up."""
+        return iter(list(self._by_full_name.values()))
 
     def __len__(self) -> int:
         return len(self._by_full_name)

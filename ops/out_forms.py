@@ -1,0 +1,78 @@
+"""The `out=` forms of operators, derived from their other forms.
+
+`out_overloads.txt` says which there are: a name, then `overload:overload of its out= form`, `-` for
+the nameless one.  The form's schema is the other's with `Tensor(a!) out` at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from .dtype import Array, of_numpy
+from .errors import OperatorError
+from .pointwise import cast
+from .promotion import can_cast
+
+__all__ = ["into_out", "out_overloads", "out_schema"]
+
+_HAS_KEYWORDS: Final = re.compile(r"[(,] ?\*, ")
+
+
+@cache
+def out_overloads() -> dict[str, dict[str, str]]:
+    """By operator name, `aten::add`: overload -> the overload of its out= form."""
+    found: dict[str, dict[str, str]] = {}
+    text = (Path(__file__).parent / "out_overloads.txt").read_text("utf-8")
+    for line in text.splitlines():
+        name, *pairs = line.split()
+        split = (pair.split(":") for pair in pairs)
+        found[f"aten::{name}"] = {"" if a == "-" else a: b for a, b in split}
+    return found
+
+
+def out_schema(name: str, overload: str, schema: str) -> str:
+    """The schema of the out= form of an operator that returns one tensor."""
+    arguments = schema[schema.index("(") + 1 : schema.rindex(") ->")]
+    star = ", " if _HAS_KEYWORDS.search(schema) else ", *, "
+    return f"{name}.{overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
+
+
+def into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
+    """The forward whose result goes into its last argument, which takes the result's shape.
+
+    It raises an OperatorError if the result cannot be cast, or if `out` is a view of another shape.
+    """
+
+    def write_out(*values: Any) -> Array:
+        out: Array = values[-1]
+        result: Array = forward(*values[:-1])
+        if not can_cast(result.dtype, out.dtype):
+            a, b = of_numpy(result.dtype), of_numpy(out.dtype)
+            raise OperatorError(
+                f"result type {a.scalar_name} can't be cast to the desired output type "
+                f"{b.scalar_name}",
+                code="dtype-mismatch",
+                headline=f"a `{a}` result cannot be written into `out`, which is `{b}`",
+                roles={"out": f"is `{b}`"},
+            )
+        if out.shape != result.shape:
+            _resize(out, result.shape)
+        out[...] = cast(result, out.dtype)
+        return out
+
+    return write_out
+
+
+def _resize(out: Array, shape: tuple[int, ...]) -> None:
+    try:
+        out.resize(shape, refcheck=False)
+    except ValueError:
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`out` has shape {list(out.shape)}, the result {list(shape)}",
+        ) from None
