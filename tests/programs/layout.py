@@ -55,7 +55,7 @@ class Deep(nn.Module):
 
 
 def uni(s: str) -> int:
-    é = s + "ü"; n = len(é)
+    é = s + "u"; n = len(é)
     return n + math.floor(2.7)
 
 
@@ -95,7 +95,7 @@ def fn(f): return lambda: (f, torch.jit.script(f))
 PROGRAMS = {
  "inner": lambda: (outer(), torch.jit.script(outer())),
  "deep": lambda: (Deep(), torch.jit.script(Deep())),
- "uni": fn(uni), "tabs": fn(tabs), "long_expression": fn(long_expression), "consts": fn(consts), "prints": fn(prints), "inplace": fn(inplace),
+ "uni": fn(uni), "tabs": fn(tabs), "long_expression": fn(long_expression), "consts": lambda: (None, torch.jit.script(consts)), "prints": fn(prints), "inplace": fn(inplace),
 }
 def tri():
     return [(torch.ones(2), torch.ones(2) * 2, torch.arange(2.0))]
