@@ -26,6 +26,7 @@ from . import (
     maths,
     matrix_norms,
     max_pool,
+    metadata,
     normalize,
     output,
     pad,
@@ -37,8 +38,10 @@ from . import (
     scatter,
     shape,
     sorting,
+    strides,
     strings,
     unpool,
+    view_copies,
 )
 
 __all__ = [
@@ -64,6 +67,7 @@ __all__ = [
     "maths",
     "matrix_norms",
     "max_pool",
+    "metadata",
     "normalize",
     "output",
     "pad",
@@ -75,6 +79,8 @@ __all__ = [
     "scatter",
     "shape",
     "sorting",
+    "strides",
     "strings",
     "unpool",
+    "view_copies",
 ]

@@ -16,7 +16,7 @@ from .pointwise import number_as
 from .promotion import number_dtype, result_dtype
 from .table import operator
 
-__all__ = ["OPTIONS", "arange", "check_sizes", "float_dtype", "from_data"]
+__all__ = ["OPTIONS", "arange", "check_options", "check_sizes", "float_dtype", "from_data"]
 
 OPTIONS: Final = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -52,7 +52,7 @@ def float_dtype(dtype: int | None) -> np.dtype[Any]:
     return default_dtype.float if dtype is None else numpy_dtype(dtype)
 
 
-def _check_options(layout: int | None, device: Device | None) -> None:
+def check_options(layout: int | None, device: Device | None) -> None:
     if layout:
         raise NotImplementedError("only the layout torch.strided is supported")
     if device is not None:
@@ -70,7 +70,7 @@ def zeros(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
@@ -82,7 +82,7 @@ def ones(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     return np.ones(check_sizes(size, "ones"), float_dtype(dtype))
 
 
@@ -95,7 +95,7 @@ def full(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
 
@@ -112,7 +112,7 @@ def empty(
     pin_memory: bool | None,
     memory_format: int | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     made = np.empty(check_sizes(size, "empty"), float_dtype(dtype))
     return made if not memory_format else in_format(made, memory_format)
 
@@ -137,7 +137,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         pin_memory: bool | None,
         memory_format: int | None,
     ) -> Array:
-        _check_options(layout, device)
+        check_options(layout, device)
         made = _like(self, dtype, memory_format)
         if value is not None:
             made[...] = value
@@ -151,7 +151,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         device: Device | None,
         pin_memory: bool | None,
     ) -> Array:
-        _check_options(layout, device)
+        check_options(layout, device)
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
         made = np.empty(check_sizes(size, "empty"), wanted)
         if value is not None:
@@ -177,7 +177,7 @@ def full_like(
     pin_memory: bool | None,
     memory_format: int | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     made = _like(self, dtype, memory_format)
     made[...] = number_as(fill_value, made.dtype)
     return made
@@ -193,7 +193,7 @@ def new_full(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    _check_options(layout, device)
+    check_options(layout, device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
 
@@ -225,7 +225,7 @@ def arange(
     pin_memory: bool | None,
 ) -> Array:
     """start, start + step, ... as long as it is below `end`; whole numbers make int64."""
-    _check_options(layout, device)
+    check_options(layout, device)
     if step == 0:
         raise OperatorError("step must be nonzero", headline="`step` is 0")
     if not all(math.isfinite(n) for n in (start, end)):

@@ -135,10 +135,7 @@ def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> Oper
     )
 
 
-@operator(
-    "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-    "aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor",
-)
+@operator("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
 def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     shape, new = self.shape, len(size) - self.ndim
     if new < 0:
