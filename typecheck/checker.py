@@ -122,19 +122,14 @@ class _Checker(Statements):
         if isinstance(node, tree.TupleDisplay):
             parts = [self._constant(e) for e in node.elements]
             return all(f for f, _ in parts), tuple(v for _, v in parts)
-        meaning = self._meaning(node)
+        if isinstance(node, tree.ListDisplay) and self.function.python is None:
+            # Text, unlike a live function, has no object that calls could share.
+            parts = [self._constant(e) for e in node.elements]
+            return all(f for f, _ in parts), [v for _, v in parts]
+        meaning = self.meaning(node)
         if isinstance(meaning, Constant):
             return True, meaning.value
         return False, None
-
-    def _meaning(self, node: tree.Expr) -> object:
-        """What a dotted name stands for, without a report if it stands for nothing."""
-        if isinstance(node, tree.Name):
-            return self.resolver.lookup(node.id, node.span)
-        if isinstance(node, tree.Attribute):
-            member = getattr(self._meaning(node.value), "member", None)
-            return member(node.name, node.name_span) if member is not None else None
-        return None
 
     def _report_default(
         self, node: tree.Parameter, written: tree.Expr, type: Type, *, mutable: bool

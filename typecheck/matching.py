@@ -211,6 +211,8 @@ class _Matcher:
         if isinstance(formal.element, VariableType):
             return False
         actual = self.inputs[self.first + self.used].type
+        if is_subtype(actual, argument.type):
+            return False
         return not isinstance(actual, ListType) and not _is_list_like(actual, formal)
 
     def gather(self, argument: Argument) -> typed.Binding:
