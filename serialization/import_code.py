@@ -109,7 +109,7 @@ class CodeImporter:
             definition = self.definition(qualified)
             if not isinstance(definition, tree.Function):
                 return None
-            function = Function(qualified, tree=definition, define=self.define)
+            function = Function(qualified, tree=definition, define=self.define, is_text=True)
             self._functions[qualified] = function
         return self._functions[qualified]
 
@@ -174,7 +174,7 @@ class CodeImporter:
             cls.add_attribute(member.name, self._type_of(member, qualified), kind)
         for method in definition.methods:
             name = f"{qualified}.{method.name}"
-            cls.methods[method.name] = Function(name, method, self.define, owner=cls)
+            cls.methods[method.name] = Function(name, method, self.define, owner=cls, is_text=True)
         if qualified in self._files:  # free functions below the class, such as copies of its hooks
             for name in self.members_of(qualified):
                 function = self.function_named(f"{qualified}.{name}")
@@ -188,7 +188,7 @@ class CodeImporter:
         self._types[qualified] = interface
         for method in definition.methods:
             name = f"{qualified}.{method.name}"
-            made = Function(name, method)
+            made = Function(name, method, is_text=True)
             made.define = partial(self._declare, interface=interface)
             interface.methods[method.name] = made
 

@@ -122,7 +122,7 @@ class _Checker(Statements):
         if isinstance(node, tree.TupleDisplay):
             parts = [self._constant(e) for e in node.elements]
             return all(f for f, _ in parts), tuple(v for _, v in parts)
-        if isinstance(node, tree.ListDisplay) and self.function.python is None:
+        if isinstance(node, tree.ListDisplay) and self.function.is_text:
             # Text, unlike a live function, has no object that calls could share.
             parts = [self._constant(e) for e in node.elements]
             return all(f for f, _ in parts), [v for _, v in parts]
