@@ -87,6 +87,20 @@ class Aliases:
         here = self.locations(value)
         return not here.isdisjoint(self._outside | self._written)
 
+    def has_writers(self, value: Value) -> bool:
+        """Whether any node may change the value; what the outside knows is one with all else that
+        it knows of that type."""
+        here = self.locations(value)
+        if not here.isdisjoint(self._written):
+            return True
+        return not here.isdisjoint(self._outside) and value.type in self._written_outside
+
+    @cached_property
+    def _written_outside(self) -> set[Type]:
+        """The types of the values known to the outside that nodes change."""
+        values = (value for node in self._graph.all_nodes for value in _written(node))
+        return {value.type for value in values if OUTSIDE in self.locations(value)}
+
     @cached_property
     def _written(self) -> Locations:
         return set().union(*(self.writes(node) for node in self._graph.nodes))

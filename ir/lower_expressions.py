@@ -52,6 +52,8 @@ class ExpressionLowering(Emitter):
                 return self.attribute(self.expression(expr.object), expr.name, expr.type)
             case typed.FunctionCall() | typed.MethodCall() | typed.NewObject():
                 return self._call(expr)
+            case typed.PythonCall():
+                return self._call_python(expr)
             case typed.ListComprehension() | typed.DictComprehension():
                 return self.comprehension(expr)
             case _:
@@ -143,6 +145,13 @@ class ExpressionLowering(Emitter):
         inputs = [callee, *arguments]
         return self.emit("prim::CallFunction", inputs, (expr.type,), expr.span).output
 
+    def _call_python(self, expr: typed.PythonCall) -> Value:
+        inputs = self._all(expr.inputs)
+        arguments = self.arguments(inputs, expr.bindings, expr.span)
+        node = self.emit("prim::PythonOp", arguments, (expr.type,), expr.span)
+        node.attributes["function"] = expr.function
+        return node.output
+
     def call_method(
         self, object: Value, name: str, arguments: Sequence[Value], type: Type, span: Span
     ) -> Value:
@@ -214,10 +223,10 @@ class ExpressionLowering(Emitter):
         is_or = expr.operator == "or"
         known, evaluated = node.blocks if is_or else reversed(node.blocks)
         if is_or:
-            self._branch_constant(known, True, expr.span)
+            self._branch_constant(known, expr)
         self._branch_value(evaluated, expr.refinements, expr.right)
         if not is_or:
-            self._branch_constant(known, False, expr.span)
+            self._branch_constant(known, expr)
         return node.add_output(BOOL)
 
     def branch(self, test: Value, span: Span) -> Node:
@@ -234,6 +243,7 @@ class ExpressionLowering(Emitter):
             self.statements(refinements)
             block.add_output(self.expression(value))
 
-    def _branch_constant(self, block: Block, value: bool, span: Span) -> None:
+    def _branch_constant(self, block: Block, expr: typed.ShortCircuit) -> None:
         with self.in_block(block):
-            block.add_output(self.constant(value, BOOL, span))
+            self.statements(expr.skipped_refinements)
+            block.add_output(self.constant(expr.operator == "or", BOOL, expr.span))

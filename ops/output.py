@@ -72,8 +72,10 @@ def _plain(value: Any) -> str:
 
 @operator("aten::percentFormat(str self, ...) -> str")
 def percent_format(self: str, *values: Any) -> str:
-    """The `%` operator of a string."""
+    """The `%` operator of a string; one tuple stands for its elements."""
     text, rest = "", self
+    if len(values) == 1 and isinstance(values[0], tuple):
+        (values,) = values
     left: Iterator[Any] = iter(values)
     count = 0
     while "%" in rest:

@@ -70,7 +70,15 @@ def compare(
 ) -> Comparison:
     """Everything that can be compared without torch; saves rushlight's archive in `out`."""
     found = Comparison()
-    scripted = program.make()[1]
+    try:
+        scripted = program.make()[1]
+    except Exception as error:
+        refusal = str(error).strip().split("\n")[0]
+        found.text("refusal", record.get("refused", "accepted"), refusal)
+        return found
+    if "refused" in record:
+        found.text("refusal", record["refused"], "accepted")
+        return found
     for name, text in texts_of(scripted).items():
         if name not in record:  # torch's functions have no code_with_constants
             continue
@@ -99,6 +107,8 @@ def attempt(program: programs.Program, recorded: Path, out: Path) -> Comparison:
 def add_replay(found: Comparison, name: str, recorded: Path, replayed: Path) -> None:
     """Compare what torch got from rushlight's archive."""
     record = json.loads((recorded / f"{name}.json").read_text(encoding="utf-8"))
+    if not (replayed / f"{name}.json").exists():
+        return
     result = json.loads((replayed / f"{name}.json").read_text(encoding="utf-8"))
     if "load_error" in result:
         found.faults.append(("archive in torch", result["load_error"]))

@@ -38,8 +38,11 @@ def texts(scripted: Any) -> dict[str, str]:
 
 
 def record(program: programs.Program, out: Path) -> dict[str, Any]:
-    """The record of one program; writes its archive."""
-    scripted = program.make()[1]
+    """The record of one program, its refusal if it does not compile; writes its archive."""
+    try:
+        scripted = program.make()[1]
+    except Exception as error:
+        return {"file": program.file, "refused": str(error).strip().split("\n")[0]}
     scripted.save(str(out / f"{program.name}.pt"))
     calls = [programs.call(scripted, arguments) for arguments in program.inputs()]
     return {"file": program.file, **texts(scripted), "calls": calls}
@@ -63,6 +66,8 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for program in programs.load(options.programs):
+        if options.replay is not None and not (options.replay / f"{program.name}.pt").exists():
+            continue
         if options.replay is None:
             result = record(program, options.out)
         else:

@@ -11,7 +11,7 @@ from .displays import Displays
 from .environment import Problem
 from .literals import type_of_value
 from .matching import Given
-from .narrowing import Condition
+from .narrowing import Condition, evaluated
 from .relations import join
 from .sugar import BoundMethod, Sugar
 from .types import BOOL, STRING, UNKNOWN, ClassType, TupleType, Type
@@ -69,7 +69,7 @@ class Expressions(Displays):
             case tree.Call():
                 return self.call(node, hint)
             case tree.Subscript():
-                return self.subscript(node)
+                return self.subscript(node, hint)
             case tree.Unary():
                 return self.unary(node)
             case tree.Binary():
@@ -208,7 +208,7 @@ class Expressions(Displays):
     ) -> typed.Expr:
         """An operator: the method of a script class, or the builtin."""
         first = operands[0]
-        if isinstance(first.type, ClassType) and first.type.method(method) is not None:
+        if isinstance(first.type, ClassType) and first.type.magic(method) is not None:
             return self.call_method(first, method, operands[1:], span)
         return self.call_operator(name, Given(operands), span, written=symbol)
 
@@ -273,8 +273,9 @@ class Expressions(Displays):
         test = self.condition(node.test)
         if test.static is not None:
             chosen = self.sugared(node.body if test.static else node.orelse, hint)
-            if isinstance(test.value, typed.Sequenced) and isinstance(chosen, typed.Expr):
-                return typed.Sequenced(node.span, chosen.type, test.value.statements, chosen)
+            tested = evaluated(test.value)
+            if tested and isinstance(chosen, typed.Expr):
+                return typed.Sequenced(node.span, chosen.type, tested, chosen)
             return chosen
         with self.new_frame():
             body_facts = self.refine(test.if_true, node.span)

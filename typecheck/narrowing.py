@@ -156,7 +156,11 @@ class Narrowing(Attributes):
         with self.new_frame():
             refinements = self.refine(facts, span)
             right = self.condition(node)
-        value = typed.ShortCircuit(span, BOOL, operator, left.value, right.value, refinements)
+        with self.new_frame():
+            skipped = self.refine(left.if_true if is_or else left.if_false, span)
+        value = typed.ShortCircuit(
+            span, BOOL, operator, left.value, right.value, refinements, skipped
+        )
         decided = is_or  # the value one side alone decides
         static: bool | None = None
         if decided in (left.static, right.static):
@@ -267,6 +271,9 @@ class Narrowing(Attributes):
     def is_instance(self, node: tree.Call) -> Condition:
         """`isinstance(value, types)`, decided now if the types allow it."""
         value = self.expression(node.arguments[0])
+        known = self._is_module_of(value, node.arguments[1])
+        if known is not None:
+            return self.known(node.span, known, [value])
         wanted = [t for t in self._class_info(node.arguments[1]) for t in members(t)]
         if value.type is UNKNOWN or UNKNOWN in wanted:
             return Condition(typed.Uninitialized(node.span, BOOL))
@@ -285,6 +292,14 @@ class Narrowing(Attributes):
             return self.known(node.arguments[0].span, False, [value], if_true, if_false)
         test = typed.IsInstance(node.span, BOOL, value, tuple(wanted))
         return Condition(test, None, if_true, if_false)
+
+    def _is_module_of(self, value: typed.Expr, wanted: tree.Expr) -> bool | None:
+        """Whether a live module is of a class; None if something else is asked."""
+        if not isinstance(value.type, ClassType) or not value.type.is_live:
+            return None
+        nodes = wanted.elements if isinstance(wanted, tree.TupleDisplay) else (wanted,)
+        tests = [getattr(self.meaning(node), "has_instance", None) for node in nodes]
+        return any(test(value.type) for test in tests if test is not None) if any(tests) else None
 
     def _class_info(self, node: tree.Expr) -> list[Type]:
         if isinstance(node, tree.TupleDisplay):

@@ -13,7 +13,7 @@ from .iteration import Item
 from .joins import Joins
 from .matching import Given
 from .names import ExceptionClass
-from .narrowing import Condition
+from .narrowing import Condition, evaluated
 from .relations import is_subtype, join
 from .sugar import ExceptionValue
 from .types import ANY, STRING, TENSOR, UNKNOWN, ClassType, Type
@@ -110,8 +110,7 @@ class Statements(Joins, Elements):
         into.append(typed.If(node.span, condition.value, body, orelse, joins))
 
     def _static_if(self, node: tree.If, condition: Condition, into: list[typed.Statement]) -> None:
-        if isinstance(condition.value, typed.Sequenced):
-            into.extend(condition.value.statements)
+        into.extend(evaluated(condition.value))
         facts = condition.if_true if condition.static else {}
         into.extend(self.refine(facts, node.span))
         into.extend(self.block(node.body if condition.static else node.orelse))
@@ -132,8 +131,7 @@ class Statements(Joins, Elements):
             joins = self.join_branches(node.span, node.test.span, true, false)
             into.append(typed.If(node.span, condition.value, body, orelse, joins))
             return
-        if isinstance(condition.value, typed.Sequenced):
-            into.extend(condition.value.statements)
+        into.extend(evaluated(condition.value))
         if condition.static:
             into.extend(self.refine(condition.if_true, node.span))
         else:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..frontend.source import Span
-from .functions import Function
+from .functions import Function, PythonFunction
 from .schema import Signature
 from .types import ClassType, Type
 
@@ -128,6 +128,15 @@ class FunctionCall(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class PythonCall(Expr):
+    """A call of a function that is left to Python."""
+
+    function: PythonFunction
+    inputs: tuple[Expr, ...]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MethodCall(Expr):
     """`object.name(...)`; the signature's first argument, self, is not among the bindings."""
 
@@ -202,12 +211,16 @@ class Conditional(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ShortCircuit(Expr):
-    """`left and right`, `left or right`, both bool; `refinements` hold while right is evaluated."""
+    """`left and right`, `left or right`, both bool.
+
+    `refinements` hold while right is evaluated, `skipped_refinements` where left decides alone.
+    """
 
     operator: str
     left: Expr
     right: Expr
     refinements: tuple[Statement, ...] = ()
+    skipped_refinements: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

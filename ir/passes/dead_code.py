@@ -22,19 +22,25 @@ from .context import PassContext
 __all__ = ["eliminate_dead_code"]
 
 
-def eliminate_dead_code(graph: Graph, context: PassContext | None = None) -> bool:
-    """Remove dead nodes, outputs and carried values."""
-    return _Elimination(graph).run()
+def eliminate_dead_code(
+    graph: Graph, context: PassContext | None = None, *, keeps_writes: bool = False
+) -> bool:
+    """Remove dead nodes, outputs and carried values.
+
+    With `keeps_writes` every node that changes something counts as needed, whoever knows it.
+    """
+    return _Elimination(graph, keeps_writes).run()
 
 
 class _Elimination:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, keeps_writes: bool) -> None:
         self.graph = graph
+        self.keeps_writes = keeps_writes
         self.live: set[Value] = set()
         self.marked: set[Node] = set()
         self.effects: dict[Node, bool] = {}
         mutates = any(_may_write(node) for node in graph.all_nodes)
-        self.aliases = Aliases(graph) if mutates else None
+        self.aliases = Aliases(graph) if mutates and not keeps_writes else None
         self.live_locations: set[int] = set()
 
     def run(self) -> bool:
@@ -105,7 +111,8 @@ class _Elimination:
     def has_effects(self, node: Node) -> bool:
         known = self.effects.get(node)
         if known is None:
-            known = has_effects(node) or any(
+            known = has_effects(node) or (self.keeps_writes and _may_write(node))
+            known = known or any(
                 self.has_effects(inner) for block in node.blocks for inner in block.nodes
             )
             known = known or (self.aliases is not None and self.aliases.writes_outside(node))

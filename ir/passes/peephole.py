@@ -4,7 +4,9 @@
     %3 : int = prim::unchecked_cast(%y)        ->   %y, if %y : int
     %4 : bool = prim::If(%c): -> true, false   ->   %c
 
-Runs when a function is inlined, where the arguments' types are known better.
+Runs when a function is inlined, where the arguments' types are known better.  What is read of
+containers in sight and arithmetic with constants are simplified too (`known_containers`,
+`arithmetic`); dead code goes if anything was.
 """
 
 from __future__ import annotations
@@ -12,16 +14,30 @@ from __future__ import annotations
 from ...typecheck.relations import can_be_none, is_subtype
 from ...typecheck.types import BOOL, NONE
 from ..constants import constant_value, create_constant
-from ..graph import Graph, Node, Value
+from ..graph import Block, Graph, Node, Value
+from .arithmetic import compared_with_itself, simplified
 from .context import PassContext
+from .dead_code import eliminate_dead_code
+from .known_containers import read_known_containers
 
 __all__ = ["peephole"]
 
 
 def peephole(graph: Graph, context: PassContext) -> bool:
     """Replace what types or neighbours make superfluous."""
+    changed = read_known_containers(graph, context)
+    changed |= _block(graph.block)
+    if changed:
+        eliminate_dead_code(graph, context, keeps_writes=True)
+    return changed
+
+
+def _block(block: Block) -> bool:
+    """Simplify the nodes of a block, each after those in it."""
     changed = False
-    for node in list(graph.all_nodes):
+    for node in block.nodes:
+        for inner in node.blocks:
+            changed |= _block(inner)
         for output, value in _replacements(node):
             output.replace_uses(value)
             changed = True
@@ -47,6 +63,15 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
                 for output, a, b in outputs
                 if constant_value(a) is True and constant_value(b) is False
             ]
+        case "aten::eq" | "aten::ne":
+            outcome = compared_with_itself(node)
+            if outcome is not None:
+                constant = create_constant(node.graph, outcome, BOOL).insert_before(node)
+                return [(node.output, constant.output)]
+        case "aten::add" | "aten::sub" | "aten::mul" | "aten::floordiv" | "aten::div":
+            value = simplified(node)
+            if value is not None:
+                return [(node.output, value)]
     return []
 
 

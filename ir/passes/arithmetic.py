@@ -1,0 +1,76 @@
+"""Arithmetic of whole numbers with constants, and comparisons of a value with itself.
+
+    %1 = aten::add(%x, %zero)        ->   (users of %1 use %x)
+    %2 = aten::mul(%x, %one)         ->   (users of %2 use %x)
+    %3 = aten::add(%x, %two)
+    %4 = aten::add(%3, %two)         ->   %4 = aten::add(%x, %four)
+    %5 = aten::eq(%x, %x)            ->   constant true
+
+A float equals itself here even where it is nan, as in torch.
+"""
+
+from __future__ import annotations
+
+from ...typecheck.types import BOOL, FLOAT, INT, ListType
+from ..constants import constant_value, create_constant
+from ..graph import Node, Value
+
+__all__ = ["compared_with_itself", "simplified"]
+
+_COMPARED = (INT, FLOAT, BOOL, ListType(INT), ListType(FLOAT), ListType(BOOL))
+_SUMS = ("aten::add", "aten::sub")
+_NEUTRAL = {
+    "aten::add": 0,
+    "aten::sub": 0,
+    "aten::mul": 1,
+    "aten::floordiv": 1,
+    "aten::div": 1,
+}
+
+
+def compared_with_itself(node: Node) -> bool | None:
+    """The outcome of `x == x` or `x != x`; None for any other node."""
+    if node.kind not in ("aten::eq", "aten::ne") or node.inputs[0] is not node.inputs[1]:
+        return None
+    return node.kind == "aten::eq" if node.inputs[0].type in _COMPARED else None
+
+
+def _operand(node: Node) -> int | None:
+    """The constant in `x + 1` and the like; the constant of `1 + x` is moved to the right."""
+    if node.kind not in _NEUTRAL or len(node.inputs) != 2:
+        return None
+    left, right = node.inputs
+    if left.type != INT or right.type != INT:
+        return None
+    if left.node.is_constant and not right.node.is_constant and node.kind in _COMMUTES:
+        node.set_input(0, right)
+        node.set_input(1, left)
+        right = left
+    value = constant_value(right)
+    return value if isinstance(value, int) else None
+
+
+_COMMUTES = ("aten::add", "aten::mul")
+
+
+def simplified(node: Node) -> Value | None:
+    """What can stand for the node; changes the node if it takes in another's constant."""
+    number = _operand(node)
+    if number is None:
+        return None
+    left = node.inputs[0]
+    if number == _NEUTRAL[node.kind]:
+        return left
+    inner = left.node
+    if node.kind not in _SUMS or inner.kind not in _SUMS:
+        return None
+    delta = _operand(inner)
+    if delta is None:
+        return None
+    merged = number + delta if inner.kind == node.kind else number - delta
+    if merged == 0:
+        return inner.inputs[0]
+    constant = create_constant(node.graph, merged, INT).insert_before(node)
+    node.set_input(0, inner.inputs[0])
+    node.set_input(1, constant.output)
+    return None
