@@ -11,13 +11,14 @@ import numpy as np
 from .comparison import clamp
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
+from .error_functions import erf
 from .errors import OperatorError, UnsupportedDtype
 from .maths import sigmoid
 from .pointwise import as_array, binary, cast, in_place, number_as, write
 from .promotion import kind
-from .table import operator
+from .table import TABLE, operator
 
-__all__ = ["log_softmax", "relu", "softmax"]
+__all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
 
 ndarray: Final = np.ndarray
 _maximum: Final = np.maximum
@@ -54,7 +55,7 @@ operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
 
 
 def _check_float(self: Array, name: str) -> None:
-    if kind(self.dtype) < 2:
+    if kind(self.dtype) != 2:
         raise UnsupportedDtype(
             f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
             headline=f"this function needs floats, not `{dtype_of(self)}`",
@@ -73,20 +74,28 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
     return call
 
 
-def _declare(
-    name: str, function: Callable[..., Array], arguments: str = "", shown: str | None = None
-) -> None:
-    """Declare `name` and `name_`, for floats alone."""
-
+def _floats_only(
+    name: str, function: Callable[..., Any], allow_complex: bool = False
+) -> Callable[..., Array]:
     def forward(self: Array, *rest: Any) -> Array:
-        _check_float(self, shown or f"{name}_cpu")
+        if not (allow_complex and self.dtype.kind == "c"):
+            _check_float(self, name)
         return as_array(_in_float32(function)(self, *rest)).astype(self.dtype, copy=False)
 
+    return forward
+
+
+def _declare(
+    name: str,
+    function: Callable[..., Array],
+    arguments: str = "",
+    shown: str | None = None,
+    allow_complex: bool = False,
+) -> None:
+    """Declare `name` and `name_`, for floats alone."""
+    forward = _floats_only(shown or f"{name}_cpu", function, allow_complex)
     operator(f"aten::{name}(Tensor self{arguments}) -> Tensor")(forward)
     operator(f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)")(in_place(forward))
-
-
-_erf: Final = np.frompyfunc(math.erf, 1, 1)
 
 
 def _gelu(x: Array, approximate: str) -> Any:
@@ -95,8 +104,11 @@ def _gelu(x: Array, approximate: str) -> Any:
         return 0.5 * x * (1 + np.tanh(inner))
     if approximate != "none":
         raise OperatorError("approximate argument must be either none or tanh.")
-    erf = np.asarray(_erf(np.asarray(x * math.sqrt(0.5), np.float64)), np.float64)
-    return x * 0.5 * (1 + erf.astype(x.dtype))
+    result = erf(x * x.dtype.type(math.sqrt(0.5)))
+    result += 1
+    result *= x
+    result *= 0.5
+    return result
 
 
 def _silu(x: Array) -> Any:
@@ -120,6 +132,8 @@ def _selu(x: Array) -> Any:
 
 
 def _celu(x: Array, alpha: float) -> Any:
+    if not alpha:
+        raise OperatorError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _elu(x, alpha, 1.0, 1.0 / alpha)
 
 
@@ -145,44 +159,60 @@ def _mish(x: Array) -> Any:
 
 
 _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
-_declare("silu", _silu)
+_declare("silu", _silu, allow_complex=True)
 _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
-_declare("selu", _selu)
-_declare("celu", _celu, ", Scalar alpha=1.")
+_declare("selu", _selu, shown="elu_cpu")
+_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
 _declare("hardsigmoid", _hardsigmoid)
 _declare("hardswish", _hardswish)
 _declare("mish", _mish)
 
 
-def _floats_only(name: str, function: Callable[..., Any]) -> Callable[..., Array]:
-    def forward(self: Array, *rest: Any) -> Array:
-        _check_float(self, name)
-        return as_array(_in_float32(function)(self, *rest)).astype(self.dtype, copy=False)
-
-    return forward
-
-
-operator("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")(
-    _floats_only("softplus_cpu", _softplus)
+log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor")(
+    _floats_only("log_sigmoid_cpu", _log_sigmoid)
 )
-operator("aten::log_sigmoid(Tensor self) -> Tensor")(_floats_only("log_sigmoid_cpu", _log_sigmoid))
+gelu = TABLE.operators("aten::gelu")[0].forward
+leaky_relu = TABLE.operators("aten::leaky_relu")[0].forward
 
 
-@operator("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
-def softshrink(self: Array, lambd: Any) -> Array:
-    low, high = self + lambd, self - lambd
-    inner = np.where(self < -lambd, low, self * 0)
-    return as_array(np.where(self > lambd, high, inner)).astype(self.dtype)
+@operator("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
+    """The result, and `exp(-|x|)` for the gradient."""
+    return log_sigmoid(self), as_array(np.exp(-np.abs(self)))
 
 
-@operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
-def hardshrink(self: Array, lambd: Any) -> Array:
-    return as_array(np.where((self >= -lambd) & (self <= lambd), self.dtype.type(0), self))
+def _softshrink(x: Array, lambd: float) -> Any:
+    if not 0 <= lambd <= np.finfo(np.float32).max:
+        raise OperatorError(
+            f"lambda must be in range [0, 3.40282e+38] for input dtype Float, but found {lambd:g}"
+        )
+    outer = np.where(x < 0, x + lambd, x - lambd)
+    return np.where(np.abs(x) <= lambd, x * 0, outer)
+
+
+def _hardshrink(x: Array, lambd: float) -> Any:
+    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+
+
+for _schema, _shown, _kernel in (
+    ("softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", "softplus_cpu", _softplus),
+    ("softshrink(Tensor self, Scalar lambd=0.5)", "softshrink_check", _softshrink),
+    ("hardshrink(Tensor self, Scalar lambd=0.5)", "hardshrink_cpu", _hardshrink),
+):
+    operator(f"aten::{_schema} -> Tensor")(_floats_only(_shown, _kernel))
+
+
+def _no_bools(self: Array) -> None:
+    if self.dtype.kind == "b":
+        raise OperatorError("Bool inputs not supported for hardtanh", code="dtype-mismatch")
 
 
 @operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
+    _no_bools(self)
+    if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):  # type: ignore[operator]
+        raise OperatorError("cannot do hardtanh on an unsigned type with negative limits")
     low, high = number_as(min_val, self.dtype), number_as(max_val, self.dtype)
     return as_array(np.minimum(np.maximum(self, low), high))
 
@@ -194,6 +224,7 @@ operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) 
 
 @operator("aten::relu6(Tensor self) -> Tensor")
 def relu6(self: Array) -> Array:
+    _no_bools(self)
     return clamp(self, 0, 6)
 
 
@@ -202,6 +233,8 @@ operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu6))
 
 @operator("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
+    if self.dtype.kind == "b":
+        raise UnsupportedDtype("\"threshold_cpu\" not implemented for 'Bool'")
     level, other = number_as(threshold, self.dtype), number_as(value, self.dtype)
     return as_array(np.where(self <= level, other, self))
 
@@ -220,16 +253,47 @@ def glu(self: Array, dim: int) -> Array:
             code="shape-mismatch",
             headline=f"dimension {axis} must be even, it is {self.shape[axis]}",
         )
+    _check_float(self, "glu_cpu")
     value, gate = np.split(self, 2, axis)
     return binary(np.multiply, value, sigmoid(gate))
 
 
+def _check_prelu(self: Array, weight: Array) -> None:
+    if self.dtype != weight.dtype:
+        raise OperatorError(
+            "prelu: Type promoting not supported. Got "
+            f"{dtype_of(self).scalar_name} and {dtype_of(weight).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if weight.ndim > 1:
+        raise OperatorError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}",
+            code="shape-mismatch",
+        )
+    if weight.size == 1:
+        return
+    if not self.ndim:
+        raise OperatorError("Not allow zero-dim input tensor.", code="shape-mismatch")
+    channels = self.shape[1] if self.ndim > 1 else 1
+    if channels != weight.size:
+        raise OperatorError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.size} and channel size = {channels}.",
+            code="shape-mismatch",
+        )
+
+
 @operator("aten::prelu(Tensor self, Tensor weight) -> Tensor")
 def prelu(self: Array, weight: Array) -> Array:
-    if weight.ndim == 1 and self.ndim > 2 and weight.size > 1:
-        weight = weight.reshape(-1, *(1,) * (self.ndim - 2))
-    scaled = self * (weight if self.ndim else weight.reshape(()))
-    return as_array(np.where(self > 0, self, scaled))
+    """Negative numbers times a weight, the same for all or one a channel."""
+    _check_prelu(self, weight)
+    shape = (-1, *(1,) * (self.ndim - 2)) if self.ndim > 1 else (1,) * self.ndim
+    return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
+
+
+@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+def prelu_kernel(self: Array, weight: Array) -> Array:
+    return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)
 
 
 # --------------------------------------------------------------------------- softmax
@@ -242,7 +306,10 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
     return self
 
 
-@operator("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+)
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
     self = _softmax_input(self, dtype, "softmax_kernel_impl")
@@ -257,7 +324,10 @@ def _softmax(self: Array, axis: int) -> Array:
     return result
 
 
-@operator("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+)
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
     self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
@@ -280,3 +350,25 @@ def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
 @operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
 def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
     return log_softmax(self, dim, None)
+
+
+_BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input_dtype"
+
+
+@operator(f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor")
+def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    product = grad_output * output
+    total = product.sum(axis, keepdims=True) if output.ndim else product
+    return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
+
+
+@operator(f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor")
+def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of log_softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    total = grad_output.sum(axis, keepdims=True) if output.ndim else grad_output
+    return as_array(grad_output - np.exp(output) * total).astype(
+        numpy_dtype(input_dtype), copy=False
+    )

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, Scalar, default_dtype
+from .error_functions import erf, erfc, erfinv
 from .errors import OperatorError, UnsupportedDtype
 from .pointwise import as_array, binary, cast, float_unary, in_place, number_as
 from .promotion import common_dtype, kind, result_dtype
@@ -85,8 +86,9 @@ _FUNCTIONS: Final[dict[str, tuple[Kernel, tuple[str, ...]]]] = {
     "cos": (np.cos, ()),
     "cosh": (np.cosh, ()),
     "deg2rad": (np.deg2rad, ()),
-    "erf": (_by_element(math.erf), ()),
-    "erfc": (_by_element(math.erfc), ()),
+    "erf": (erf, ()),
+    "erfc": (erfc, ()),
+    "erfinv": (erfinv, ()),
     "exp": (np.exp, ()),
     "exp2": (np.exp2, ()),
     "expm1": (np.expm1, ()),
@@ -122,7 +124,7 @@ for _name, (_kernel, _aliases) in _FUNCTIONS.items():
     for _spelling in (_name, *_aliases):
         operator(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
         operator(f"aten::{_spelling}_(Tensor(a!) self) -> Tensor(a!)")(in_place(_forward))
-for _name in ("erf", "erfc", "exp2", "expm1", "log1p", "sinc"):
+for _name in ("erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "sinc"):
     operator(f"aten::special_{_name}(Tensor self) -> Tensor")(_of_floats(_FUNCTIONS[_name][0]))
 
 

@@ -1,0 +1,34 @@
+"""How losses are summed up: not at all, by their mean, by their sum."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array
+from .pointwise import as_array
+from .promotion import kind
+
+__all__ = ["MEAN", "NONE", "SUM", "reduced", "widened"]
+
+NONE: Final = 0
+MEAN: Final = 1
+SUM: Final = 2
+
+
+def widened(array: Array) -> Array:
+    """16-bit floats in float32, all others as they are."""
+    if array.itemsize < 4 and kind(array.dtype) == 2:
+        return array.astype(np.float32)
+    return array
+
+
+def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> Array:
+    """The losses themselves, their mean or their sum, in `dtype` if given."""
+    losses = as_array(losses)
+    dtype = dtype or losses.dtype
+    if reduction != NONE:
+        wide = widened(losses)
+        losses = as_array(wide.mean() if reduction == MEAN else wide.sum())
+    return losses.astype(dtype, copy=False)

@@ -1,0 +1,225 @@
+"""Losses of numbers against numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .activation import log_sigmoid
+from .dtype import Array, dtype_of
+from .errors import OperatorError, UnsupportedDtype
+from .loss_reduction import reduced, widened
+from .pointwise import as_array, binary, cast
+from .promotion import common_dtype, kind, result_dtype
+from .table import operator
+
+__all__ = ["hinge_embedding_loss", "l1_loss"]
+
+
+def _of_pairs(
+    function: Callable[..., Any], name: str, dtype: np.dtype[Any]
+) -> Callable[[Array, Array], Array]:
+    """`function` of two floats of `dtype`, the 16-bit ones computed in float32.
+
+    Raises:
+        UnsupportedDtype: they are no floats.
+    """
+    if kind(dtype) != 2:
+        word = dtype_of(np.empty(0, dtype)).scalar_name
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+
+    def kernel(a: Array, b: Array) -> Any:
+        return function(widened(a), widened(b))
+
+    return kernel
+
+
+def _pairwise(
+    self: Array, target: Array, reduction: int, name: str, function: Callable[..., Any]
+) -> Array:
+    dtype = common_dtype(self, target)
+    losses = binary(_of_pairs(function, name, dtype), self, target)
+    return reduced(losses, reduction, dtype)
+
+
+@operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def mse_loss(self: Array, target: Array, reduction: int) -> Array:
+    """Squared differences."""
+    return _pairwise(self, target, reduction, "mse_cpu", lambda a, b: np.square(a - b))
+
+
+@operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def l1_loss(self: Array, target: Array, reduction: int) -> Array:
+    """Absolute differences."""
+    return reduced(np.abs(binary(np.subtract, self, target)), reduction)
+
+
+@operator(
+    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor"
+)
+def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
+    """Squares up to `beta`, absolute differences from there on."""
+    if beta < 0:
+        raise OperatorError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(self, target, reduction)
+
+    def losses(a: Array, b: Array) -> Any:
+        size = np.abs(a - b)
+        return np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+
+    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses)
+
+
+@operator("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
+    """Squares up to `delta`, lines from there on."""
+    if delta <= 0:
+        raise OperatorError("huber_loss does not support non-positive values for delta.")
+
+    def losses(a: Array, b: Array) -> Any:
+        size = np.abs(a - b)
+        return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+
+    return _pairwise(self, target, reduction, "huber_cpu", losses)
+
+
+@operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
+    """`log(1 + exp(-target * self))`."""
+
+    def losses(a: Array, b: Array) -> Any:
+        return np.log1p(np.exp(-b * a))
+
+    dtype = common_dtype(self, target)
+    return reduced(binary(lambda a, b: losses(widened(a), widened(b)), self, target), reduction, dtype)
+
+
+# --------------------------------------------------------------------------- probabilities
+
+
+@operator(
+    "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
+    "int reduction=1) -> Tensor"
+)
+def binary_cross_entropy(
+    self: Array, target: Array, weight: Array | None, reduction: int
+) -> Array:
+    """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
+    if self.dtype != target.dtype:
+        raise OperatorError(
+            f"Found dtype {dtype_of(target).scalar_name} but expected {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if self.size and not bool(((self >= 0) & (self <= 1)).all()):
+        raise OperatorError("all elements of input should be between 0 and 1")
+    x, wanted = widened(self), widened(target)
+    yes = np.maximum(np.log(x), -100)
+    no = np.maximum(np.log1p(-x), -100)
+    losses = as_array((wanted - 1) * no - wanted * yes)
+    if weight is not None:
+        losses = as_array(losses * widened(weight))
+    return reduced(losses.astype(self.dtype), reduction)
+
+
+@operator(
+    "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor"
+)
+def binary_cross_entropy_with_logits(
+    self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
+) -> Array:
+    """Binary cross entropy of `sigmoid(self)`, without computing that."""
+    dtype = result_dtype([self, target, *(w for w in (weight, pos_weight) if w is not None)])
+    x, wanted = widened(cast(self, dtype)), widened(cast(target, dtype))
+    log = widened(log_sigmoid(x))
+    if pos_weight is not None:
+        losses = (1 - wanted) * x - ((widened(pos_weight) - 1) * wanted + 1) * log
+    else:
+        losses = (1 - wanted) * x - log
+    if weight is not None:
+        losses = losses * widened(weight)
+    return reduced(as_array(losses).astype(dtype), reduction)
+
+
+def _times_log(target: Array) -> Any:
+    """`target * log(target)`, zero at zero."""
+    return np.where(target == 0, target.dtype.type(0), target * np.log(target))
+
+
+@operator(
+    "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor"
+)
+def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
+    """`target * (log(target) - self)`; the target may be logarithms itself."""
+    if self.dtype.kind == "c" or target.dtype.kind == "c":
+        raise OperatorError("kl_div: Complex inputs not supported.", code="dtype-mismatch")
+    dtype = common_dtype(self, target)
+
+    def losses(a: Array, b: Array) -> Any:
+        a, b = widened(a), widened(b)
+        return np.exp(b) * (b - a) if log_target else _times_log(b) - b * a
+
+    return reduced(binary(losses, self, target), reduction, dtype)
+
+
+@operator(
+    "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
+    "int reduction) -> Tensor"
+)
+def poisson_nll_loss(
+    input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
+) -> Array:
+    """Minus the logarithm of a Poisson probability; `full` adds Stirling's approximation."""
+    dtype = common_dtype(input, target)
+
+    def losses(a: Array, b: Array) -> Any:
+        a, b = widened(a), widened(b)
+        loss = np.exp(a) - b * a if log_input else a - b * np.log(a + eps)
+        if full:
+            stirling = b * np.log(b) - b + 0.5 * np.log(2 * math.pi * b)
+            loss = loss + np.where(b <= 1, b.dtype.type(0), stirling)
+        return loss
+
+    result = binary(losses, input, target)
+    return reduced(result, reduction, dtype if kind(dtype) == 2 else result.dtype)
+
+
+# --------------------------------------------------------------------------- margins
+
+
+@operator(
+    "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) "
+    "-> Tensor"
+)
+def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: int) -> Array:
+    """The value where the target is 1, what it lacks to `margin` where it is -1."""
+    dtype = common_dtype(self, target)
+
+    def losses(a: Array, b: Array) -> Any:
+        lack = np.maximum(a.dtype.type(margin) - a, a.dtype.type(0))
+        return np.where(b != 1, lack, 0) + np.where(b != -1, a, 0)
+
+    return reduced(binary(losses, self, target), reduction, dtype)
+
+
+@operator(
+    "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
+    "int reduction=1) -> Tensor"
+)
+def margin_ranking_loss(
+    input1: Array, input2: Array, target: Array, margin: float, reduction: int
+) -> Array:
+    """What `target * (input1 - input2)` lacks to `margin`."""
+    difference = binary(np.subtract, input1, input2)
+    product = binary(np.multiply, as_array(np.negative(target)), difference)
+    if kind(product.dtype) < 2:
+        lack = product + margin if margin != int(margin) else product + int(margin)
+    else:
+        lack = product + product.dtype.type(margin)
+    return reduced(np.maximum(lack, 0), reduction)
+
+
