@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from .dtype import Array, Scalar, dtype_of
+from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .elementwise import mul
 from .errors import OperatorError
-from .pointwise import as_array, broadcast_error, in_place, number_as
+from .pointwise import as_array, broadcast_error, cast, in_place, number_as
+from .promotion import kind, promote
 from .shape import expand
 from .table import operator
 
@@ -200,7 +201,10 @@ def _batched(a: Array, b: Array) -> Array:
     return asarray(np.matmul(a, b))
 
 
-@operator("aten::matmul(Tensor self, Tensor other) -> Tensor")
+@operator(
+    "aten::matmul(Tensor self, Tensor other) -> Tensor",
+    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+)
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
     dtype = self.dtype
@@ -304,12 +308,73 @@ def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> A
     return _plus(self, mv(mat, vec), beta, alpha)
 
 
+operator(
+    "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmv))
+
+
 @operator(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor"
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     return _plus(self, bmm(batch1, batch2), beta, alpha)
+
+
+operator(
+    "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)(in_place(baddbmm))
+
+
+@operator(
+    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor"
+)
+def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * the sum of the batch's products`."""
+    products = bmm(batch1, batch2)
+    wide = np.float32 if products.dtype.itemsize < 4 and kind(products.dtype) == 2 else None
+    total = np.add.reduce(products, 0, wide or products.dtype)
+    return _plus(self, as_array(total).astype(products.dtype, copy=False), beta, alpha)
+
+
+operator(
+    "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)(in_place(addbmm))
+
+
+@operator(
+    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * outer(vec1, vec2)`."""
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
+            raise _rank_error(sentence, vector)
+    product = outer(vec1, vec2)
+    return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, alpha)
+
+
+operator(
+    "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addr))
+
+
+@operator("aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
+    wanted = numpy_dtype(out_dtype)
+    return mm(cast(self, wanted), cast(mat2, wanted))
+
+
+@operator("aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
+    wanted = numpy_dtype(out_dtype)
+    return bmm(cast(self, wanted), cast(mat2, wanted))
 
 
 def _features_differ(input: Array, weight: Array) -> OperatorError:
@@ -376,12 +441,3 @@ def outer(self: Array, vec2: Array) -> Array:
                 roles={name: "must be 1-d"},
             )
     return mul(self.reshape(-1, 1), vec2)
-
-
-@operator("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
-def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
-    """NumPy's einsum of the same equation."""
-    try:
-        return asarray(np.einsum(equation.replace(" ", ""), *tensors))
-    except ValueError as error:
-        raise OperatorError(f"einsum(): {error}", code="shape-mismatch") from None

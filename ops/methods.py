@@ -13,6 +13,7 @@ import numpy as np
 
 from .dispatch import EagerFunction, eager_function
 from .dtype import DTYPES, DType
+from .functional import METHODS
 from .table import TABLE
 from .tensor import Tensor
 
@@ -101,6 +102,9 @@ _FUNCTIONS_ALONE: Final = frozenset(
 """Operators with a `self` that Python knows as functions alone."""
 
 
+_PREFIXES: Final = ("_", "special_", "linalg_", "fft_")
+"""How operators begin that are never methods."""
+
 _TAKES_SELF: Final = re.compile(r"\(Tensor(\([^)]*\))? self[,)]")
 
 
@@ -108,7 +112,7 @@ def _give_methods() -> None:
     """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
     for entry in TABLE:
         space, _, name = entry.name.partition("::")
-        if space != "aten" or name.startswith(("_", "special_")) or name in _FUNCTIONS_ALONE:
+        if space != "aten" or name.startswith(_PREFIXES) or name in _FUNCTIONS_ALONE:
             continue
         if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and name not in Tensor.__dict__:
             setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
@@ -177,11 +181,24 @@ def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
     return eager_function("aten::split")(self, split_size, dim)
 
 
+def norm(
+    self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    """The norm over some dimensions, or all."""
+    if isinstance(p, str) and p != "fro":
+        dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else dim
+        return eager_function("aten::linalg_matrix_norm")(self, p, dims, keepdim, dtype=dtype)
+    order = 2.0 if p is None or p == "fro" else p
+    return eager_function("aten::linalg_vector_norm")(self, order, dim, keepdim, dtype=dtype)
+
+
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, split, where):
+    for method in (to, new_tensor, nonzero, norm, split, where):
         setattr(Tensor, method.__name__, method)
+    for name, method in METHODS.items():
+        setattr(Tensor, name, method)
 
 
 _give_conversions()

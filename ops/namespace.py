@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -25,13 +26,14 @@ from .dtype import (
     set_default_dtype,
 )
 from .errors import OperatorError
+from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .random import Generator, default_generator
 from .random import manual_seed as seed_default_generator
 from .table import TABLE
 from .tensor import Parameter, Size, Tensor
 
-__all__ = ["public_names"]
+__all__ = ["names_with_prefix", "public_names"]
 
 _METHODS_ALONE: Final = frozenset(
     """add_ sub_ mul_ div_ floor_divide_ remainder_ fmod_ pow_ eq_ ne_ not_equal_ lt_ less_ le_
@@ -45,10 +47,16 @@ _METHODS_ALONE: Final = frozenset(
     new_empty new_full nonzero_numpy repeat view view_as reshape_as expand expand_as numpy_T mT
     size dim stride storage_offset element_size is_contiguous data nonzero split einsum meshgrid
     broadcast_tensors tensor as_tensor manual_seed is_grad_enabled set_grad_enabled
-    device append list cpu initial_seed""".split()
+    device append list cpu initial_seed scatter_reduce_ index_add_ index_copy_ index_fill_
+    index_reduce_ put_ masked_scatter_ squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ tril_
+    triu_ resize resize_ set_ cumsum_ cumprod_ fill_diagonal_ unsafe_view mH matrix_H sum_to_size
+    new_empty_strided pad_sequence""".split()
 )
 """Operators that are no `torch.<name>` by themselves: methods, members of `torch.nn.functional`,
 or written by hand below."""
+
+_SPACES: Final = ("special_", "linalg_", "fft_")
+"""How operators begin that are functions of a package of their own."""
 
 _SHORT_NAMES: Final = {
     **{"float": "float32", "double": "float64", "half": "float16", "int": "int32"},
@@ -104,12 +112,77 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
 
 
 @stands_for("aten::einsum")
-def einsum(equation: str, *operands: Any) -> Any:
+def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
     given = (
         operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
     )
+    if not isinstance(equation, str):
+        equation, given = _from_sublists(equation, *given)
+    if not given:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
     return eager_function("aten::einsum")(equation, list(given))
+
+
+def _from_sublists(*args: Any) -> tuple[str, list[Any]]:
+    """The equation of operands that are each followed by the numbers of their dimensions."""
+    pairs = len(args) // 2
+    texts = [_letters(args[2 * i + 1]) for i in range(pairs)]
+    result = f"->{_letters(args[-1])}" if len(args) % 2 else ""
+    return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
+
+
+def _letters(numbers: Sequence[Any]) -> str:
+    letters = string.ascii_uppercase + string.ascii_lowercase
+    return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
+
+
+@stands_for("aten::tensordot")
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:
+    """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
+    options = {} if out is None else {"out": out}
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = [list(range(-dims, 0)), list(range(dims))]
+    return eager_function("aten::tensordot")(a, b, list(dims[0]), list(dims[1]), **options)
+
+
+@stands_for("aten::chain_matmul")
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications."""
+    options = {} if out is None else {"out": out}
+    given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
+    return eager_function("aten::chain_matmul")(list(given), **options)
+
+
+@stands_for("aten::norm")
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Any = None,
+    dtype: DType | None = None,
+) -> Any:
+    """The norm over some dimensions, or all."""
+    dims = [dim] if isinstance(dim, int) else dim
+    options: dict[str, Any] = {} if out is None else {"out": out}
+    named = isinstance(p, str)
+    if named and not (p == "fro" and (dims is None or len(dims) <= 2)):
+        dims = list(range(input.dim())) if dims is None else dims
+        function = eager_function("aten::linalg_matrix_norm")
+        return function(input, p, dims, keepdim, dtype=dtype, **options)
+    order = 2.0 if named or p is None else p
+    function = eager_function("aten::linalg_vector_norm")
+    return function(input, order, dims, keepdim, dtype=dtype, **options)
 
 
 @stands_for("aten::meshgrid")
@@ -182,12 +255,14 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"seed": seed, "initial_seed": initial_seed, "get_rng_state": get_rng_state},
     **{"set_rng_state": set_rng_state, "default_generator": default_generator},
     **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
+    **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
     **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
     **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
     **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},
     **{"set_default_dtype": set_default_dtype, "no_grad": no_grad, "enable_grad": enable_grad},
     **{"inference_mode": inference_mode, "set_grad_enabled": set_grad_enabled},
     **{"is_grad_enabled": is_grad_enabled},
+    **FUNCTIONS,
     **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None},
 }
 
@@ -204,7 +279,7 @@ def public_names() -> dict[str, Any]:
         space, _, name = qualified.partition("::")
         if space != "aten" or name.startswith("__") or name in _METHODS_ALONE:
             continue
-        if _is_tensor_function(qualified) and not name.startswith("special_"):
+        if _is_tensor_function(qualified) and not name.startswith(_SPACES):
             names[name] = eager_function(qualified)
     names |= DTYPES
     names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
@@ -213,11 +288,11 @@ def public_names() -> dict[str, Any]:
     return names | _BY_HAND
 
 
-def special_names() -> dict[str, EagerFunction]:
-    """What `rushlight.special.<name>` stands for, by name."""
-    prefix = "aten::special_"
+def names_with_prefix(prefix: str) -> dict[str, EagerFunction]:
+    """What a package stands for whose operators are called `aten::<prefix><name>`, by name."""
+    space = f"aten::{prefix}"
     return {
-        name.removeprefix(prefix): eager_function(name)
+        name.removeprefix(space): eager_function(name)
         for name in TABLE.names()
-        if name.startswith(prefix)
+        if name.startswith(space)
     }

@@ -16,13 +16,16 @@ if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
 if TYPE_CHECKING:
+    from . import fft as fft
     from . import jit as jit
+    from . import linalg as linalg
     from . import nn as nn
+    from . import special as special
     from .jit.graph_text import parse_ir as parse_ir
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("jit", "nn")
+_PACKAGES = ("fft", "jit", "linalg", "nn", "special")
 _ELSEWHERE = {"parse_ir": ".jit.graph_text"}
 
 
