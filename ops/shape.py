@@ -12,7 +12,17 @@ from .dtype import Array, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
 from .table import operator
 
-__all__ = ["expand", "narrow", "permute", "reshape", "select", "slice_tensor", "strided", "view"]
+__all__ = [
+    "expand",
+    "move_dims",
+    "narrow",
+    "permute",
+    "reshape",
+    "select",
+    "slice_tensor",
+    "strided",
+    "view",
+]
 
 ndarray: Final = np.ndarray
 
@@ -261,7 +271,7 @@ def permute(self: Array, dims: Sequence[int]) -> Array:
     return self.transpose(axes) if axes else self.view()
 
 
-def _moveaxis(self: Array, source: Sequence[int], destination: Sequence[int]) -> Array:
+def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) -> Array:
     if len(source) != len(destination):
         raise OperatorError(
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
@@ -277,11 +287,11 @@ def _moveaxis(self: Array, source: Sequence[int], destination: Sequence[int]) ->
 
 @operator("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 def movedim(self: Array, source: int, destination: int) -> Array:
-    return _moveaxis(self, [source], [destination])
+    return move_dims(self, [source], [destination])
 
 
 operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(
-    _moveaxis
+    move_dims
 )
 
 

@@ -1,0 +1,129 @@
+"""Functions of tensors that are more than an operator: variable arguments, optional results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .construct import stands_for
+from .dispatch import eager_function
+from .tensor import Tensor
+
+__all__ = ["FUNCTIONS", "METHODS"]
+
+
+def _tensors(given: tuple[Any, ...]) -> list[Any]:
+    """The tensors of `f(a, b)` and of `f([a, b])`."""
+    if len(given) == 1 and isinstance(given[0], (list, tuple)):
+        return list(given[0])
+    return list(given)
+
+
+def _atleast(count: int) -> Callable[..., Any]:
+    name = f"atleast_{count}d"
+
+    def atleast(*tensors: Any) -> Any:
+        given = tensors[0] if len(tensors) == 1 else tensors
+        return eager_function(f"aten::{name}")(given)
+
+    atleast.__name__ = atleast.__qualname__ = name
+    atleast.__doc__ = f"The tensor, or each of several, with {count} dimensions or more."
+    return stands_for(f"aten::{name}")(atleast)
+
+
+@stands_for("aten::block_diag")
+def block_diag(*tensors: Any) -> Any:
+    """Matrices one after the other along the diagonal of a matrix of zeros."""
+    return eager_function("aten::block_diag")(list(tensors))
+
+
+@stands_for("aten::cartesian_prod")
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of an element of each vector, as rows."""
+    return eager_function("aten::cartesian_prod")(list(tensors))
+
+
+# --------------------------------------------------------------------------- unique
+
+
+def _chosen(results: Sequence[Tensor], return_inverse: bool, return_counts: bool) -> Any:
+    """The unique elements, with what else was asked for."""
+    chosen = [results[0]]
+    chosen += [results[1]] if return_inverse else []
+    chosen += [results[2]] if return_counts else []
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices along a dimension.
+
+    With them come, if asked for, the place of each element among them and how often each occurs.
+    """
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    if dim is None:
+        results = eager_function("aten::_unique2")(input, sorted, **flags)
+    else:
+        results = eager_function("aten::unique_dim")(input, dim, sorted, **flags)
+    return _chosen(results, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The elements, or slices along a dimension, without those that equal the one before.
+
+    With them come, if asked for, the place of each element among them and how long each run is.
+    """
+    results = eager_function("aten::unique_consecutive")(
+        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+    )
+    return _chosen(results, return_inverse, return_counts)
+
+
+# --------------------------------------------------------------------------- places
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Places in a flattened tensor as places in one of a shape: a tensor for each dimension.
+
+    Raises:
+        TypeError: the indices are not whole numbers, or the shape is none.
+        ValueError: a size is negative.
+    """
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    places = indices._array.astype(np.int64)
+    steps = [int(np.prod(sizes[dim + 1 :], dtype=np.int64)) for dim in range(len(sizes))]
+    with np.errstate(all="ignore"):
+        found = [places // step % size for step, size in zip(steps, sizes, strict=True)]
+    return tuple(Tensor._of(np.asarray(each)) for each in found)
+
+
+FUNCTIONS: Final[dict[str, Any]] = {
+    **{f"atleast_{count}d": _atleast(count) for count in (1, 2, 3)},
+    **{"block_diag": block_diag, "cartesian_prod": cartesian_prod, "unique": unique},
+    **{"unique_consecutive": unique_consecutive, "unravel_index": unravel_index},
+}
+"""What `rushlight.<name>` stands for, by name."""
+
+METHODS: Final[dict[str, Any]] = {"unique": unique, "unique_consecutive": unique_consecutive}
+"""What `Tensor.<name>` stands for, by name."""
