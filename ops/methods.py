@@ -14,6 +14,7 @@ import numpy as np
 from .dispatch import EagerFunction, eager_function
 from .dtype import DTYPES, DType
 from .functional import METHODS
+from .layer_names import NEVER_METHODS
 from .table import TABLE
 from .tensor import Tensor
 
@@ -112,7 +113,7 @@ def _give_methods() -> None:
     """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
     for entry in TABLE:
         space, _, name = entry.name.partition("::")
-        if space != "aten" or name.startswith(_PREFIXES) or name in _FUNCTIONS_ALONE:
+        if space != "aten" or name.startswith(_PREFIXES) or name in _FUNCTIONS_ALONE | NEVER_METHODS:
             continue
         if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and name not in Tensor.__dict__:
             setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))

@@ -28,6 +28,7 @@ from .dtype import (
 from .errors import OperatorError
 from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .layer_names import LAYER_FUNCTIONS
 from .random import Generator, default_generator
 from .random import manual_seed as seed_default_generator
 from .table import TABLE
@@ -277,7 +278,7 @@ def public_names() -> dict[str, Any]:
     names: dict[str, Any] = {}
     for qualified in TABLE.names():
         space, _, name = qualified.partition("::")
-        if space != "aten" or name.startswith("__") or name in _METHODS_ALONE:
+        if space != "aten" or name.startswith("__") or name in _METHODS_ALONE | LAYER_FUNCTIONS:
             continue
         if _is_tensor_function(qualified) and not name.startswith(_SPACES):
             names[name] = eager_function(qualified)
