@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from ..typecheck.types import ClassType, EnumType, Type
 
-__all__ = ["EnumMember", "ScriptObject", "enum_member", "python_classes"]
+__all__ = ["EnumMember", "ScriptObject", "enum_member", "module_handles", "python_classes"]
 
 python_classes: WeakKeyDictionary[Type, type] = WeakKeyDictionary()
 """The Python classes that script classes and enumerations were made from: at the border their
 objects and members become Python's own."""
+
+
+module_handles: list[Callable[[ScriptObject], object]] = []
+"""What makes the Python module of a script object that has none yet; the public face adds it."""
 
 
 class ScriptObject:
@@ -44,6 +48,10 @@ class ScriptObject:
             self.slots[self.cls.slot(name)] = value
         else:
             object.__setattr__(self, name, value)
+
+    def _type(self) -> ClassType:
+        """The class."""
+        return self.cls
 
     def __repr__(self) -> str:
         return f"<{self.cls.qualified_name} object>"

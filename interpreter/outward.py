@@ -27,7 +27,7 @@ from ..typecheck.types import (
     Type,
 )
 from .actions import read_slot
-from .objects import EnumMember, ScriptObject, python_classes
+from .objects import EnumMember, ScriptObject, module_handles, python_classes
 
 __all__ = ["named_tuple_class", "outward"]
 
@@ -89,6 +89,8 @@ def _object_outward(value: ScriptObject) -> Any:
     """The object that stands for it in Python, or a copy of its own Python class."""
     if value.handle is not None:
         return value.handle
+    if value.cls.is_module:
+        return next((make(value) for make in module_handles), value)
     python = python_classes.get(value.cls)
     if python is None:
         return value

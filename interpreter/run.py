@@ -12,16 +12,22 @@ import numpy as np
 from ..ir.define import graph_of
 from ..ir.inline import inline
 from ..ir.passes.context import PassContext
+from ..ir.passes.dead_code import eliminate_dead_code
+from ..ir.passes.peephole import peephole
 from ..ops.table import TABLE
-from ..typecheck.functions import Function
+from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
+from ..typecheck.types import ClassType, InterfaceType
 from .arguments import Binding
 from .assemble import assemble
 from .code import Code
 from .errors import Failure, script_error
 from .machine import MachineFailure, execute
 from .objects import ScriptObject
+from .outward import outward
 from .plan import Plan, make_plan
+from .steps import ENTER, EXIT, MEMBER
+from .values import to_machine
 
 __all__ = ["Executable", "call", "code_of", "evaluate", "executable_of", "invoke"]
 
@@ -53,6 +59,8 @@ class Executable:
 
     def __init__(self, function: Function) -> None:
         graph = inline(graph_of(function), function.name, CONTEXT)
+        peephole(graph, CONTEXT)
+        eliminate_dead_code(graph)
         self.code = assemble(graph, function.name)
         self.binding = Binding(function)
         self.plan: Plan | None = None
@@ -115,19 +123,74 @@ def code_of(function: Function) -> Code:
     return executable_of(function).code
 
 
-def invoke(target: Function | str, values: Sequence[Any]) -> Any:
+def invoke(target: Function | PythonFunction | str, values: Sequence[Any]) -> Any:
     """Run a function, or the method of that name of the first value, on machine values.
 
     Raises:
         Failure: the program failed.
     """
+    if isinstance(target, PythonFunction):
+        return _run_python(target, values)
     if isinstance(target, str):
         owner = values[0]
+        if target == MEMBER:
+            return _member(owner, values[1])
+        if target in (ENTER, EXIT):
+            return _enter(owner) if target == ENTER else _leave(owner)
         method = owner.cls.method(target)
         if method is None:
             raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
         return executable_of(method).run(values)
     return executable_of(target).run(values)
+
+
+def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
+    arguments = zip(function.signature.arguments, values, strict=True)
+    result = function.run(*(outward(a.type)(value) for a, value in arguments))
+    return to_machine(result, function.signature.returns[0].type)
+
+
+def _member(owner: ScriptObject, key: object) -> Any:
+    """A submodule by number or name."""
+    if isinstance(key, int):
+        names = [a.name for a in owner.cls.attributes.values() if _is_module(a.type)]
+        if not -len(names) <= key < len(names):
+            raise IndexError("list index out of range")
+        key = names[key]
+    elif key not in owner.cls.attributes:
+        raise KeyError(f"Key Error, {key}")
+    return owner.slots[owner.cls.slot(str(key))]
+
+
+def _is_module(type: object) -> bool:
+    return isinstance(type, ClassType | InterfaceType) and type.is_module
+
+
+class _Entered(threading.local):
+    """The contexts that running code of a thread has entered."""
+
+    def __init__(self) -> None:
+        self.objects: list[ScriptObject] = []
+
+
+_ENTERED = _Entered()
+
+
+def _enter(owner: ScriptObject) -> Any:
+    result = invoke("__enter__", (owner,))
+    _ENTERED.objects.append(owner)
+    return result
+
+
+def _leave(owner: ScriptObject) -> Any:
+    _ENTERED.objects.pop()
+    return invoke("__exit__", (owner, None, None, None))
+
+
+def _leave_all(depth: int) -> None:
+    """Leave the contexts that a failure has left open, innermost first."""
+    while len(_ENTERED.objects) > depth:
+        _leave(_ENTERED.objects[-1])
 
 
 def call(
@@ -146,10 +209,12 @@ def call(
     executable = executable_of(function)
     given = args if self is None else (self, *args)
     values = executable.binding.bind(given, kwargs)
+    entered = len(_ENTERED.objects)
     try:
         with np.errstate(all="ignore"):
             result = executable.run(values)
     except Failure as failure:
+        _leave_all(entered)
         error = script_error(failure, function)
     else:
         return executable.binding.give_back(result)

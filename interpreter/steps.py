@@ -9,11 +9,14 @@ from typing import Protocol
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..ir.graph import Node
 from ..ops.table import Operator, Table
-from ..typecheck.functions import Function
+from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.types import TENSOR, ClassType, FunctionType, Type
 from .instructions import Instruction, opcode
 
-__all__ = ["UnsupportedKind", "make_step"]
+__all__ = ["ENTER", "EXIT", "MEMBER", "UnsupportedKind", "make_step"]
+
+ENTER, EXIT, MEMBER = "with __enter__", "with __exit__", "the member"
+"""What stands for a method's name where more is to be done than to call it; see `run.invoke`."""
 
 Operands = tuple[int, ...]
 
@@ -173,6 +176,25 @@ def _function(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -
     return (opcode("function"), outputs[0], tables.type(called), inputs[1:])
 
 
+def _python(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    called = node.attributes["function"]
+    if not isinstance(called, PythonFunction):
+        raise UnsupportedKind(node, "only a function of Python can be called")
+    type = FunctionType(called)  # type: ignore[arg-type]
+    return (opcode("function"), outputs[0], tables.type(type), inputs)
+
+
+def _context(name: str) -> Maker:
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode("method"), outputs[0], tables.name_number(name), inputs)
+
+    return make
+
+
+def _member(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("method"), outputs[0], tables.name_number(MEMBER), inputs)
+
+
 def _is_instance(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     from_types = node.attributes["types"]
     assert isinstance(from_types, list | tuple)
@@ -194,6 +216,10 @@ _MAKERS: dict[str, Maker] = {
     "prim::CreateObject": _create,
     "prim::CallMethod": _method,
     "prim::CallFunction": _function,
+    "prim::PythonOp": _python,
+    "prim::Enter": _context(ENTER),
+    "prim::Exit": _context(EXIT),
+    "prim::ModuleContainerIndex": _member,
     "prim::isinstance": _is_instance,
     "prim::EnumName": _pass_on("enum_name"),
     "prim::EnumValue": _pass_on("enum_value"),

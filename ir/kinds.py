@@ -82,6 +82,14 @@ _KINDS = (
     Kind("prim::CreateObject", 0, 1, "a new object with empty slots", effect="fresh"),
     Kind("prim::GetAttr", 1, 1, "a slot of an object", attributes=_NAME, effect="read"),
     Kind("prim::SetAttr", 2, 0, "set a slot of an object", attributes=_NAME, effect="write"),
+    Kind(
+        "prim::PythonOp",
+        ANY,
+        1,
+        "call a function that is left to Python",
+        attributes=(("function", "value"),),
+        effect="effect",
+    ),
     Kind("prim::CallFunction", ANY, 1, "call the function given first", effect="effect"),
     Kind(
         "prim::CallMethod",

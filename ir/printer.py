@@ -79,6 +79,8 @@ class _Printer:
             return f"{node.kind}_{len(self.tasks) - 1}"
         if not node.attributes:
             return node.kind
+        if node.kind == "prim::PythonOp":
+            return f"^{getattr(node.attributes['function'], 'name', '')}[]()"
         parts = (f"{name}={_attribute(node, name)}" for name in node.attributes)
         return f"{node.kind}[{', '.join(parts)}]"
 

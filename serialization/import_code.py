@@ -175,6 +175,11 @@ class CodeImporter:
         for method in definition.methods:
             name = f"{qualified}.{method.name}"
             cls.methods[method.name] = Function(name, method, self.define, owner=cls, is_text=True)
+        for word, hooks in (("pre_", cls.forward_pre_hooks), ("", cls.forward_hooks)):
+            names = self._strings(definition, f"__forward_{word}hooks__")
+            hooks.extend(cls.methods[name] for name in names if name in cls.methods)
+        for hook in (*cls.forward_pre_hooks, *cls.forward_hooks):
+            cls.methods.pop(hook.name, None)
         if qualified in self._files:  # free functions below the class, such as copies of its hooks
             for name in self.members_of(qualified):
                 function = self.function_named(f"{qualified}.{name}")
@@ -214,13 +219,13 @@ class CodeImporter:
         return EnumType(qualified, value_type, members)
 
     @staticmethod
-    def _strings(definition: tree.ClassDefinition, name: str) -> frozenset[str]:
+    def _strings(definition: tree.ClassDefinition, name: str) -> tuple[str, ...]:
         """The strings of `__parameters__ = ["weight", ]`."""
         for member in definition.members:
             if member.name == name and isinstance(member.value, tree.ListDisplay):
                 values = (_literal(element) for element in member.value.elements)
-                return frozenset(value for value in values if isinstance(value, str))
-        return frozenset()
+                return tuple(value for value in values if isinstance(value, str))
+        return ()
 
     def _type_of(self, member: tree.ClassMember, qualified: str) -> Type:
         where = f"in class `{qualified}`"

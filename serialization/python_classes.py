@@ -109,11 +109,18 @@ def _print_class(printer: FunctionPrinter, cls: ClassType) -> None:
             for kind in ("parameter", "buffer"):
                 found = [a.name for a in cls.attributes.values() if a.kind == kind]
                 _print_names(printer, f"__{kind}s__", found)
+            hooks = (("pre_", cls.forward_pre_hooks), ("", cls.forward_hooks))
+            for kind, functions in hooks:
+                if functions:
+                    names = [function.name for function in functions]
+                    _print_names(printer, f"__forward_{kind}hooks__", names)
         _print_attributes(printer, cls)
         for name, value in cls.constants.items():
             _print_constant(printer, name, value)
         for method in list(cls.methods.values()):
             _print_function(printer, method)
+        for hook in dict.fromkeys((*cls.forward_hooks, *cls.forward_pre_hooks)):
+            _print_function(printer, hook)
 
 
 def _print_names(printer: FunctionPrinter, title: str, names: Sequence[str]) -> None:

@@ -235,6 +235,11 @@ class Assignments(Expressions):
         if isinstance(value, Constant):
             value = self.value(value, span)
         outer = self.frame.find_outside(name)
+        if isinstance(value, typed.Expr) and _is_live_module(value) and annotated is None:
+            shared = self.let(value, into)
+            if outer is None or outer.type is None:
+                self.define(Variable(name, None, span, sugar=shared))
+                return
         if not isinstance(value, typed.Expr):
             self._bind_sugar(target, value, outer)
             return
@@ -461,3 +466,8 @@ class Assignments(Expressions):
             "the top level first",
             torch_span=span,
         )
+
+
+def _is_live_module(value: typed.Expr) -> bool:
+    """Whether a name for the value stands for one module, known now, and is no variable."""
+    return isinstance(value.type, ClassType) and value.type.is_live

@@ -12,10 +12,25 @@ from ..frontend.source import Span
 from . import typed
 from .literals import type_of_value
 from .matching import Given
-from .names import Constant, SpecialForm, TypeName, Unusable
+from .names import (
+    Constant,
+    Meaning,
+    OverloadedFunction,
+    PythonName,
+    SpecialForm,
+    TypeName,
+    Unusable,
+)
 from .operators import Operators
 from .schema import Argument, Signature
-from .sugar import BoundMethod, BoundOperator, StaticMethod, Sugar
+from .sugar import (
+    BoundMethod,
+    BoundOperator,
+    BoundOverloads,
+    BoundPython,
+    StaticMethod,
+    Sugar,
+)
 from .types import (
     ANY_ENUM,
     DEVICE,
@@ -97,7 +112,9 @@ class Attributes(Operators):
         type = value.type
         if isinstance(type, ClassType):
             tables = (type.attributes, type.constants, type.static_methods, type.properties)
-            return any(name in table for table in tables) or type.method(name) is not None
+            if any(name in table for table in tables) or type.method(name) is not None:
+                return True
+            return type.other(name) is not None
         if isinstance(type, TupleType):
             return name in type.fields
         return isinstance(type, InterfaceType) and name in type.methods
@@ -136,11 +153,27 @@ class Attributes(Operators):
         if name in cls.properties:
             getter = cls.properties[name][0]
             return BoundMethod(value, getter.name, getter)
-        method = cls.method(name)
+        found = self.container_method(value, name, span)
+        method = cls.method(name) if found is None else None
         if method is not None:
             return BoundMethod(value, name, method)
+        found = found or self._other(value, cls.other(name))
+        if found is not None:
+            return found
         self._report_missing_attribute(cls, access)
         return self.unknown(span)
+
+    def container_method(self, value: typed.Expr, name: str, span: Span) -> Sugar | None:
+        """A method that gives the members of a module; given its meaning with the containers."""
+        raise NotImplementedError
+
+    def _other(self, value: typed.Expr, found: Meaning | None) -> Sugar | None:
+        """What an attribute stands for that is neither a slot nor a compiled method."""
+        if isinstance(found, PythonName) and found.receiver:
+            return BoundPython(value, found)
+        if isinstance(found, OverloadedFunction) and found.functions[0].owner is not None:
+            return BoundOverloads(value, found.functions)
+        return found
 
     def _of_enum(self, value: typed.Expr, type: EnumType, access: Access) -> Sugar:
         if access.name == "name":

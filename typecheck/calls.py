@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ..frontend import tree
 from ..frontend.diagnostics import Demand, Label
+from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_range
 from . import typed
@@ -19,14 +20,26 @@ from .names import (
     FunctionName,
     OperatorName,
     OverloadedFunction,
+    PythonName,
     SpecialForm,
     TypeName,
 )
 from .schema import NO_DEFAULT, Argument, Signature
-from .sugar import BoundMethod, BoundOperator, ExceptionValue, StaticMethod, Sugar
+from .sugar import (
+    BoundMethod,
+    BoundOperator,
+    BoundOverloads,
+    BoundPython,
+    ContainerMethod,
+    ExceptionValue,
+    MemberSequence,
+    StaticMethod,
+    Sugar,
+)
 from .types import (
     ANY,
     INT,
+    NONE,
     STRING,
     TENSOR,
     UNKNOWN,
@@ -34,6 +47,7 @@ from .types import (
     FunctionType,
     InterfaceType,
     ListType,
+    OptionalType,
     TupleType,
     Type,
 )
@@ -129,6 +143,15 @@ class Calls(Conversions):
             return self._call_overloaded(callee, given, node)
         if isinstance(callee, BoundMethod):
             return self.call_bound(callee, given, node)
+        if isinstance(callee, PythonName):
+            return self._call_python(callee, given, node)
+        if isinstance(callee, BoundPython):
+            given.positional.insert(0, callee.receiver)
+            return self._call_python(callee.meaning, given, node)
+        if isinstance(callee, BoundOverloads):
+            return self._call_overloaded_method(callee, given, node)
+        if isinstance(callee, ContainerMethod):
+            return MemberSequence(callee.span, callee.receiver, callee.name)
         if isinstance(callee, TypeName):
             return self._call_type(callee.type, given, node)
         if isinstance(callee, ExceptionClass):
@@ -145,7 +168,10 @@ class Calls(Conversions):
             methods = type.method if isinstance(type, ClassType) else type.methods.get
             method = methods(name)
             if method is not None:
-                return self.call_bound(BoundMethod(value, name, method), given, node)
+                bound = BoundMethod(value, name, method)
+                if isinstance(type, ClassType) and type.is_live:
+                    return self._call_module(bound, type, given, node)
+                return self.call_bound(bound, given, node)
         if type is not UNKNOWN and not isinstance(callee, Constant):
             self.report(
                 "argument-type",
@@ -219,6 +245,64 @@ class Calls(Conversions):
                 return self.call_function(function, given, node)
         return self.call_function(callee.functions[-1], given, node)
 
+    def _call_overloaded_method(
+        self, callee: BoundOverloads, given: Given, node: tree.Call
+    ) -> typed.Expr:
+        for function in callee.functions:
+            signature = self.signature_of(function, node, node.function.span)
+            if signature is None:
+                return self.unknown(node.span)
+            whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
+            if isinstance(match_signature(signature, whole, self.table, convert=True), Match):
+                break
+        bound = BoundMethod(callee.receiver, function.name, function)
+        return self.call_bound(bound, given, node)
+
+    def _call_module(
+        self, callee: BoundMethod, cls: ClassType, given: Given, node: tree.Call
+    ) -> Sugar:
+        """A module's `forward` with its hooks around it; they see the arguments as one tuple."""
+        if not cls.forward_pre_hooks and not cls.forward_hooks:
+            return self.call_bound(callee, given, node)
+        statements: list[typed.Statement] = []
+        receiver = self.let(callee.receiver, statements)
+        values = tuple(given.positional)
+        types = TupleType(tuple(v.type for v in values))
+        packed = self.let(typed.TupleLiteral(node.span, types, values), statements)
+        for hook in cls.forward_pre_hooks:
+            result = self.call_function(hook, Given([receiver, packed]), node)
+            result = self.let(result, statements)
+            if isinstance(result.type, TupleType):
+                packed = result
+            elif result.type not in (NONE, UNKNOWN):
+                single = typed.TupleLiteral(node.span, TupleType((result.type,)), (result,))
+                packed = self.let(single, statements)
+        if values and packed.type is not UNKNOWN:
+            given.positional[:] = self.tuple_elements(packed, statements)
+        output = self.call_bound(BoundMethod(receiver, callee.name, callee.function), given, node)
+        for hook in cls.forward_hooks:
+            output = self.let(output, statements)
+            result = self.call_function(hook, Given([receiver, packed, output]), node)
+            if result.type is NONE:
+                self.let(result, statements)
+            else:
+                output = result
+        return self.sequenced(statements, output, node.span)
+
+    def _call_python(self, callee: PythonName, given: Given, node: tree.Call) -> typed.Expr:
+        """A call that leaves compiled code; a dropped function raises instead."""
+        signature = callee.function.signature
+        found = match_signature(signature, given, self.table, convert=True)
+        if not isinstance(found, Match):
+            name = callee.function.name
+            self.report_mismatches([found], given, node.span, name, node.function.span)
+            return typed.Uninitialized(node.span, signature.returns[0].type)
+        if callee.dropped:
+            return _dropped(node, signature.returns[0].type)
+        return typed.PythonCall(
+            node.span, found.result(), callee.function, found.inputs, found.bindings
+        )
+
     def call_bound(self, callee: BoundMethod, given: Given, node: tree.Call) -> typed.Expr:
         """`object.method(...)`."""
         place = node.function.span
@@ -246,7 +330,7 @@ class Calls(Conversions):
     ) -> typed.Expr:
         """A call, of the language's own making, of a method such as `__getitem__`."""
         type = value.type
-        method = type.method(name) if isinstance(type, ClassType) else None
+        method = type.magic(name) if isinstance(type, ClassType) else None
         function = tree.Name(span, name)
         node = tree.Call(span, function, (), ())
         if method is None:
@@ -255,7 +339,8 @@ class Calls(Conversions):
                 f"`{type.python}` has no method `{name}`",
                 span,
                 f"needs `{name}`",
-                torch=f"'{type}' object has no attribute or method '{name}'.",
+                torch=f"'{type}' object has no attribute or method '{name}'. "
+                "Did you forget to initialize an attribute in __init__()?",
             )
             return self.unknown(span)
         return self.call_bound(BoundMethod(value, name, method), Given(arguments), node)
@@ -357,6 +442,24 @@ class Calls(Conversions):
             typed.Default(kinds[str(element)], INT),
         )
         return typed.OperatorCall(node.span, hint, _TO_LIST, (value,), bindings)
+
+
+_RAISE = Signature(
+    "prim::RaiseException",
+    "",
+    (Argument("msg", STRING), Argument("cls", OptionalType(STRING))),
+    (),
+)
+
+
+def _dropped(node: tree.Call, type: Type) -> typed.Expr:
+    """What a call of an unused function is: an exception, and a value that is never looked at."""
+    text = "This Python function is annotated to be ignored and cannot be run"
+    message = typed.Literal(NOWHERE, STRING, text)
+    bindings = (typed.Given(0), typed.Default(None, NONE))
+    raised = typed.OperatorCall(node.span, NONE, _RAISE, (message,), bindings)
+    value = typed.Uninitialized(node.span, type)
+    return typed.Sequenced(node.span, type, (typed.Evaluate(node.span, raised),), value)
 
 
 def _title(function: Function) -> str:

@@ -76,6 +76,15 @@ class Context:
 
     # ------------------------------------------------------------------------- small tools
 
+    def meaning(self, node: tree.Expr) -> object:
+        """What a dotted name stands for, without a report if it stands for nothing."""
+        if isinstance(node, tree.Name):
+            return self.resolver.lookup(node.id, node.span)
+        if isinstance(node, tree.Attribute):
+            member = getattr(self.meaning(node.value), "member", None)
+            return member(node.name, node.name_span) if member is not None else None
+        return None
+
     def temporary(self) -> int:
         """A fresh index for `Let`, `Unpack` or an iterable."""
         self._temporaries += 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .containers import Containers, container_kind
 from .matching import Given, Match, choose
-from .narrowing import Narrowing
-from .sugar import EnumerateValue, Iterated, RangeValue, Sugar, ZipValue
+from .names import TypeName
+from .sugar import EnumerateValue, Item, Iterated, MemberSequence, RangeValue, Sugar, ZipValue
 from .types import (
     INT,
     STRING,
@@ -15,6 +16,7 @@ from .types import (
     UNKNOWN,
     ClassType,
     DictType,
+    EnumType,
     ListType,
     TupleType,
     Type,
@@ -24,21 +26,22 @@ __all__ = ["Item", "Iteration"]
 
 ENDLESS = (1 << 63) - 1
 
-Item = typed.Expr | tuple["Item", ...]
-"""What one turn of a loop binds: a value, or for `zip` one for each part."""
 
-
-class Iteration(Narrowing):
+class Iteration(Containers):
     """Checking what is iterated over."""
 
     def iterated(self, sugar: Sugar, span: Span) -> Iterated:
         """What an expression gives as something to iterate over; an error if it cannot."""
-        if isinstance(sugar, RangeValue | EnumerateValue | ZipValue):
+        if isinstance(sugar, RangeValue | EnumerateValue | ZipValue | MemberSequence):
             return sugar
+        if isinstance(sugar, TypeName) and isinstance(sugar.type, EnumType):
+            return _members_of_enum(sugar.type, span)
         value = self.value(sugar, span)
         type = value.type
         if isinstance(type, ListType | DictType | TupleType) or type in (TENSOR, STRING, UNKNOWN):
             return value
+        if container_kind(type):
+            return self.members_of(value, span)
         if isinstance(type, ClassType) and type.method("__len__") is not None:
             self.report(
                 "unsupported-syntax",
@@ -74,6 +77,7 @@ class Iteration(Narrowing):
         if isinstance(iterated, ZipValue):
             children = [self.iterable(part, span) for part in iterated.parts]
             return typed.Zip(span, tuple(c for c, _ in children)), tuple(i for _, i in children)
+        assert isinstance(iterated, typed.Expr)
         return self._sequence(iterated, span)
 
     def _counter(self, enumerated: EnumerateValue, span: Span) -> tuple[typed.Range, typed.Expr]:
@@ -123,6 +127,8 @@ class Iteration(Narrowing):
         """The items of a loop over tuples, one for each turn; None for a loop at run time."""
         if not _is_unrolled(iterated):
             return None
+        if isinstance(iterated, MemberSequence):
+            return self.rows_of(iterated, into)
         if isinstance(iterated, typed.Expr):
             return list(self.tuple_elements(iterated, into))
         if isinstance(iterated, EnumerateValue):
@@ -172,4 +178,12 @@ def _is_unrolled(iterated: Iterated) -> bool:
         return _is_unrolled(iterated.iterated)
     if isinstance(iterated, ZipValue):
         return any(map(_is_unrolled, iterated.parts))
+    if isinstance(iterated, MemberSequence):
+        return True
     return isinstance(iterated, typed.Expr) and isinstance(iterated.type, TupleType)
+
+
+def _members_of_enum(type: EnumType, span: Span) -> typed.Expr:
+    """The list of an enumeration's members, a constant."""
+    members = [typed.EnumMember(name, value) for name, value in type.members]
+    return typed.Literal(span, ListType(type), members)

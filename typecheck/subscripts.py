@@ -8,12 +8,13 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .containers import container_kind
 from .iteration import Iteration
 from .literals import integer_of
 from .matching import Given
 from .relations import is_subtype, join_all
 from .schema import Argument, Signature
-from .sugar import SliceValue, Sugar
+from .sugar import MemberSequence, SliceValue, Sugar
 from .types import (
     ANY,
     INT,
@@ -26,6 +27,7 @@ from .types import (
     ListType,
     OptionalType,
     TupleType,
+    Type,
 )
 
 __all__ = ["Located", "Subscripts"]
@@ -53,9 +55,11 @@ class Located:
 class Subscripts(Iteration):
     """Reading with brackets."""
 
-    def subscript(self, node: tree.Subscript) -> Sugar:
+    def subscript(self, node: tree.Subscript, hint: Type | None = None) -> Sugar:
         """The typed form of `value[indices]`."""
         owner = self.sugared(node.value)
+        if isinstance(owner, MemberSequence):
+            return self.member_item(owner, node)
         value = self.value(owner, node.value.span)
         if value.type is UNKNOWN:
             for index in node.indices:
@@ -63,6 +67,8 @@ class Subscripts(Iteration):
             return self.unknown(node.span)
         if len(node.indices) > 1 or value.type == TENSOR:
             return self._tensor_item(value, node)
+        if container_kind(value.type):
+            return self.container_item(value, node, hint)
         index = node.indices[0]
         if isinstance(index, tree.Slice):
             return self._slice(value, self.slice_value(index), node.span)

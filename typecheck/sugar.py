@@ -6,19 +6,24 @@ the checker gets from an expression; only a `typed.Expr` can be kept in a graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..frontend.source import Span
 from . import typed
 from .functions import Function
-from .names import Meaning
+from .names import Meaning, PythonName
 
 __all__ = [
     "BoundMethod",
     "BoundOperator",
+    "BoundOverloads",
+    "BoundPython",
+    "ContainerMethod",
     "EnumerateValue",
     "ExceptionValue",
+    "Item",
     "Iterated",
+    "MemberSequence",
     "RangeValue",
     "SliceValue",
     "StaticMethod",
@@ -99,13 +104,55 @@ class ExceptionValue:
     span: Span
 
 
-Iterated = typed.Expr | RangeValue | EnumerateValue | ZipValue
+@dataclass(frozen=True, slots=True)
+class BoundPython:
+    """A method left to Python, with its object."""
+
+    receiver: typed.Expr
+    meaning: PythonName
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOverloads:
+    """A method of several signatures, tried in order."""
+
+    receiver: typed.Expr
+    functions: tuple[Function, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerMethod:
+    """`self.heads.items`, `self.children`: its call gives a `MemberSequence`."""
+
+    receiver: typed.Expr
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSequence:
+    """The members of a module, `cut` by slices; `form` is the method that gives them."""
+
+    span: Span
+    receiver: typed.Expr
+    form: str
+    cut: slice = field(default_factory=lambda: slice(None))
+
+
+Item = typed.Expr | tuple["Item", ...]
+"""What one turn of a loop binds: a value, or for `zip` one for each part."""
+
+Iterated = typed.Expr | RangeValue | EnumerateValue | ZipValue | MemberSequence
 
 Sugar = (
     typed.Expr
     | Meaning
     | BoundOperator
     | BoundMethod
+    | BoundPython
+    | BoundOverloads
+    | ContainerMethod
+    | MemberSequence
     | StaticMethod
     | RangeValue
     | EnumerateValue
@@ -123,6 +170,11 @@ _WORDS = {
     "ExceptionClass": "exception",
     "BoundOperator": "builtin",
     "BoundMethod": "method",
+    "BoundOverloads": "method",
+    "BoundPython": "python value",
+    "PythonName": "python value",
+    "ContainerMethod": "method",
+    "MemberSequence": "module",
     "StaticMethod": "function",
     "RangeValue": "range",
     "EnumerateValue": "iterabletree",

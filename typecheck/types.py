@@ -315,6 +315,12 @@ class ClassType(Type):
                 found = find(name)
         return found
 
+    def magic(self, name: str) -> Function | None:
+        """A method that an operator or builtin calls; of a live module only if it is compiled."""
+        if self.is_live:
+            return self.methods.get(name)
+        return self.method(name)
+
     def other(self, name: str) -> Meaning | None:
         """What an attribute that is no value stands for; None if there is none."""
         for find in self.others:

@@ -12,6 +12,8 @@ from .classes import interface
 from .decorators import Attribute, annotate, export, ignore, is_scripting, unused
 from .function import ScriptFunction, ScriptMethod
 from .module import RecursiveScriptModule, ScriptModule
+from .overloads import overload as _overload
+from .overloads import overload_method as _overload_method
 from .resolver import register_special
 from .script import script, script_method
 from .session import collecting
@@ -25,6 +27,8 @@ __all__ = [
     "ScriptMethod",
     "ScriptModule",
     "ScriptWarning",
+    "_overload",
+    "_overload_method",
     "annotate",
     "collecting",
     "export",

@@ -23,6 +23,7 @@ from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import ClassType, EnumType, InterfaceType, Type
 from .compile import compile_function
+from .grad_modes import STAND_INS
 from .python_types import type_of_class
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver
@@ -39,6 +40,7 @@ _known: WeakKeyDictionary[type, Type] = WeakKeyDictionary()
 def class_type(cls: type) -> Type | None:
     """The type of a Python class: an interface, enumeration or script class, compiled now if that
     has not happened; None for a class that cannot be compiled."""
+    cls = STAND_INS.get(cls, cls)
     found = _known.get(cls)
     if found is not None:
         return found

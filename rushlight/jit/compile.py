@@ -10,22 +10,32 @@ Nothing is compiled before its signature or graph is needed: `Function.define` w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..frontend import tree
+from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
 from ..interpreter.run import evaluate
 from ..ir.define import define_function
 from ..ops.table import TABLE
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType
+from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
-from .resolver import LiveResolver
+from .resolver import LiveResolver, overloading
 from .session import compiling
 
-__all__ = ["compile_function", "method_function"]
+__all__ = [
+    "compile_function",
+    "define_with",
+    "method_function",
+    "overloaded_functions",
+    "overloaded_methods",
+]
 
+_overloaded: WeakKeyDictionary[Callable[..., Any], tuple[Function, ...]] = WeakKeyDictionary()
 _functions: WeakKeyDictionary[Callable[..., Any], Function] = WeakKeyDictionary()
 
 
@@ -41,6 +51,60 @@ def compile_function(python: Callable[..., Any]) -> Function:
 def method_function(cls: ClassType, name: str, python: Callable[..., Any]) -> Function:
     """A method of a module's class, from the Python method's function."""
     return Function(f"{cls.qualified_name}.{name}", define=_define, python=python, owner=cls)
+
+
+def overloaded_functions(
+    python: Callable[..., Any], declared: Sequence[Callable[..., Any]]
+) -> tuple[Function, ...]:
+    """A function once for each of its declared signatures."""
+    known = _overloaded.get(python)
+    if known is None:
+        known = tuple(
+            _overload(mangled(qualified_name(python)), python, one, None) for one in declared
+        )
+        _overloaded[python] = known
+    return known
+
+
+def overloaded_methods(
+    cls: ClassType, name: str, python: Callable[..., Any], declared: Sequence[Callable[..., Any]]
+) -> tuple[Function, ...]:
+    """A method once for each of its declared signatures: `name__0`, `name__1` and so on."""
+    found = []
+    for number, one in enumerate(declared):
+        numbered = f"{name}__{number}"
+        if numbered not in cls.methods:
+            qualified = f"{cls.qualified_name}.{numbered}"
+            cls.methods[numbered] = _overload(qualified, python, one, cls)
+        found.append(cls.methods[numbered])
+    return tuple(found)
+
+
+overloading.append(overloaded_functions)
+
+
+def _overload(
+    name: str, python: Callable[..., Any], declared: Callable[..., Any], owner: ClassType | None
+) -> Function:
+    def define(function: Function) -> None:
+        define_with(
+            function, python, lambda c: tree_of_overload(python, declared, c, function.name)
+        )
+
+    return Function(name, define=define, python=python, owner=owner)
+
+
+def define_with(
+    function: Function,
+    python: Callable[..., Any],
+    read: Callable[[Collector], tree.Function | None],
+) -> None:
+    """Compile a function from the tree that `read` gives; it sees the names that `python` sees."""
+    with compiling() as collector:
+        function.tree = read(collector)
+        if function.tree is not None:
+            resolver = LiveResolver(python, compile_function)
+            define_function(function, resolver, collector, TABLE, evaluate)
 
 
 def _define(function: Function) -> None:

@@ -14,16 +14,20 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
+from ..interpreter.objects import python_classes
 from ..nn.module import Module
+from ..nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
 from ..ops.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
-from ..typecheck.types import NONE, ClassType, Type
+from ..typecheck.types import NONE, ClassType, InterfaceType, Type
+from . import decorators, overloads
 from .compile import method_function
 from .decorators import Attribute
+from .members import add_properties, container_method, find_other, is_function
 from .python_types import type_of_annotation
 from .qualified_names import mangled, qualified_name
 
-__all__ = ["concrete_type", "origin_of"]
+__all__ = ["concrete_type"]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -37,7 +41,6 @@ _INTERNAL = frozenset(
 )
 
 _types: WeakKeyDictionary[type, list[tuple[Facts, ClassType]]] = WeakKeyDictionary()
-_origins: WeakKeyDictionary[ClassType, type] = WeakKeyDictionary()
 
 
 @dataclass
@@ -45,10 +48,11 @@ class Facts:
     """All that is compiled into a module's code; equal facts, equal class type."""
 
     attributes: list[tuple[str, Type, Kind]] = field(default_factory=list)
-    modules: list[tuple[str, ClassType]] = field(default_factory=list)
+    modules: list[tuple[str, ClassType | InterfaceType]] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
     functions: dict[str, object] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    hooks: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Facts):
@@ -58,12 +62,9 @@ class Facts:
     def _key(self) -> tuple[object, ...]:
         constants = {name: (type(value), value) for name, value in self.constants.items()}
         functions = {name: id(value) for name, value in self.functions.items()}
-        return (self.attributes, self.modules, constants, functions, sorted(self.missing))
-
-
-def origin_of(cls: ClassType) -> type | None:
-    """The Python class that a class type was made from."""
-    return _origins.get(cls)
+        hooks = [[id(hook) for hook in table] for table in self.hooks]
+        missing = sorted(self.missing)
+        return (self.attributes, self.modules, constants, functions, missing, hooks)
 
 
 def concrete_type(module: Module) -> ClassType:
@@ -82,23 +83,48 @@ def concrete_type(module: Module) -> ClassType:
 
 
 def _make(module: Module, facts: Facts) -> ClassType:
-    cls = ClassType(mangled(qualified_name(type(module))), is_module=True)
+    cls = ClassType(
+        mangled(qualified_name(type(module))),
+        is_module=True,
+        container=_container(module),
+        is_live=True,
+    )
     for name, type_, kind in facts.attributes:
         cls.add_attribute(name, type_, kind)
     for name, submodule in facts.modules:
         cls.add_attribute(name, submodule)
     cls.constants.update(facts.constants)
     cls.missing.update(facts.missing)
-    cls.finder.append(lambda name: _find_method(cls, module, facts, name))
-    _origins[cls] = type(module)
+    cls.finder.append(lambda name: _find_method(cls, module, name))
+    cls.others.append(lambda name: find_other(cls, type(module), facts.functions, name))
+    add_properties(cls, type(module))
+    for hooks, found in zip((cls.forward_pre_hooks, cls.forward_hooks), facts.hooks, strict=True):
+        hooks.extend(method_function(cls, hook.__name__, hook) for hook in found)
+    python_classes[cls] = type(module)
     return cls
 
 
-def _find_method(cls: ClassType, module: Module, facts: Facts, name: str) -> Function | None:
+def _container(module: Module) -> str:
+    """The kind of container that a module is; "" for all others."""
+    for kind in (ModuleList, Sequential, ModuleDict, ParameterList):
+        if isinstance(module, kind):
+            return kind.__name__
+    return ""
+
+
+def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
     """A method that compiled code reaches: the Python class's, found when it is first asked for."""
+    synthetic = container_method(cls, module, name)
+    if synthetic is not None:
+        cls.methods[name] = synthetic
+        return synthetic
     scripted = getattr(type(module), "_script_methods", {})
     python = scripted.get(name) or inspect.getattr_static(type(module), name, None)
     if not inspect.isfunction(python) or getattr(Module, name, None) is python:
+        return None
+    if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED):
+        return None
+    if overloads.overloads_of(python):
         return None
     method = method_function(cls, name, python)
     cls.methods[name] = method
@@ -115,7 +141,11 @@ def _gather(module: Module) -> Facts:
         if submodule is None:
             facts.attributes.append((name, NONE, "attribute"))
         else:
-            facts.modules.append((name, concrete_type(submodule)))
+            wanted = type_of_annotation(annotations.get(name)) if name in annotations else None
+            inner = concrete_type(submodule)
+            facts.modules.append((name, wanted if isinstance(wanted, InterfaceType) else inner))
+    facts.hooks[0].extend(module._forward_pre_hooks.values())
+    facts.hooks[1].extend(module._forward_hooks.values())
     _gather_constants(module, facts, annotations)
     _gather_attributes(module, facts, annotations)
     return facts
@@ -192,7 +222,7 @@ def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, Any]
             continue
         if name in taken or name in facts.constants:
             continue
-        if inspect.isfunction(value):
+        if callable(value) and not isinstance(value, type) and is_function(value):
             facts.functions[name] = value
             continue
         found, inferred = _type_of(name, value, annotations)

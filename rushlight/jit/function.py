@@ -17,7 +17,7 @@ from ..serialization.save import save_function, save_function_to_buffer
 from ..typecheck.functions import Function
 from ..typecheck.schema import Signature
 
-__all__ = ["ScriptFunction", "ScriptMethod"]
+__all__ = ["ScriptFunction", "ScriptHook", "ScriptMethod"]
 
 
 class _Compiled:
@@ -114,3 +114,11 @@ class ScriptMethod(_Compiled):
 
     def __repr__(self) -> str:
         return f"<rushlight.jit.ScriptMethod {self.qualified_name}>"
+
+
+class ScriptHook(ScriptFunction):
+    """A compiled hook of a module: `hook(module, inputs)` or `hook(module, inputs, output)`."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.__name__ = function.name

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
 
-from ..interpreter.objects import ScriptObject
+from ..frontend.exceptions import trimmed
+from ..interpreter.objects import ScriptObject, module_handles
 from ..interpreter.values import from_machine, to_machine
 from ..ir.graph import Graph
 from ..nn.module import Module
 from ..ops.tensor import Tensor
 from ..serialization.save import save_archive, save_to_buffer
-from ..typecheck.types import ClassType
-from .function import ScriptMethod
+from ..typecheck.types import ClassType, InterfaceType
+from .function import ScriptHook, ScriptMethod
 
 __all__ = ["RecursiveScriptModule", "ScriptMeta", "ScriptModule", "SlotView", "wrap"]
 
@@ -137,7 +138,20 @@ class RecursiveScriptModule(ScriptModule):
         own["_parameters"] = SlotView(target, "parameter")
         own["_buffers"] = SlotView(target, "buffer")
         own["_modules"] = dict(_submodules(target))
+        for table, hooks in (
+            (self._forward_pre_hooks, target.cls.forward_pre_hooks),
+            (self._forward_hooks, target.cls.forward_hooks),
+        ):
+            table.update((number, ScriptHook(hook)) for number, hook in enumerate(hooks))
         target.handle = self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`, and the hooks around it.
+
+        Raises: as `ScriptFunction.__call__`.
+        """
+        with trimmed():
+            return super().__call__(*args, **kwargs)
 
     @property
     def original_name(self) -> str:
@@ -196,12 +210,17 @@ class RecursiveScriptModule(ScriptModule):
 
     def __setattr__(self, name: str, value: Any) -> None:
         target: ScriptObject = self.__dict__["_c"]
+        attribute = target.cls.attributes.get(name)
+        wanted = attribute.type if attribute is not None else None
+        if isinstance(wanted, InterfaceType) and isinstance(value, RecursiveScriptModule):
+            target.slots[target.cls.slot(name)] = to_machine(value, wanted)
+            self._modules[name] = value
+            return
         if name in self._modules:
             raise RuntimeError(
                 f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to "
                 f"replace existing module '{name}': {value}"
             )
-        attribute = target.cls.attributes.get(name)
         if attribute is None:
             object.__setattr__(self, name, value)
         elif isinstance(value, Tensor):
@@ -235,9 +254,9 @@ class RecursiveScriptModule(ScriptModule):
 
 def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:
     for name, attribute in target.cls.attributes.items():
-        if isinstance(attribute.type, ClassType) and attribute.type.is_module:
-            value = target.slots[target.cls.slot(name)]
-            assert isinstance(value, ScriptObject)
+        value = target.slots[target.cls.slot(name)]
+        of_module = isinstance(attribute.type, ClassType | InterfaceType)
+        if of_module and isinstance(value, ScriptObject) and value.cls.is_module:
             yield name, wrap(value)
 
 
@@ -246,3 +265,6 @@ def wrap(target: ScriptObject) -> Module:
     if isinstance(target.handle, Module):
         return target.handle
     return RecursiveScriptModule(target)
+
+
+module_handles.append(wrap)

@@ -10,26 +10,44 @@ import builtins
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..frontend.source import Span
+from ..interpreter.objects import python_classes
+from ..nn.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
-from ..typecheck.functions import Function
+from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,
     ExceptionClass,
     FunctionName,
     Meaning,
     OperatorName,
+    OverloadedFunction,
+    PythonName,
     SpecialForm,
     TypeName,
     Unusable,
 )
-from ..typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, Type
+from ..typecheck.schema import Argument, Signature
+from ..typecheck.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    ClassType,
+    Type,
+)
 from . import decorators
 from .builtin_functions import builtin_meaning
+from .overloads import overloads_of
 from .python_types import type_of_annotation, type_of_class
 
 __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
@@ -129,9 +147,39 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     operator = getattr(value, "operator_name", None)
     if isinstance(operator, str):
         return OperatorName(operator)
+    if isinstance(value, type) and issubclass(value, Module):
+        return ModuleClass(value, compile)
     if isinstance(value, types.ModuleType):
         return LiveNamespace(value, compile)
     return _function(value, compile) or _unusable(value, name)
+
+
+@dataclass(frozen=True)
+class ModuleClass:
+    """A class of modules: its static methods can be called, and `isinstance` knows it."""
+
+    cls: type
+    compile: CompileFunction
+
+    @property
+    def title(self) -> str:
+        return self.cls.__name__
+
+    def member(self, name: str, span: Span) -> Meaning | None:
+        """See `typecheck.names.Namespace`."""
+        found = inspect.getattr_static(self.cls, name, None)
+        if isinstance(found, staticmethod):
+            return FunctionName(self.compile(found.__func__))
+        return None
+
+    def names(self) -> Iterable[str]:
+        """See `typecheck.names.Namespace`."""
+        return [n for n, v in vars(self.cls).items() if isinstance(v, staticmethod)]
+
+    def has_instance(self, type: Type) -> bool:
+        """Whether a live module of a type is of this class."""
+        origin = python_classes.get(type) if isinstance(type, ClassType) else None
+        return origin is not None and issubclass(origin, self.cls)
 
 
 def _annotation(value: Any) -> Meaning | None:
@@ -169,22 +217,53 @@ def _value(value: Any, constant: bool) -> Meaning | None:
     return None
 
 
+overloading: list[Callable[[Any, Sequence[Any]], tuple[Function, ...]]] = []
+"""What compiles a function of several signatures; `compile` puts it here."""
+
+
+def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = False) -> PythonName:
+    """A function left to Python; with a receiver, a method that gets its object first.
+
+    As in torch, the annotations are all that is known of it; without any all is tensors.
+    """
+    function = getattr(python, "__func__", python)
+    names = getattr(function, "__globals__", {})
+    parameters = list(inspect.signature(function).parameters.values())
+    arguments = [
+        Argument(p.name, _annotated(p.annotation, names), keyword_only=p.kind is p.KEYWORD_ONLY)
+        for p in parameters
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if receiver is not None:
+        arguments[0] = Argument(arguments[0].name, receiver)
+    returned = inspect.signature(function).return_annotation
+    returns = (Argument("", _annotated(returned, names)),)
+    name = str(getattr(function, "__name__", "python"))
+    signature = Signature(name, "", tuple(arguments), returns)
+    return PythonName(PythonFunction(name, function, signature), receiver is not None, dropped)
+
+
+def _annotated(annotation: Any, names: Mapping[str, Any]) -> Type:
+    if annotation is inspect.Parameter.empty:
+        return TENSOR
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, dict(names))
+        except (NameError, AttributeError, SyntaxError, TypeError):
+            return TENSOR
+    return type_of_annotation(annotation) or ANY
+
+
 def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     scripted = getattr(value, "_rushlight_function", None)
     if isinstance(scripted, Function):
         return FunctionName(scripted)
     mark = decorators.modifier(value)
-    if mark == decorators.UNUSED:
-        return SpecialForm("unused")
-    if mark == decorators.IGNORE:
-        return Unusable(
-            f"Could not export Python function call '{getattr(value, '__name__', value)}'. Remove "
-            "calls to Python functions before export. Did you forget to add @script or "
-            "@script_method annotation? If this is a nn.ModuleList, add it to __constants__",
-            code="not-scriptable",
-            message=f"`{getattr(value, '__name__', value)}` is left to Python by `ignore`, "
-            "which scripted code cannot call yet",
-        )
+    if mark in (decorators.IGNORE, decorators.UNUSED) and callable(value):
+        return python_name(value, dropped=mark == decorators.UNUSED)
+    declared = overloads_of(value) if inspect.isfunction(value) else []
+    if declared:
+        return OverloadedFunction(overloading[0](value, declared))
     if inspect.isfunction(value):
         return FunctionName(compile(value))
     return None

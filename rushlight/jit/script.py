@@ -19,6 +19,8 @@ from .compile import compile_function
 from .concrete import concrete_type
 from .decorators import Attribute
 from .function import ScriptFunction
+from .hook_checks import check_hooks
+from .members import container_method
 from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
 from .session import CompilationFailed, compiling
 
@@ -118,9 +120,21 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
         inner = target.slots[target.cls.slot(name)] if submodule is not None else None
         if submodule is not None and isinstance(inner, ScriptObject):
             _compile_methods(inner, submodule)
+    for getter, setter in target.cls.properties.values():
+        for function in (getter, setter):
+            if function is not None:
+                function.ensure_defined()
     for name in _entry_points(module):
         method = target.cls.method(name)
         if method is not None:
+            method.ensure_defined()
+    for hook in (*target.cls.forward_pre_hooks, *target.cls.forward_hooks):
+        hook.ensure_defined()
+    check_hooks(target.cls)
+    for name in ("__len__", "__contains__"):
+        method = container_method(target.cls, module, name)
+        if method is not None and name not in target.cls.methods:
+            target.cls.methods[name] = method
             method.ensure_defined()
 
 

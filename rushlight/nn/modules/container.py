@@ -155,7 +155,7 @@ class Sequential(_Numbered):
             raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
         return times
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input):  # type: ignore[no-untyped-def]
         for module in self:
             input = module(input)
         return input

@@ -1,0 +1,99 @@
+"""Whether the hooks of a module fit its `forward`."""
+
+from __future__ import annotations
+
+from ..typecheck.functions import Function
+from ..typecheck.relations import equal
+from ..typecheck.types import NONE, ClassType, TupleType, Type
+
+__all__ = ["check_hooks"]
+
+
+def check_hooks(cls: ClassType) -> None:
+    """Compare the signatures of a module's hooks with that of `forward`; all must be compiled.
+
+    Raises:
+        RuntimeError: one does not fit; the text is torch's.
+    """
+    forward = cls.methods.get("forward")
+    if forward is None or not (cls.forward_pre_hooks or cls.forward_hooks):
+        return
+    given = TupleType(tuple(a.type for a in forward.signature.arguments[1:]))
+    for hook in cls.forward_pre_hooks:
+        if hook.graph is not None:
+            _check_pre_hook(cls, hook, given)
+    output = forward.signature.returns[0].type
+    for hook in cls.forward_hooks:
+        if hook.graph is not None:
+            _check_hook(cls, hook, given, output)
+            result = hook.signature.returns[0].type
+            output = output if result is NONE else result
+
+
+def _check_pre_hook(cls: ClassType, hook: Function, given: TupleType) -> None:
+    title = f"Pre-hook '{hook.name}' on module '{cls.name}'"
+    single = f"'{given.elements[0].annotation_str}', " if len(given.elements) == 1 else ""
+    expected = (
+        f"This error occurred while scripting the forward pre-hook '{hook.name}' on module "
+        f"'{cls.name}'. If you did not want to script this pre-hook remove it from the original NN "
+        f"module before scripting. Pre-hooks for module '{cls.name}' are expected to have the "
+        f"following signature: {hook.name}(self, input: {given.annotation_str}) with a return type "
+        f"of either 'None', {single}or '{given.annotation_str}'."
+    )
+    _check_count(hook, 2, title, expected)
+    _check_input(hook, given, title, expected)
+    returned = hook.signature.returns[0].type
+    allowed: list[Type] = [NONE, given, *(given.elements if single else ())]
+    if not any(equal(returned, one) for one in allowed):
+        raise RuntimeError(
+            f"{title} returned the wrong type of: '{returned.annotation_str}'.\n{expected}\n"
+        )
+
+
+def _check_hook(cls: ClassType, hook: Function, given: TupleType, output: Type) -> None:
+    title = f"Hook '{hook.name}' on module '{cls.name}'"
+    expected = (
+        f"This error occurred while scripting the forward hook '{hook.name}' on module {cls.name}. "
+        "If you did not want to script this hook remove it from the original NN module before "
+        "scripting. This hook was expected to have the following signature: "
+        f"{hook.name}(self, input: {given.annotation_str}, output: {output.annotation_str}). The "
+        "type of the output arg is the returned type from either the forward method or the "
+        "previous hook if it exists. Note that hooks can return anything, but if the hook is on a "
+        "submodule the outer module is expecting the same return type as the submodule's forward."
+    )
+    _check_count(hook, 3, title, expected)
+    _check_input(hook, given, title, expected)
+    found = hook.signature.arguments[2].type
+    if not equal(found, output):
+        raise RuntimeError(
+            f"{title} has the wrong type for the output argument. Received type: "
+            f"'{found.annotation_str}'. Expected type: '{output.annotation_str}'.\n{expected}\n"
+        )
+
+
+def _check_count(hook: Function, wanted: int, title: str, expected: str) -> None:
+    count = len(hook.signature.arguments)
+    if count != wanted:
+        raise RuntimeError(
+            f"{title} was expected to only have exactly {wanted} inputs but it had {count} inputs. "
+            f"{expected}\n"
+        )
+
+
+def _check_input(hook: Function, given: TupleType, title: str, expected: str) -> None:
+    found = hook.signature.arguments[1].type
+    if not isinstance(found, TupleType):
+        raise RuntimeError(
+            f"{title} expected the input argument to be typed as a Tuple but found type: "
+            f"'{found.annotation_str}' instead.\n{expected}\n"
+        )
+    if len(found.elements) != len(given.elements):
+        raise RuntimeError(
+            f"{title} has the wrong number of contained types for the input argument's Tuple. "
+            f"Received type: '{found.annotation_str}'.\n{expected}\n"
+        )
+    if not all(equal(a, b) for a, b in zip(found.elements, given.elements, strict=True)):
+        raise RuntimeError(
+            f"{title} has the wrong inner types for the input tuple argument. Received type: "
+            f"'{found.annotation_str}'.\n{expected}\n"
+        )

@@ -1,0 +1,102 @@
+"""What a live module has besides slots and methods: properties, functions, calls of Python."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..frontend.from_text import function_trees
+from ..nn.module import Module
+from ..nn.modules.container import ModuleDict, ModuleList, Sequential
+from ..typecheck.functions import Function
+from ..typecheck.names import FunctionName, Meaning, OverloadedFunction
+from ..typecheck.types import ClassType
+from . import decorators
+from .compile import (
+    compile_function,
+    define_with,
+    method_function,
+    overloaded_methods,
+)
+from .overloads import overloads_of
+from .resolver import meaning_of, python_name
+
+__all__ = ["add_properties", "container_method", "find_other", "is_function"]
+
+
+def is_function(value: object) -> bool:
+    """Whether an attribute of a module is a function that script can call by its name."""
+    return (
+        inspect.isfunction(value)
+        or hasattr(value, "_rushlight_function")
+        or isinstance(getattr(value, "operator_name", None), str)
+    )
+
+
+def find_other(
+    cls: ClassType, python: type, functions: dict[str, object], name: str
+) -> Meaning | None:
+    """What an attribute that is neither a slot nor a method of a module stands for."""
+    if name in functions:
+        return meaning_of(functions[name], name, compile_function, constant=True)
+    found = inspect.getattr_static(python, name, None)
+    if isinstance(found, staticmethod):
+        return FunctionName(compile_function(found.__func__))
+    if not inspect.isfunction(found) or getattr(Module, name, None) is found:
+        return None
+    mark = decorators.modifier(found)
+    if mark in (decorators.IGNORE, decorators.UNUSED):
+        return python_name(found, receiver=cls, dropped=mark == decorators.UNUSED)
+    declared = overloads_of(found)
+    if declared:
+        return OverloadedFunction(overloaded_methods(cls, name, found, declared))
+    return None
+
+
+def add_properties(cls: ClassType, python: type) -> None:
+    """The properties of a module's Python class as calls of their functions."""
+    unused = getattr(python, "__jit_unused_properties__", ())
+    for name, member in inspect.getmembers(python, lambda m: isinstance(m, property)):
+        if name in unused or hasattr(Module, name) or member.fget is None:
+            continue
+        if decorators.modifier(member.fget) in (decorators.IGNORE, decorators.UNUSED):
+            continue
+        getter = method_function(cls, f"__{name}_getter", member.fget)
+        setter = None
+        if member.fset is not None:
+            setter = method_function(cls, f"__{name}_setter", member.fset)
+        cls.properties[name] = getter, setter
+        for function in (getter, setter):
+            if function is not None:
+                cls.methods[function.name] = function
+
+
+def container_method(cls: ClassType, module: Module, name: str) -> Function | None:
+    """`__len__` and `__contains__` of containers, whose answers are known now."""
+    if name == "__len__" and isinstance(module, ModuleList | Sequential | ModuleDict):
+        text = f"def __len__(self):\n   return {len(module)}\n"
+    elif name == "__contains__" and isinstance(module, ModuleDict):
+        keys = list(module.keys())
+        test = f"key in {keys!r}" if keys else "False"
+        text = f"def __contains__(self, key: str):\n   return {test}\n"
+    else:
+        return None
+    return method_from_text(cls, text)
+
+
+def method_from_text(
+    cls: ClassType, text: str, resolve: Callable[..., Any] | None = None
+) -> Function:
+    """A method written as text; `resolve` is a function whose names it sees."""
+
+    def define(function: Function) -> None:
+        define_with(function, resolve or method_from_text, lambda c: _first(text, c))
+
+    name = text.split("(")[0].removeprefix("def ").strip()
+    return Function(f"{cls.qualified_name}.{name}", define=define, owner=cls)
+
+
+def _first(text: str, collector: Any) -> Any:
+    found = function_trees(text, collector)
+    return found[0] if found else None
