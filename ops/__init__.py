@@ -3,6 +3,11 @@
 Importing this part fills the table: each family file declares its operators there.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
 from . import (
     activation,
     adaptive_pool,
@@ -10,8 +15,10 @@ from . import (
     attention,
     average_pool,
     batch_norm,
+    blends,
     class_losses,
     comparison,
+    complex_numbers,
     containers,
     convert,
     convolution,
@@ -23,7 +30,9 @@ from . import (
     einsum,
     elementwise,
     embedding,
+    factorisations,
     fold,
+    futures,
     grad_mode,
     grid_sample,
     histogram,
@@ -31,6 +40,7 @@ from . import (
     interpolate,
     join,
     leaky_noise,
+    ldl,
     linalg,
     losses,
     maths,
@@ -41,6 +51,8 @@ from . import (
     output,
     packed_sequence,
     pad,
+    pairs,
+    polynomials,
     products,
     query,
     random_ops,
@@ -51,8 +63,11 @@ from . import (
     scatter,
     shape,
     sorting,
+    special,
+    spectral,
     strides,
     strings,
+    triangular,
     unpool,
     view_copies,
     weight_norm,
@@ -65,8 +80,10 @@ __all__ = [
     "attention",
     "average_pool",
     "batch_norm",
+    "blends",
     "class_losses",
     "comparison",
+    "complex_numbers",
     "containers",
     "convert",
     "convolution",
@@ -79,6 +96,7 @@ __all__ = [
     "elementwise",
     "embedding",
     "fold",
+    "futures",
     "grad_mode",
     "grid_sample",
     "histogram",
@@ -86,6 +104,7 @@ __all__ = [
     "interpolate",
     "join",
     "leaky_noise",
+    "ldl",
     "linalg",
     "losses",
     "maths",
@@ -96,6 +115,8 @@ __all__ = [
     "output",
     "packed_sequence",
     "pad",
+    "pairs",
+    "polynomials",
     "products",
     "query",
     "random_ops",
@@ -106,9 +127,21 @@ __all__ = [
     "scatter",
     "shape",
     "sorting",
+    "special",
     "strides",
+    "factorisations",
+    "spectral",
+    "triangular",
     "strings",
     "unpool",
     "view_copies",
     "weight_norm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""
+    if name not in ("aten", "prim"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    found = globals()[name] = import_module(".packets", __name__).Namespace(name)
+    return found

@@ -13,8 +13,8 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .pointwise import cast, in_place, number_as
-from .promotion import kind, result_dtype
-from .reduce import sum_over
+from .promotion import result_dtype
+from .reduce import sum_over, total
 from .table import operator
 
 __all__: list[str] = []
@@ -101,7 +101,15 @@ def chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
         raise OperatorError("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
         raise OperatorError("_chunk_cat expects positive num_chunks")
+    if not all(tensor.size for tensor in tensors):
+        raise OperatorError("_chunk_cat expects non-empty tensor")
     axis = wrap_dim(dim, tensors[0].ndim)
+    if any(axis >= tensor.ndim for tensor in tensors):
+        raise OperatorError("_chunk_cat expects dim < ndim for all input tensors")
+    if any(tensor.shape[:axis] != tensors[0].shape[:axis] for tensor in tensors):
+        raise OperatorError(
+            "_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors"
+        )
     parts = []
     for tensor in tensors:
         size = tensor.shape[axis]
@@ -252,15 +260,6 @@ def matrix_h(self: Array) -> Array:
     return adjoint(self) if self.ndim else np.conjugate(self)
 
 
-@operator(
-    "aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
-    "aten::resolve_neg(Tensor(a) self) -> Tensor(a)",
-)
-def resolved(self: Array) -> Array:
-    """The tensor itself: nothing here is conjugated or negated only when it is read."""
-    return self
-
-
 # --------------------------------------------------------------------------- diagonals
 
 
@@ -362,8 +361,7 @@ def sum_to_size(self: Array, size: Sequence[int]) -> Array:
             f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.",
             code="shape-mismatch",
         )
+    if not size:
+        return total(self, None)
     axes = [dim for dim in range(self.ndim) if dim < new or size[dim - new] != self.shape[dim]]
-    if not axes:
-        return self
-    kept = sum_over(self, axes, True, None if kind(self.dtype) < 2 else dtype_of(self).number)
-    return kept.reshape(size)
+    return sum_over(self, axes, True, None).reshape(size) if axes else self

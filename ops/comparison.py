@@ -89,6 +89,13 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
             code="dtype-mismatch",
             headline=f"`self` is `{dtype_of(self)}` and `other` is `{dtype_of(other)}`",
         )
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise OperatorError(
+                f"{name} must be greater than or equal to zero, but got {value:g}",
+                headline=f"`{name}` is {value:g}, it must not be negative",
+                roles={name: "must not be negative"},
+            )
     checked_broadcast(self.shape, other.shape)
     close = np.equal(self, other)
     if equal_nan and kind(self.dtype) >= 2:

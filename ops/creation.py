@@ -261,6 +261,9 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
     wanted = float_dtype(dtype)
+    if wanted.kind in "iu":
+        first, last = (int(number_as(each, wanted)) for each in (start, end))
+        return _linspace(first, last, steps, np.dtype(np.float64)).astype(wanted)
     if wanted.kind not in "fc" or wanted.itemsize < 4:
         return _linspace(start, end, steps, np.dtype(np.float64)).astype(wanted)
     return _linspace(start, end, steps, wanted)
@@ -293,6 +296,8 @@ def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
 def logspace(
     start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: Any
 ) -> Array:
+    if steps < 0:
+        raise OperatorError("number of steps must be non-negative")
     exponents = _linspace(start, end, steps, np.dtype(np.float64))
     return np.power(base, exponents).astype(float_dtype(dtype))
 
@@ -421,15 +426,3 @@ def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -
 @operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
 def scalar_tensor(s: Scalar, dtype: int | None, *options: Any) -> Array:
     return number_as(s, float_dtype(dtype))
-
-
-@operator("aten::complex(Tensor real, Tensor imag) -> Tensor")
-def complex_tensor(real: Array, imag: Array) -> Array:
-    if real.dtype != imag.dtype:
-        raise OperatorError(
-            "Expected object of scalar type "
-            f"{dtype_of(real).scalar_name} but got scalar type {dtype_of(imag).scalar_name} "
-            "for second argument",
-            code="dtype-mismatch",
-        )
-    return np.asarray(real + 1j * imag).astype(dtype_of(real).to_complex().numpy)

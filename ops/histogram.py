@@ -95,7 +95,8 @@ def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[Any
             )
         if low > high:
             raise OperatorError(
-                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
+                "for dimension 0"
             )
     half = number(0.5)
     return [(a - half, b + half) if a == b else (a, b) for a, b in pairs]
@@ -201,7 +202,7 @@ def histogramdd_at(
 ) -> tuple[Array, list[Array]]:
     points = _points("histogramdd", self)
     _check_weight("torch.histogramdd", points, self, weight)
-    return _count(points, bins, weight, density), [b.copy() for b in bins]
+    return _count(points, bins, weight, density), list(bins)
 
 
 @operator(f"aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, {_OPTIONS}-> Tensor[]")

@@ -17,6 +17,7 @@ from .table import operator
 __all__ = [
     "check_index",
     "check_ranks",
+    "check_scatter",
     "copy_into",
     "fill",
     "index",
@@ -179,14 +180,17 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     return np.take(self, index.reshape(-1), axis)
 
 
-def check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
+def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> None:
+    """Refuse index tensors that do not go with a tensor; `other` is its name in the message."""
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise OperatorError(
-            "Index tensor must have the same number of dimensions as input tensor",
+            f"Index tensor must have the same number of dimensions as {other} tensor",
             code="shape-mismatch",
-            headline=f"`index` has {index.ndim} dimensions, `self` has {self.ndim}",
+            headline=f"`index` has {index.ndim} dimensions, the {other} tensor {self.ndim}",
             roles={"index": f"must have {self.ndim} dimensions"},
         )
+    if other != "input":
+        return
     for dim in range(index.ndim if self.ndim else 0):
         if dim != axis and index.shape[dim] > self.shape[dim]:
             raise OperatorError(
@@ -195,6 +199,42 @@ def check_ranks(self: Array, index: Array, axis: int, name: str) -> None:
                 code="shape-mismatch",
                 headline=f"`index` is larger than `self` in dimension {dim}",
             )
+
+
+def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> int:
+    """The dimension that `scatter` and its kin write along.
+
+    Raises:
+        OperatorError: the tensors do not go together.
+    """
+    axis = wrap_dim(dim, self.ndim)
+    if not index.size:
+        return axis
+    source = src if isinstance(src, np.ndarray) else None
+    if source is not None and source.dtype != self.dtype:
+        raise OperatorError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype",
+            code="dtype-mismatch",
+            headline=f"`src` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
+            roles={"src": f"must be `{dtype_of(self)}`"},
+        )
+    check_ranks(self, index, axis, "self")
+    if source is not None:
+        check_ranks(source, index, axis, "src")
+    for d in range(index.ndim if self.ndim else 0):
+        too_large = d != axis and index.shape[d] > self.shape[d]
+        if too_large or (source is not None and source.ndim and index.shape[d] > source.shape[d]):
+            largest = (
+                "" if source is None else f" and to be no larger size than src {list(source.shape)}"
+            )
+            raise OperatorError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
+                f"apart from dimension {axis}{largest}",
+                code="shape-mismatch",
+                headline=f"`index` is too large in dimension {d}",
+            )
+    check_index(self, dim, index, name)
+    return axis
 
 
 def positions(index: Array, axis: int) -> tuple[Array, ...]:
@@ -207,7 +247,7 @@ def positions(index: Array, axis: int) -> tuple[Array, ...]:
 @operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
-    check_ranks(self, index, axis, "gather")
+    check_ranks(self, index, axis)
     check_index(self, dim, index, "gather")
     if not index.size:
         return np.empty(index.shape, self.dtype)
@@ -239,20 +279,15 @@ def masked_select(self: Array, mask: Array) -> Array:
 
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
-    axis = wrap_dim(dim, self.ndim)
-    check_index(self, dim, index, "scatter")
+    axis = check_scatter(self, dim, index, source, "scatter")
     if not index.size:
         return self
     if isinstance(source, np.ndarray):
-        if source.dtype != self.dtype:
-            raise OperatorError(
-                "scatter(): Expected self.dtype to be equal to src.dtype", code="dtype-mismatch"
-            )
-        part: Any = source[tuple(slice(n) for n in index.shape)]
+        part: Any = source[tuple(slice(n) for n in index.shape)] if source.ndim else source
     else:
         part = number_as(source, self.dtype)
     if not self.ndim:
-        self[...] = part
+        self[...] = np.reshape(part, -1)[-1]
     else:
         self[positions(index, axis)] = part
     return self
@@ -277,13 +312,13 @@ operator(
 
 
 def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
-    axis = wrap_dim(dim, self.ndim)
-    check_index(self, dim, index, "scatter_add")
-    part = src[tuple(slice(n) for n in index.shape)]
+    axis = check_scatter(self, dim, index, src, "scatter_add")
+    if not index.size:
+        return self
     if self.ndim:
-        np.add.at(self, positions(index, axis), part)
+        np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     else:
-        self[...] += part
+        self[...] += np.sum(src.reshape(-1)[: index.size])
     return self
 
 

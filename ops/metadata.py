@@ -1,10 +1,10 @@
 """Changing in place what an array is: its sizes, strides and memory.
 
-`x.t_()`, `x.resize_(...)` and `x.set_(...)` change a tensor that others hold.  The machine's tensors
-are bare arrays, and NumPy lets no array change into any other.  `become` exchanges the contents of
-two array objects: all fields of NumPy's array structure but the ones that belong to the Python
-object (its header, weak references, exported buffers).  The layout of that structure is part of
-NumPy's stable binary interface (`PyArrayObject_fields` in its C reference).
+`x.t_()`, `x.resize_(...)` and `x.set_(...)` change a tensor that others hold.  The machine's
+tensors are bare arrays, and NumPy lets no array change into any other.  `become` exchanges the
+contents of two array objects: all fields of NumPy's array structure but the ones that belong to
+the Python object (its header, weak references, exported buffers).  The layout of that structure is
+part of NumPy's stable binary interface (`PyArrayObject_fields` in its C reference).
 """
 
 from __future__ import annotations

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from .comparison import check_mask
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
-from .index import check_index, check_ranks, index, index_put, positions
+from .index import check_scatter, index, index_put, positions
 from .pointwise import cast, checked_broadcast, number_as
 from .promotion import kind
 from .table import operator
@@ -84,20 +83,11 @@ def _with_rank(array: Array) -> Array:
 def _scatter(
     name: str, self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str, own: bool
 ) -> Array:
-    axis = wrap_dim(dim, self.ndim)
+    axis = check_scatter(self, dim, index, src, name)
     if not index.size:
         return self
-    check_ranks(self, index, axis, "scatter")
-    check_index(self, dim, index, "scatter")
     target, places = _with_rank(self), _with_rank(index)
     if isinstance(src, np.ndarray):
-        if src.dtype != self.dtype:
-            raise OperatorError(
-                f"{name}(): Expected self.dtype to be equal to src.dtype",
-                code="dtype-mismatch",
-                headline=f"`src` is `{dtype_of(src)}`, `self` is `{dtype_of(self)}`",
-                roles={"src": f"must be `{dtype_of(self)}`"},
-            )
         values = _with_rank(src)[tuple(slice(n) for n in places.shape)]
     else:
         values = number_as(src, self.dtype)
@@ -380,11 +370,14 @@ def put(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
 
 @operator("aten::masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)")
 def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
-    check_mask(
-        mask,
-        "masked_scatter_ only supports boolean masks, but got mask with dtype "
-        f"{dtype_of(mask).name}",
-    )
+    if mask.dtype != np.bool_:
+        raise OperatorError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{dtype_of(mask).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`mask` must be of bools, it is `{dtype_of(mask)}`",
+            roles={"mask": "must be of bools"},
+        )
     if self.dtype != source.dtype:
         raise OperatorError(
             "masked_scatter: expected self and source to have same dtypes but got "

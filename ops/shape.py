@@ -77,7 +77,7 @@ def reshape_as(self: Array, other: Array) -> Array:
 
 @operator("aten::ravel(Tensor(a) self) -> Tensor(a)")
 def ravel(self: Array) -> Array:
-    return self.reshape(-1)
+    return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
 
 @operator("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
@@ -245,10 +245,10 @@ def numpy_t(self: Array) -> Array:
 
 
 @operator("aten::mT(Tensor(a) self) -> Tensor(a)", "aten::mT.a(Tensor(a) self) -> Tensor(a)")
-def matrix_t(self: Array) -> Array:
+def matrix_t(self: Array, name: str = "mT") -> Array:
     if self.ndim < 2:
         raise OperatorError(
-            "tensor.mT is only supported on matrices or batches of matrices. "
+            f"tensor.{name} is only supported on matrices or batches of matrices. "
             f"Got {self.ndim}-D tensor.",
             code="shape-mismatch",
         )

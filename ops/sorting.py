@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -423,7 +424,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def _rows(self: Array, axis: int) -> Array:
     """The slices along a dimension as the rows of a matrix."""
     moved = np.moveaxis(self, axis, 0) if self.ndim else self.reshape(1)
-    return moved.reshape(moved.shape[0], -1)
+    return moved.reshape(moved.shape[0], math.prod(moved.shape[1:]))
 
 
 @operator(

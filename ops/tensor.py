@@ -338,6 +338,12 @@ class Tensor:
         return Tensor._of(matrix_t(self._array))
 
     @property
+    def mH(self) -> Tensor:
+        """The conjugate transposes of matrices."""
+        turned = matrix_t(self._array, "mH")
+        return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
+
+    @property
     def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
         if self._array.ndim not in (0, 2):

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from . import jit as jit
     from . import linalg as linalg
     from . import nn as nn
+    from . import ops as ops
     from . import special as special
     from .jit.graph_text import parse_ir as parse_ir
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("fft", "jit", "linalg", "nn", "special")
+_PACKAGES = ("fft", "jit", "linalg", "nn", "ops", "special")
 _ELSEWHERE = {"parse_ir": ".jit.graph_text"}
 
 

@@ -1,0 +1,87 @@
+"""Indexing, sorting, searching, shapes and views: expressions and what torch shows for them."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded import load
+
+import rushlight
+from rushlight.ops.metadata import become
+from rushlight.ops.storage import storage_of
+
+DATA = load("families.json")
+
+
+def shown(expression: str) -> str:
+    names: dict[str, Any] = {"torch": rushlight, "nan": nan}
+    exec("\n".join(DATA["setup"]), names)
+    try:
+        return repr(eval(expression, names))
+    except Exception as error:
+        kinds = (kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return f"!{next(kinds).__name__}: {error}"
+
+
+@pytest.mark.parametrize(("expression", "wanted"), DATA["rows"], ids=lambda text: text[:60])
+def test_shown_as_in_torch(expression: str, wanted: str) -> None:
+    assert shown(expression).splitlines() == wanted.splitlines()
+
+
+# --------------------------------------------------------------------------- changed in place
+
+
+def test_an_array_that_becomes_another_keeps_its_views_alive() -> None:
+    array = np.arange(6.0).reshape(2, 3).copy()
+    view = array[0]
+    become(array, array.T)
+    assert array.shape == (3, 2)
+    array[1, 0] = 9
+    assert view.tolist() == [0, 9, 2]
+    assert storage_of(array)[1:] == (0, 6)
+
+
+def test_other_memory_leaves_old_views_as_they_were() -> None:
+    array = np.zeros(3)
+    view = array[1:]
+    become(array, np.arange(10.0))
+    assert array.tolist() == list(range(10))
+    del array
+    assert view.tolist() == [0, 0]
+
+
+def test_many_changes_do_not_pile_up() -> None:
+    array = np.arange(6.0).reshape(2, 3).copy()
+    for _ in range(1001):
+        become(array, array.T)
+    depth, owner = 0, array.base
+    while owner is not None:
+        depth, owner = depth + 1, getattr(owner, "base", None)
+    assert depth < 6
+    assert array.shape == (3, 2)
+
+
+def test_growing_keeps_the_elements() -> None:
+    tensor = rushlight.arange(4)
+    same = tensor
+    tensor.resize_(2, 3)
+    assert same.shape == (2, 3)
+    assert same.reshape(-1)[:4].tolist() == [0, 1, 2, 3]
+
+
+def test_views_share_memory_and_copies_do_not() -> None:
+    x = rushlight.arange(6).reshape(2, 3)
+    for view in (x.as_strided((2,), (3,)), rushlight.hsplit(x, 3)[1], x.unsafe_chunk(2)[1]):
+        assert np.may_share_memory(view.numpy(), x.numpy())
+    for copy in (rushlight.t_copy(x), rushlight.expand_copy(x, (2, 3)), rushlight.rot90(x, 0)):
+        assert not np.may_share_memory(copy.numpy(), x.numpy())
+
+
+def test_large_sums_at_positions() -> None:
+    source = rushlight.ones(100_000)
+    places = rushlight.arange(100_000) % 7
+    sums = rushlight.zeros(7).index_add(0, places, source)
+    assert sums.tolist() == np.bincount(np.arange(100_000) % 7).tolist()
