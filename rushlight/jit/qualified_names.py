@@ -33,6 +33,8 @@ def qualified_name(thing: object) -> str:
         return f"__torch__.{name}"
     if module.split(".")[0] == "rushlight":
         module = ".".join(["torch", *module.split(".")[1:]])
+        if module.startswith("torch.nn.functional_"):  # one module in torch, several files here
+            module = "torch.nn.functional"
     return f"__torch__.{module}.{name}"
 
 

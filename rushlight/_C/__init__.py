@@ -1,0 +1,1 @@
+"""Operators under the names that torch gives its compiled part."""
