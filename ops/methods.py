@@ -193,10 +193,16 @@ def norm(
     return eager_function("aten::linalg_vector_norm")(self, order, dim, keepdim, dtype=dtype)
 
 
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
+    found = tuple(eager_function("aten::_lu_with_info")(self, pivot, not get_infos))
+    return found if get_infos else found[:2]
+
+
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, norm, split, where):
+    for method in (to, new_tensor, nonzero, norm, lu, split, where):
         setattr(Tensor, method.__name__, method)
     for name, method in METHODS.items():
         setattr(Tensor, name, method)

@@ -164,6 +164,14 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     return eager_function("aten::chain_matmul")(list(given), **options)
 
 
+@stands_for("aten::_lu_with_info")
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
+    options = {} if out is None else {"out": out}
+    found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos, **options)
+    return tuple(found) if get_infos else tuple(found)[:2]
+
+
 @stands_for("aten::norm")
 def norm(
     input: Tensor,
@@ -257,6 +265,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"set_rng_state": set_rng_state, "default_generator": default_generator},
     **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
     **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
+    "lu": lu,
     **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
     **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
     **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},
