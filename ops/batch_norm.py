@@ -124,7 +124,7 @@ def _batch_norm(
     wide = input.astype(wide_dtype(input.dtype), copy=False)
     mean, variance = _moments(wide)
     count = input.size // channels
-    _follow(running_mean, mean, momentum)
+    _follow(running_mean, mean.astype(saved), momentum)
     _follow(running_var, variance * (count / (count - 1) if count > 1 else np.nan), momentum)
     scale = 1 / np.sqrt(variance + eps)
     return _apply(input, mean, scale, weight, bias), mean.astype(saved), scale.astype(saved)
@@ -154,6 +154,8 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Array:
+    if not input.size:
+        return input.copy()
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 

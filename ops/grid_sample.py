@@ -26,9 +26,10 @@ _ZEROS, _BORDER, _REFLECTION = 0, 1, 2
 
 def _to_places(grid: Array, size: int, align: bool) -> Array:
     """Grid coordinates, from -1 to 1 over the input, as places in a dimension."""
+    number = grid.dtype.type
     if align:
-        return (grid + 1) / 2 * (size - 1)
-    return ((grid + 1) * size - 1) / 2
+        return (grid + number(1)) * number((size - 1) / 2)
+    return (grid + number(1)) * number(size / 2) - number(0.5)
 
 
 def _clipped(at: Array, size: int) -> Array:
@@ -38,14 +39,14 @@ def _clipped(at: Array, size: int) -> Array:
 
 def _reflected(at: Array, size: int, align: bool) -> Array:
     """Thrown back at the middles of the outermost elements, or at their outer edges."""
-    low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
-    span = high - low
-    if span == 0:
+    number = at.dtype.type
+    low = number(0 if align else -0.5)
+    around = 2 * (size - 1) if align else 2 * size
+    if around <= 0:
         return np.zeros_like(at)
     away = np.abs(at - low)
-    rest = np.fmod(away, span)
-    odd = np.floor(away / span) % 2 != 0
-    return np.where(odd, span - rest + low, rest + low).astype(at.dtype)
+    extra = away - np.trunc(away / number(around)) * number(around)
+    return np.minimum(extra, number(around) - extra) + low
 
 
 def _inside(at: Array, size: int, padding: int, align: bool) -> Array:
@@ -107,13 +108,15 @@ def _sample_cubic(reader: _Reader, places: list[Array], padding: int, align: boo
     low = [np.floor(at) for at in places]
     weights = [cubic_weights(at - down) for at, down in zip(places, low, strict=True)]
     total: Array | None = None
-    for taps in product(range(4), repeat=2):
-        at = [
-            _inside(down + (tap - 1), size, padding, align)
-            for down, tap, size in zip(low, taps, reader.space, strict=True)
-        ]
-        weight = weights[0][taps[0]] * weights[1][taps[1]]
-        term = reader.read(at) * weight[:, None]
+    for down in range(4):
+        y = _inside(low[0] + (down - 1), reader.space[0], padding, align)
+        row: Array | None = None
+        for across in range(4):
+            x = _inside(low[1] + (across - 1), reader.space[1], padding, align)
+            term = reader.read([y, x]) * weights[1][across][:, None]
+            row = term if row is None else row + term
+        assert row is not None
+        term = row * weights[0][down][:, None]
         total = term if total is None else total + term
     assert total is not None
     return total
@@ -189,7 +192,8 @@ def grid_sampler(
     space = input.shape[2:]
     if not input.size or not grid.size:
         return np.zeros((*input.shape[:2], *grid.shape[1:-1]), input.dtype)
-    wide: Any = wide_dtype(input.dtype)
+    # torch rounds every step over images to their dtype, but not over volumes.
+    wide: Any = input.dtype if len(space) == 2 else wide_dtype(input.dtype)
     reader = _Reader(input.astype(wide, copy=False))
     places = [
         _to_places(grid[..., len(space) - 1 - dim].astype(wide, copy=False), size, align_corners)

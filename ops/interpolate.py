@@ -10,13 +10,14 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .resample import Filter, Taps, apply_taps, cubic, linear, nearest, smooth
+from .resample import Filter, Taps, apply_taps, apply_to_bytes, cubic, linear, nearest, smooth
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
 __all__ = ["resized"]
 
 Scales = Sequence[float | None]
+_FLOAT64: Final = np.dtype(np.float64)
 MakeTaps = Callable[[int, int, bool, float | None, np.dtype[Any]], Taps]
 
 
@@ -69,16 +70,18 @@ def resized(
         raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{word}'")
     wide = input.dtype
     if not is_nearest:
-        wide = np.dtype(np.float32) if is_bytes else wide_dtype(input.dtype)
+        wide = wide_dtype(input.dtype)
     result = input.astype(wide, copy=False)
     for place in reversed(range(len(output))):
         axis = 2 + place
         size, count = input.shape[axis], output[place]
         if size != count or scales[place] is not None or not is_nearest:
-            made = make(size, count, align, scales[place], wide)
-            result = apply_taps(result, axis, made)
             if is_bytes and not is_nearest:
-                result = np.clip(np.rint(result), 0, 255)
+                made = make(size, count, align, scales[place], _FLOAT64)
+                result = apply_to_bytes(result, axis, made)
+            else:
+                made = make(size, count, align, scales[place], wide)
+                result = apply_taps(result, axis, made)
     if result is input:
         result = input.copy()
     return follow_format(result.astype(input.dtype, copy=False), input)

@@ -172,7 +172,10 @@ def _pad_circular(self: Array, pad: Ints) -> Array:
             )
         if size + before + after < 0:
             raise OperatorError("Negative padding value is resulting in an empty dimension")
-    return _taken(self, pad, _circular)
+    crops = tuple(
+        slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
+    )
+    return _taken(self[(..., *crops)], [max(p, 0) for p in pad], _circular)
 
 
 # --------------------------------------------------------------------------- by name

@@ -29,13 +29,13 @@ class Geometry:
 _COUNTS = {1: "one", 2: "two", 3: "three"}
 
 
-def setting(values: Ints, dims: int, name: str, function: str) -> tuple[int, ...]:
+def setting(values: int | Ints, dims: int, name: str, function: str) -> tuple[int, ...]:
     """One value a dimension of space.
 
     Raises:
         OperatorError: there are as many as fit nothing.
     """
-    if len(values) not in (1, dims):
+    if not isinstance(values, int) and len(values) not in (1, dims):
         plural = f"a tuple of {_COUNTS[dims]} ints" if dims > 1 else "a tuple of one int"
         raise OperatorError(
             f"{function}: {name} must either be a single int, or {plural}",
@@ -125,8 +125,8 @@ def pool_geometry(
     function: str,
     kernel_size: Ints,
     stride: Ints,
-    padding: Ints,
-    dilation: Ints,
+    padding: int | Ints,
+    dilation: int | Ints,
     ceil_mode: bool,
     averaging: bool = False,
 ) -> Geometry:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["Filter", "Taps", "apply_taps", "cubic", "linear", "nearest", "smooth"]
+__all__ = ["Filter", "Taps", "apply_taps", "apply_to_bytes", "cubic", "linear", "nearest", "smooth"]
 
 Dtype = np.dtype[Any]
 
@@ -73,11 +73,16 @@ _A: Final = -0.75
 def cubic_weights(share: Array) -> list[Array]:
     """The weights of four neighbours, the point lying `share` after the second."""
 
+    # Coefficients in the array's own dtype: a Python float would make float32 of bfloat16.
+    near2, near3 = share.dtype.type(_A + 2), share.dtype.type(_A + 3)
+    once, four = share.dtype.type(_A), share.dtype.type(4 * _A)
+    five, eight = share.dtype.type(5 * _A), share.dtype.type(8 * _A)
+
     def near(x: Array) -> Array:
-        return ((_A + 2) * x - (_A + 3)) * x * x + 1
+        return np.asarray((near2 * x - near3) * x * x + 1)
 
     def far(x: Array) -> Array:
-        return ((_A * x - 5 * _A) * x + 8 * _A) * x - 4 * _A
+        return np.asarray(((once * x - five) * x + eight) * x - four)
 
     return [far(share + 1), near(share), near(1 - share), far(2 - share)]
 
@@ -137,3 +142,20 @@ def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
             total += part
     assert total is not None
     return total
+
+
+def apply_to_bytes(array: Array, axis: int, taps: Taps) -> Array:
+    """Bytes resampled along one dimension, with weights of 16 bits, each pass rounded to bytes."""
+    assert taps.weights is not None
+    largest = max(float(np.max(w, initial=0)) for w in taps.weights)
+    bits = 0
+    while bits < 22 and int(0.5 + largest * (1 << (bits + 1))) < 1 << 15:
+        bits += 1
+    shape = [1] * array.ndim
+    shape[axis] = -1
+    total = np.asarray(1 << (bits - 1), np.int32)
+    for places, weights in zip(taps.places, taps.weights, strict=True):
+        scaled = weights * (1 << bits)
+        whole = np.trunc(scaled + np.where(scaled < 0, -0.5, 0.5)).astype(np.int32)
+        total = total + array.take(places, axis).astype(np.int32) * whole.reshape(shape)
+    return np.clip(total >> bits, 0, 255).astype(np.uint8)

@@ -1,0 +1,83 @@
+"""Functions of layers: convolutions, and what rearranges their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Tensor
+from .sizes import pair
+
+if TYPE_CHECKING:
+    T = TypeVar("T")
+    BroadcastingList2 = list[T]
+
+__all__ = [
+    "bilinear",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "native_channel_shuffle",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "unfold",
+]
+
+Operator = Callable[..., Tensor]
+
+conv1d: Operator = eager_function("aten::conv1d")
+conv2d: Operator = eager_function("aten::conv2d")
+conv3d: Operator = eager_function("aten::conv3d")
+conv_transpose1d: Operator = eager_function("aten::conv_transpose1d")
+conv_transpose2d: Operator = eager_function("aten::conv_transpose2d")
+conv_transpose3d: Operator = eager_function("aten::conv_transpose3d")
+conv_tbc: Operator = eager_function("aten::conv_tbc")
+bilinear: Operator = eager_function("aten::bilinear")
+pixel_shuffle: Operator = eager_function("aten::pixel_shuffle")
+pixel_unshuffle: Operator = eager_function("aten::pixel_unshuffle")
+channel_shuffle: Operator = eager_function("aten::channel_shuffle")
+native_channel_shuffle: Operator = eager_function("aten::native_channel_shuffle")
+
+_im2col: Operator = eager_function("aten::im2col")
+_col2im: Operator = eager_function("aten::col2im")
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
+    stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+) -> Tensor:
+    """What each window of an image sees, as a column: (batch, channels * window, windows)."""
+    return _im2col(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))
+
+
+def fold(
+    input: Tensor,
+    output_size: BroadcastingList2[int],
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
+    stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+) -> Tensor:
+    """The image of sums that the columns of `unfold` make, each put back where it was."""
+    return _col2im(
+        input,
+        pair(output_size),
+        pair(kernel_size),
+        pair(dilation),
+        pair(padding),
+        pair(stride),
+    )
+
+
+for _function in (unfold, fold):
+    _function.__module__ = "rushlight.nn.functional"

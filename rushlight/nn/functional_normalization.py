@@ -1,0 +1,227 @@
+"""Functions of layers: normalisation."""
+
+# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# mypy: disable-error-code="arg-type, no-any-return"
+# ruff: noqa: RUF005
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Tensor
+from .functional_pooling import avg_pool2d, avg_pool3d
+from .functional_resizing import pad
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
+
+Operator = Callable[..., Any]
+
+_batch_norm: Operator = eager_function("aten::batch_norm")
+_instance_norm: Operator = eager_function("aten::instance_norm")
+_layer_norm: Operator = eager_function("aten::layer_norm")
+_rms_norm: Operator = eager_function("aten::rms_norm")
+_group_norm: Operator = eager_function("aten::group_norm")
+_div: Operator = eager_function("aten::div")
+
+
+def _verify_batch_size(size: list[int]) -> None:
+    """Refuse to train on one value a channel.
+
+    Raises:
+        ValueError: there is one.
+    """
+    size_prods = size[0]
+    for i in range(len(size) - 2):
+        size_prods *= size[i + 2]
+    if size_prods == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel with its mean over the batch taken off, divided by its deviation.
+
+    When training, the running statistics move towards those of the batch by `momentum`; otherwise
+    they are what is normalised by.
+
+    Raises:
+        ValueError: `eps` is negative, or there is one value a channel to train on.
+    """
+    if training:
+        _verify_batch_size(input.size())
+
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+
+    return _batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+def _verify_spatial_size(size: list[int]) -> None:
+    """Refuse to train on one element a channel.
+
+    Raises:
+        ValueError: there is one.
+    """
+    size_prods = 1
+    for i in range(2, len(size)):
+        size_prods *= size[i]
+    if size_prods == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {size}"
+        )
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel of each sample normalised by itself.
+
+    Raises:
+        ValueError: there is one element a channel.
+    """
+    if use_input_stats:
+        _verify_spatial_size(input.size())
+    return _instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
+    )
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: list[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """The last dimensions, which have the shape `normalized_shape`, normalised together."""
+    return _layer_norm(input, normalized_shape, weight, bias, eps, True)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: list[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """The last dimensions divided by their root mean square."""
+    return _rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Groups of channels of each sample normalised together.
+
+    Raises:
+        RuntimeError: there are no channels.
+        ValueError: there is one value a group.
+    """
+    if input.dim() < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
+    _verify_batch_size(
+        [input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:])
+    )
+    return _group_norm(input, num_groups, weight, bias, eps, True)
+
+
+def local_response_norm(
+    input: Tensor,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
+) -> Tensor:
+    """Each element divided by `(k + alpha * mean of squares) ** beta` over `size` channels.
+
+    Raises:
+        ValueError: the input has fewer than 3 dimensions.
+    """
+    dim = input.dim()
+    if dim < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          "
+            f"input (got {dim} dimensions)"
+        )
+
+    if input.numel() == 0:
+        return input
+
+    div = input.mul(input)
+    if dim == 3:
+        div = div.unsqueeze(1)
+        div = pad(div, (0, 0, size // 2, (size - 1) // 2))
+        div = avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+    else:
+        sizes = input.size()
+        div = div.view(sizes[0], 1, sizes[1], sizes[2], -1)
+        div = pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+        div = avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
+        div = div.view(sizes)
+    div = div.mul(alpha).add(k).pow(beta)
+    return input / div
+
+
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Vectors along `dim` divided by their `p`-norm, which counts as `eps` at least."""
+    if out is None:
+        denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+        return input / denom
+    else:
+        denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
+        return _div(input, denom, out=out)
+
+
+for _function in (
+    _verify_batch_size,
+    batch_norm,
+    _verify_spatial_size,
+    instance_norm,
+    layer_norm,
+    rms_norm,
+    group_norm,
+    local_response_norm,
+    normalize,
+):
+    _function.__module__ = "rushlight.nn.functional"

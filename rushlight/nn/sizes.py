@@ -1,0 +1,97 @@
+"""One number, or one for each dimension, and what these functions are in script.
+
+In script an argument annotated `BroadcastingList2[int]` is a list in any case; so the functions
+that make tuples of numbers have nothing to do there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+__all__ = [
+    "annotate",
+    "declares",
+    "in_script",
+    "is_scripting",
+    "list_with_default",
+    "pair",
+    "single",
+    "triple",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def in_script(other: Callable[..., Any] | str) -> Callable[[Function], Function]:
+    """Say what script takes the decorated function for: another one, or a form by its name."""
+
+    def mark(function: Function) -> Function:
+        function._in_script = other  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def declares(*signatures: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Say by which signatures script knows the decorated function."""
+
+    def mark(function: Function) -> Function:
+        function._signatures = signatures  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def _same(x: list[int]) -> list[int]:
+    return x
+
+
+def _same_sizes(out_size: list[int], defaults: list[int]) -> list[int]:
+    assert len(defaults) > len(out_size)
+    return out_size
+
+
+@in_script(_same)
+def single(x: Any) -> tuple[Any, ...]:
+    """`(x,)`, or the elements of `x`."""
+    return tuple(x) if isinstance(x, Iterable) else (x,)
+
+
+@in_script(_same)
+def pair(x: Any) -> tuple[Any, ...]:
+    """`(x, x)`, or the elements of `x`."""
+    return tuple(x) if isinstance(x, Iterable) else (x, x)
+
+
+@in_script(_same)
+def triple(x: Any) -> tuple[Any, ...]:
+    """`(x, x, x)`, or the elements of `x`."""
+    return tuple(x) if isinstance(x, Iterable) else (x, x, x)
+
+
+@in_script(_same_sizes)
+def list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
+    """The sizes, with those that are None taken from the end of `defaults`.
+
+    Raises:
+        ValueError: there are not more defaults than sizes.
+    """
+    if isinstance(out_size, int):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    last = defaults[len(defaults) - len(out_size) :]
+    return [v if v is not None else d for v, d in zip(out_size, last, strict=True)]
+
+
+@in_script("annotate")
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """A value with its type for script."""
+    return the_value
+
+
+@in_script("is_scripting")
+def is_scripting() -> bool:
+    """Whether the code is being compiled; False when Python runs it."""
+    return False
