@@ -1,4 +1,4 @@
-"""Functions of one number, element by element, and some of two."""
+"""Functions of one number, element by element."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtype import Array, Scalar, default_dtype
+from .bessel import i0
+from .declare import in_double, of_one, with_twin
+from .dtype import Array, default_dtype
 from .error_functions import erf, erfc, erfinv
-from .errors import OperatorError, UnsupportedDtype
-from .pointwise import as_array, binary, cast, float_unary, in_place, number_as
-from .promotion import common_dtype, kind, result_dtype
+from .errors import OperatorError
+from .gamma import digamma, lgamma, polygamma
+from .pointwise import as_array, cast
+from .promotion import kind
+from .refusals import Refusal
 from .table import operator
 
 __all__ = ["sigmoid"]
@@ -20,21 +24,7 @@ __all__ = ["sigmoid"]
 Kernel = Callable[..., Any]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
-_tanh: Final = np.tanh
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
-_float32, _float64 = _FLOATS
-
-
-@operator("aten::tanh(Tensor self) -> Tensor")
-def tanh(self: Array) -> Array:
-    dtype = self.dtype
-    if dtype is _float32 or dtype is _float64:
-        result = _tanh(self)
-        return result if type(result) is ndarray else asarray(result)
-    return float_unary(_tanh, self)
-
-
-operator("aten::tanh_(Tensor(a!) self) -> Tensor(a!)")(in_place(tanh))
 
 
 _ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
@@ -47,91 +37,85 @@ def _sigmoid(x: Any) -> Any:
     return np.reciprocal(result, result)
 
 
-@operator("aten::sigmoid(Tensor self) -> Tensor", "aten::special_expit(Tensor self) -> Tensor")
-def sigmoid(self: Array) -> Array:
-    """`1 / (1 + exp(-x))`."""
-    return float_unary(_sigmoid, self)
-
-
-operator("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)")(in_place(sigmoid))
-
-
 def _rsqrt(x: Any) -> Any:
     return np.reciprocal(np.sqrt(x))
 
 
-def _by_element(function: Callable[[float], float]) -> Kernel:
-    """A function of `math`, element by element in double."""
-    apply = np.frompyfunc(function, 1, 1)
-
-    def kernel(x: Any) -> Any:
-        return asarray(apply(asarray(x, np.float64)), np.float64).astype(x.dtype)
-
-    return kernel
+def _exp2(x: Any) -> Any:
+    return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
 
 
-def _log_gamma(x: float) -> float:
-    if math.isinf(x):
-        return math.inf
-    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
-
-
-_FUNCTIONS: Final[dict[str, tuple[Kernel, tuple[str, ...]]]] = {
-    "acos": (np.arccos, ("arccos",)),
-    "acosh": (np.arccosh, ("arccosh",)),
-    "asin": (np.arcsin, ("arcsin",)),
-    "asinh": (np.arcsinh, ("arcsinh",)),
-    "atan": (np.arctan, ("arctan",)),
-    "atanh": (np.arctanh, ("arctanh",)),
-    "cos": (np.cos, ()),
-    "cosh": (np.cosh, ()),
-    "deg2rad": (np.deg2rad, ()),
-    "erf": (erf, ()),
-    "erfc": (erfc, ()),
-    "erfinv": (erfinv, ()),
-    "exp": (np.exp, ()),
-    "exp2": (np.exp2, ()),
-    "expm1": (np.expm1, ()),
-    "lgamma": (_by_element(_log_gamma), ()),
-    "log": (np.log, ()),
-    "log10": (np.log10, ()),
-    "log1p": (np.log1p, ()),
-    "log2": (np.log2, ()),
-    "rad2deg": (np.rad2deg, ()),
-    "reciprocal": (np.reciprocal, ()),
-    "rsqrt": (_rsqrt, ()),
-    "sin": (np.sin, ()),
-    "sinc": (np.sinc, ()),
-    "sinh": (np.sinh, ()),
-    "sqrt": (np.sqrt, ()),
-    "tan": (np.tan, ()),
+_FUNCTIONS: Final[dict[str, tuple[Kernel, str]]] = {
+    "acos": (np.arccos, "arccos"),
+    "acosh": (np.arccosh, "arccosh"),
+    "asin": (np.arcsin, "arcsin"),
+    "asinh": (np.arcsinh, "arcsinh"),
+    "atan": (np.arctan, "arctan"),
+    "atanh": (np.arctanh, "arctanh"),
+    "cos": (np.cos, ""),
+    "cosh": (np.cosh, ""),
+    "deg2rad": (np.deg2rad, ""),
+    "digamma": (in_double(digamma), "special_digamma special_psi"),
+    "erf": (erf, "special_erf"),
+    "erfc": (erfc, "special_erfc"),
+    "erfinv": (erfinv, "special_erfinv"),
+    "exp": (np.exp, ""),
+    "exp2": (_exp2, "special_exp2"),
+    "expm1": (np.expm1, "special_expm1"),
+    "i0": (in_double(i0), "special_i0"),
+    "lgamma": (in_double(lgamma), "special_gammaln"),
+    "log": (np.log, ""),
+    "log10": (np.log10, ""),
+    "log1p": (np.log1p, "special_log1p"),
+    "log2": (np.log2, ""),
+    "rad2deg": (np.rad2deg, ""),
+    "reciprocal": (np.reciprocal, ""),
+    "rsqrt": (_rsqrt, ""),
+    "sigmoid": (_sigmoid, "special_expit"),
+    "sin": (np.sin, ""),
+    "sinc": (np.sinc, "special_sinc"),
+    "sinh": (np.sinh, ""),
+    "sqrt": (np.sqrt, ""),
+    "tan": (np.tan, ""),
+    "tanh": (np.tanh, ""),
 }
+"""Name, kernel, aliases; those in `special` are never in place."""
 
 
-def _of_floats(kernel: Kernel) -> Callable[[Array], Array]:
-    def function(self: Array) -> Array:
-        dtype = self.dtype
-        if dtype is _float32 or dtype is _float64:
-            result = kernel(self)
-            return result if type(result) is ndarray else asarray(result)
-        return float_unary(kernel, self)
-
-    return function
-
-
-for _name, (_kernel, _aliases) in _FUNCTIONS.items():
-    _forward = _of_floats(_kernel)
-    for _spelling in (_name, *_aliases):
-        operator(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
-        operator(f"aten::{_spelling}_(Tensor(a!) self) -> Tensor(a!)")(in_place(_forward))
-for _name in ("erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "sinc"):
-    operator(f"aten::special_{_name}(Tensor self) -> Tensor")(_of_floats(_FUNCTIONS[_name][0]))
+def _declare() -> dict[str, Callable[[Array], Array]]:
+    forwards = {}
+    for name, (kernel, aliases) in _FUNCTIONS.items():
+        forward = forwards[name] = of_one(name, kernel)
+        for spelling in (name, *aliases.split()):
+            declare = operator if spelling.startswith("special_") else with_twin
+            declare(f"aten::{spelling}(Tensor self) -> Tensor")(forward)
+    return forwards
 
 
-def _square(self: Array) -> Array:
+sigmoid: Final = _declare()["sigmoid"]
+"""`1 / (1 + exp(-x))`."""
+
+
+# --------------------------------------------------------------------------- without floats only
+
+_refuse_square: Final = Refusal("square")
+_refuse_sign: Final = Refusal("sign")
+_refuse_sgn: Final = Refusal("sgn")
+_refuse_frac: Final = Refusal("frac")
+
+
+@with_twin("aten::square(Tensor self) -> Tensor")
+def square(self: Array) -> Array:
+    _refuse_square(self.dtype)
     if self.dtype.kind == "b":
         return self.astype(np.int64)
     return as_array(np.multiply(self, self))
+
+
+@with_twin("aten::sign(Tensor self) -> Tensor")
+def sign(self: Array) -> Array:
+    _refuse_sign(self.dtype)
+    return _sign(self)
 
 
 def _sign(self: Array) -> Array:
@@ -141,156 +125,120 @@ def _sign(self: Array) -> Array:
     return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
 
 
-def _frac(self: Array) -> Array:
+@with_twin("aten::sgn(Tensor self) -> Tensor")
+def sgn(self: Array) -> Array:
+    """The sign; of a complex number the one of size 1 in its direction."""
+    _refuse_sgn(self.dtype)
+    if self.dtype.kind != "c":
+        return _sign(self)
+    size = np.abs(self)
+    return as_array(np.where(size == 0, 0, self / np.where(size == 0, 1, size))).astype(self.dtype)
+
+
+@with_twin("aten::frac(Tensor self) -> Tensor")
+def frac(self: Array) -> Array:
+    _refuse_frac(self.dtype)
     return as_array(self - np.trunc(self))
 
 
-for _name, _plain in (("square", _square), ("sign", _sign), ("sgn", _sign), ("frac", _frac)):
-    operator(f"aten::{_name}(Tensor self) -> Tensor")(_plain)
-    operator(f"aten::{_name}_(Tensor(a!) self) -> Tensor(a!)")(in_place(_plain))
+_refuse_nan_to_num: Final = Refusal("nan_to_num")
 
 
-# --------------------------------------------------------------------------- two operands
-
-
-def _of_two(kernel: Kernel) -> Callable[[Array, Array], Array]:
-    """A function of two floats; whole numbers are computed in the default dtype."""
-
-    def function(self: Array, other: Array) -> Array:
-        if kind(common_dtype(self, other)) < 2:
-            self, other = cast(self, default_dtype.float), cast(other, default_dtype.float)
-        return binary(kernel, self, other)
-
-    return function
-
-
-operator(
-    "aten::atan2(Tensor self, Tensor other) -> Tensor",
-    "aten::arctan2(Tensor self, Tensor other) -> Tensor",
-)(_of_two(np.arctan2))
-operator("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")(_of_two(np.copysign))
-operator("aten::hypot(Tensor self, Tensor other) -> Tensor")(_of_two(np.hypot))
-operator("aten::logaddexp(Tensor self, Tensor other) -> Tensor")(_of_two(np.logaddexp))
-operator("aten::logaddexp2(Tensor self, Tensor other) -> Tensor")(_of_two(np.logaddexp2))
-operator("aten::heaviside(Tensor self, Tensor values) -> Tensor")(_of_two(np.heaviside))
-operator("aten::nextafter(Tensor self, Tensor other) -> Tensor")(_of_two(np.nextafter))
-
-
-# --------------------------------------------------------------------------- three operands
-
-
-def _cast_all(*tensors: Array) -> list[Array]:
-    dtype = result_dtype(tensors)
-    return [cast(tensor, dtype) for tensor in tensors]
-
-
-@operator("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
-def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
-    self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
-    product = binary(np.multiply, tensor1, tensor2)
-    if value != 1:
-        product = as_array(product * number_as(value, product.dtype))
-    return binary(np.add, self, product)
-
-
-@operator("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
-def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
-    self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
-    if kind(self.dtype) < 2:
-        raise OperatorError(
-            "Integer division with addcdiv is no longer supported, and in a future  release "
-            "addcdiv will perform a true division of tensor1 and tensor2.",
-            code="dtype-mismatch",
-            headline="`addcdiv` needs floats",
-        )
-    if value != 1:
-        tensor1 = as_array(tensor1 * number_as(value, tensor1.dtype))
-    return binary(np.add, self, binary(np.true_divide, tensor1, tensor2))
-
-
-for _name, _three in (("addcmul", addcmul), ("addcdiv", addcdiv)):
-    operator(
-        f"aten::{_name}_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
-        "-> Tensor(a!)"
-    )(in_place(_three))
-
-
-def _check_lerp(self: Array, end: Array) -> None:
-    if self.dtype != end.dtype:
-        raise OperatorError(
-            f"expected dtype {self.dtype} for `end` but got dtype {end.dtype}",
-            code="dtype-mismatch",
-            headline="`self` and `end` must have the same dtype",
-        )
-
-
-@operator("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
-def lerp(self: Array, end: Array, weight: Array) -> Array:
-    _check_lerp(self, end)
-    weight = cast(weight, self.dtype)
-    change = binary(np.subtract, end, self)
-    near = binary(np.add, self, binary(np.multiply, weight, change))
-    far = binary(np.subtract, end, binary(np.multiply, change, as_array(1 - weight)))
-    return as_array(np.where(np.abs(weight) < 0.5, near, far).astype(self.dtype))
-
-
-@operator("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
-def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
-    return lerp(self, end, number_as(weight, self.dtype))
-
-
-operator("aten::lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)")(
-    in_place(lerp)
-)
-operator("aten::lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)")(
-    in_place(lerp_number)
-)
-
-
-# --------------------------------------------------------------------------- complex numbers
-
-
-@operator("aten::real(Tensor(a) self) -> Tensor(a)")
-def real(self: Array) -> Array:
-    return self.real if self.dtype.kind == "c" else self
-
-
-@operator("aten::imag(Tensor(a) self) -> Tensor(a)")
-def imag(self: Array) -> Array:
-    if self.dtype.kind != "c":
-        raise UnsupportedDtype(
-            "imag is not implemented for tensors with non-complex dtypes.",
-            headline="only complex tensors have an imaginary part",
-        )
-    return self.imag
-
-
-@operator("aten::conj(Tensor(a) self) -> Tensor(a)", "aten::conj_physical(Tensor self) -> Tensor")
-def conj(self: Array) -> Array:
-    return as_array(np.conjugate(self)) if self.dtype.kind == "c" else self
-
-
-@operator("aten::angle(Tensor self) -> Tensor")
-def angle(self: Array) -> Array:
-    if kind(self.dtype) == 2:
-        flat = np.where(self < 0, self.dtype.type(math.pi), self.dtype.type(0))
-        return as_array(np.where(np.isnan(self), self, flat))
-    if self.dtype.kind == "c":
-        return as_array(np.arctan2(self.imag, self.real))
-    return as_array(np.angle(self)).astype(default_dtype.float)
-
-
-@operator(
+@with_twin(
     "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) "
     "-> Tensor"
 )
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
+    _refuse_nan_to_num(self.dtype)
     if kind(self.dtype) < 2:
         return self.copy()
-    return as_array(np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf))
+    if self.dtype.kind == "c":
+        result = np.empty_like(self)
+        result.real = nan_to_num(self.real, nan, posinf, neginf)
+        result.imag = nan_to_num(self.imag, nan, posinf, neginf)
+        return result
+    limits = _limits(self.dtype)
+    high = limits if posinf is None else posinf
+    low = -limits if neginf is None else neginf
+    result = np.where(np.isnan(self), self.dtype.type(nan or 0.0), self)
+    result = np.where(self == np.inf, self.dtype.type(high), result)
+    return as_array(np.where(self == -np.inf, self.dtype.type(low), result))
 
 
-operator(
-    "aten::nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, "
-    "float? neginf=None) -> Tensor(a!)"
-)(in_place(nan_to_num))
+def _limits(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "f":
+        return np.finfo(dtype).max
+    import ml_dtypes
+
+    return ml_dtypes.finfo(dtype).max
+
+
+# --------------------------------------------------------------------------- with parameters
+
+
+@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor")
+def logit(self: Array, eps: float | None) -> Array:
+    """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
+
+    def kernel(x: Array) -> Any:
+        held = x
+        if eps is not None:
+            one = x.dtype.type(1)
+            held = np.minimum(np.maximum(x, x.dtype.type(eps)), one - x.dtype.type(eps))
+        return np.log(held / (1 - held))
+
+    return of_one("logit", kernel)(self)
+
+
+operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
+
+
+@operator(
+    "aten::polygamma(int n, Tensor self) -> Tensor",
+    "aten::special_polygamma(int n, Tensor self) -> Tensor",
+)
+def polygamma_of(n: int, self: Array) -> Array:
+    if n < 0:
+        raise OperatorError(
+            "polygamma(n, x) does not support negative n.",
+            headline=f"`n` is {n}, it must not be negative",
+        )
+    name = "polygamma" if n else "digamma"
+    return of_one(name, in_double(lambda x: polygamma(n, x)))(self)
+
+
+@operator("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
+def polygamma_in_place(self: Array, n: int) -> Array:
+    self[...] = cast(polygamma_of(n, self), self.dtype)
+    return self
+
+
+@with_twin("aten::mvlgamma(Tensor self, int p) -> Tensor")
+def mvlgamma(self: Array, p: int) -> Array:
+    """The logarithm of the multivariate gamma function of dimension p."""
+    if self.dtype.kind == "b":
+        raise OperatorError("The input tensor may not be a boolean tensor.", code="dtype-mismatch")
+    if p < 1:
+        raise OperatorError("p has to be greater than or equal to 1")
+    if kind(self.dtype) < 2:
+        self = self.astype(default_dtype.float)
+
+    def kernel(x: Array) -> Any:
+        steps = np.arange(p) / 2
+        return lgamma(x[..., None] - steps).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+    return of_one("mvlgamma", in_double(kernel))(self)
+
+
+operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)
+
+
+_refuse_frexp: Final = Refusal("frexp")
+
+
+@operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")
+def frexp(self: Array) -> tuple[Array, Array]:
+    _refuse_frexp(self.dtype)
+    wide = self.astype(np.float32) if self.itemsize < 4 else self
+    mantissa, exponent = np.frexp(wide)
+    return as_array(mantissa).astype(self.dtype, copy=False), as_array(exponent)

@@ -65,9 +65,10 @@ round_decimals biuqc round_cpu; rsqrt q rsqrt_cpu; sgn u sign_cpu; sigmoid q sig
 sign u sign_cpu; sin q sin_vml_cpu; sinc q sinc_cpu; sinh q sinh_cpu; sqrt q sqrt_vml_cpu;
 square uq pow; sub u add_stub; add u add_stub; tan q tan_vml_cpu; tanh q tanh_vml_cpu;
 trunc b trunc_vml_cpu; xlog1py qc xlog1py_cpu; xlogy qc xlogy_cpu; zeta hqc zeta_cpu;
-polar h polar_cpu
+polar h polar_cpu; deg2rad - -; rad2deg - -; isneginf - -; isposinf - -; positive - -;
+frexp - -; signbit - -; mvlgamma qc arange_cpu
 """
-"""Operator, classes refused, kernel as torch names it."""
+"""Operator, classes refused, kernel as torch names it.  Others refuse `hqc`, as in `special`."""
 
 _SENTENCES: Final[dict[str, tuple[str, str]]] = {
     **{name: ("qc", f"{name} is not supported for complex inputs") for name in ("ceil", "floor")},
@@ -120,7 +121,7 @@ class Refusal:
     __slots__ = ("_classes", "_kernel", "_known", "_name")
 
     def __init__(self, name: str, kernel: str = "", classes: str | None = None) -> None:
-        listed, shown = _kernels().get(name, ("", f"{name}_cpu"))
+        listed, shown = _kernels().get(name) or ("hqc", f"{name}_cpu")
         self._name = name
         self._kernel = kernel or shown
         self._classes = listed if classes is None else classes

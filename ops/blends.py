@@ -1,0 +1,112 @@
+"""Functions of three numbers, element by element."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from .declare import with_twin
+from .dtype import Array, Scalar, dtype_of
+from .errors import OperatorError
+from .pointwise import as_array, binary, cast, number_as
+from .promotion import kind, result_dtype
+from .refusals import Refusal, letter
+
+__all__ = ["CPP_NAMES", "addcdiv", "addcmul", "lerp"]
+
+CPP_NAMES: Final = {
+    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
+    **{"int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int"},
+    **{"uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
+    **{"float32": "float", "float64": "double", "complex32": "c10::complex<c10::Half>"},
+    **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
+}
+"""Dtypes as some of torch's messages spell them."""
+
+_refuse_addcmul: Final = Refusal("addcmul")
+_refuse_addcdiv: Final = Refusal("addcdiv")
+_refuse_lerp: Final = Refusal("lerp")
+_refuse_lerp_number: Final = Refusal("lerp_number")
+
+
+def _cast_all(*tensors: Array) -> list[Array]:
+    dtype = result_dtype(tensors)
+    return [cast(tensor, dtype) for tensor in tensors]
+
+
+def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
+    """Operands of 16-bit floats in float32, with the dtype to go back to."""
+    dtype = tensors[0].dtype
+    if letter(dtype) != "h":
+        return None, list(tensors)
+    return dtype, [tensor.astype(np.float32) for tensor in tensors]
+
+
+@with_twin(
+    "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
+)
+def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
+    self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
+    _refuse_addcmul(self.dtype)
+    back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
+    if value != 1:
+        tensor1 = as_array(tensor1 * number_as(value, tensor1.dtype))
+    result = binary(np.add, self, binary(np.multiply, tensor1, tensor2))
+    return result if back is None else result.astype(back)
+
+
+@with_twin(
+    "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
+)
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
+    if kind(tensor1.dtype) < 2 and kind(tensor2.dtype) < 2:
+        raise OperatorError(
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv will perform a true division of tensor1 and tensor2.",
+            code="dtype-mismatch",
+            headline="`addcdiv` needs floats",
+        )
+    self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
+    _refuse_addcdiv(self.dtype)
+    back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
+    if value != 1:
+        tensor1 = as_array(tensor1 * number_as(value, tensor1.dtype))
+    result = binary(np.add, self, binary(np.true_divide, tensor1, tensor2))
+    return result if back is None else result.astype(back)
+
+
+def _check_same_dtype(self: Array, other: Array, name: str) -> None:
+    if self.dtype != other.dtype:
+        mine, given = (dtype_of(each).name for each in (self, other))
+        raise OperatorError(
+            f"expected dtype {CPP_NAMES.get(mine, mine)} for `{name}` "
+            f"but got dtype {CPP_NAMES.get(given, given)}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{mine}` and `{name}` is `{given}`, they must be the same",
+            roles={name: f"is `{given}`"},
+        )
+
+
+def _lerp(self: Array, end: Array, weight: Array) -> Array:
+    back, (self, end, weight) = _narrow(self, end, weight)
+    change = binary(np.subtract, end, self)
+    near = binary(np.add, self, binary(np.multiply, weight, change))
+    far = binary(np.subtract, end, binary(np.multiply, change, as_array(1 - weight)))
+    return as_array(np.where(np.abs(weight) < 0.5, near, far).astype(back or self.dtype))
+
+
+@with_twin("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
+def lerp(self: Array, end: Array, weight: Array) -> Array:
+    _check_same_dtype(self, end, "end")
+    if weight.ndim:
+        _check_same_dtype(self, weight, "weight")
+    _refuse_lerp(self.dtype)
+    return _lerp(self, end, cast(weight, self.dtype))
+
+
+@with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
+    _check_same_dtype(self, end, "end")
+    _refuse_lerp_number(self.dtype)
+    return _lerp(self, end, number_as(weight, self.dtype))
