@@ -13,6 +13,7 @@ from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.futures import TaskResult
 from ..ops.tensor import Tensor
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import (
@@ -31,6 +32,7 @@ from ..typecheck.types import (
     ClassType,
     DictType,
     EnumType,
+    FutureType,
     InterfaceType,
     ListType,
     OptionalType,
@@ -41,6 +43,7 @@ from ..typecheck.types import (
 from .actions import write_slot
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_classes
+from .tasks import Future
 
 __all__ = ["CastError", "class_text", "inward"]
 
@@ -71,6 +74,8 @@ def inward(type: Type) -> Convert:
             return _union_inward(type)
         case ClassType() | InterfaceType():
             return lambda value: _object_inward(value, type)
+        case FutureType():
+            return _future_inward
         case EnumType():
             return lambda value: _enum_inward(value, type)
     return _as_it_is
@@ -322,6 +327,12 @@ def _python_object(value: Any, type: ClassType | InterfaceType) -> ScriptObject 
 
 def _slot(value: Any, type: Type) -> object:
     return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
+
+
+def _future_inward(value: Any) -> TaskResult:
+    if isinstance(value, Future):
+        return value.task_result
+    raise _cannot(value)
 
 
 def _enum_inward(value: Any, type: EnumType) -> EnumMember:

@@ -8,7 +8,14 @@ from weakref import WeakKeyDictionary
 
 from ..typecheck.types import ClassType, EnumType, Type
 
-__all__ = ["EnumMember", "ScriptObject", "enum_member", "module_handles", "python_classes"]
+__all__ = [
+    "EnumMember",
+    "ScriptObject",
+    "enum_member",
+    "module_handles",
+    "python_classes",
+    "run_method",
+]
 
 python_classes: WeakKeyDictionary[Type, type] = WeakKeyDictionary()
 """The Python classes that script classes and enumerations were made from: at the border their
@@ -17,6 +24,10 @@ objects and members become Python's own."""
 
 module_handles: list[Callable[[ScriptObject], object]] = []
 """What makes the Python module of a script object that has none yet; the public face adds it."""
+
+
+run_method: list[Callable[[str, Sequence[object]], object]] = []
+"""What runs a method of the first value; `run` puts it here."""
 
 
 class ScriptObject:
@@ -48,6 +59,12 @@ class ScriptObject:
             self.slots[self.cls.slot(name)] = value
         else:
             object.__setattr__(self, name, value)
+
+    def __lt__(self, other: object) -> bool:
+        """The program's own `__lt__`, for sorting."""
+        for run in run_method:
+            return bool(run("__lt__", (self, other)))
+        return NotImplemented
 
     def _type(self) -> ClassType:
         """The class."""

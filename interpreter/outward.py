@@ -21,6 +21,7 @@ from ..typecheck.types import (
     STRING,
     TENSOR,
     DictType,
+    FutureType,
     ListType,
     OptionalType,
     TupleType,
@@ -28,6 +29,7 @@ from ..typecheck.types import (
 )
 from .actions import read_slot
 from .objects import EnumMember, ScriptObject, module_handles, python_classes
+from .tasks import Future
 
 __all__ = ["named_tuple_class", "outward"]
 
@@ -51,6 +53,9 @@ def outward(type: Type) -> Convert:
             return _dict_outward(type)
         case TupleType():
             return _tuple_outward(type)
+        case FutureType():
+            element = outward(type.element)
+            return lambda value: Future(value, element)
         case OptionalType():
             inner = outward(type.element)
             if inner is _as_it_is:

@@ -14,6 +14,7 @@ from ..ir.inline import inline
 from ..ir.passes.context import PassContext
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.peephole import peephole
+from ..ops.futures import TaskResult
 from ..ops.table import TABLE
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
@@ -23,10 +24,11 @@ from .assemble import assemble
 from .code import Code
 from .errors import Failure, script_error
 from .machine import MachineFailure, execute
-from .objects import ScriptObject
+from .objects import ScriptObject, run_method
 from .outward import outward
 from .plan import Plan, make_plan
 from .steps import ENTER, EXIT, MEMBER
+from .tasks import Task
 from .values import to_machine
 
 __all__ = ["Executable", "call", "code_of", "evaluate", "executable_of", "invoke"]
@@ -123,7 +125,7 @@ def code_of(function: Function) -> Code:
     return executable_of(function).code
 
 
-def invoke(target: Function | PythonFunction | str, values: Sequence[Any]) -> Any:
+def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]) -> Any:
     """Run a function, or the method of that name of the first value, on machine values.
 
     Raises:
@@ -131,6 +133,8 @@ def invoke(target: Function | PythonFunction | str, values: Sequence[Any]) -> An
     """
     if isinstance(target, PythonFunction):
         return _run_python(target, values)
+    if isinstance(target, Task):
+        return _run_task(target, values)
     if isinstance(target, str):
         owner = values[0]
         if target == MEMBER:
@@ -144,10 +148,23 @@ def invoke(target: Function | PythonFunction | str, values: Sequence[Any]) -> An
     return executable_of(target).run(values)
 
 
+run_method.append(invoke)
+
+
 def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
     arguments = zip(function.signature.arguments, values, strict=True)
     result = function.run(*(outward(a.type)(value) for a, value in arguments))
     return to_machine(result, function.signature.returns[0].type)
+
+
+def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
+    code = task.executable
+    if not isinstance(code, Code):
+        code = task.executable = assemble(task.graph, task.name)
+    try:
+        return TaskResult(execute(code, values, invoke))
+    except MachineFailure as failed:
+        return TaskResult(error=Failure.in_machine(failed, code))
 
 
 def _member(owner: ScriptObject, key: object) -> Any:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..frontend.source import UNKNOWN as NOWHERE
-from ..ir.graph import Node
+from ..ir.graph import Graph, Node
 from ..ops.table import Operator, Table
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.types import TENSOR, ClassType, FunctionType, Type
 from .instructions import Instruction, opcode
+from .tasks import Task
 
 __all__ = ["ENTER", "EXIT", "MEMBER", "UnsupportedKind", "make_step"]
 
@@ -184,6 +185,13 @@ def _python(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> 
     return (opcode("function"), outputs[0], tables.type(type), inputs)
 
 
+def _fork(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    graph = node.attributes["Subgraph"]
+    assert isinstance(graph, Graph)
+    type = FunctionType(Task(graph))  # type: ignore[arg-type]
+    return (opcode("function"), outputs[0], tables.type(type), inputs)
+
+
 def _context(name: str) -> Maker:
     def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
         return (opcode("method"), outputs[0], tables.name_number(name), inputs)
@@ -217,6 +225,7 @@ _MAKERS: dict[str, Maker] = {
     "prim::CallMethod": _method,
     "prim::CallFunction": _function,
     "prim::PythonOp": _python,
+    "prim::fork": _fork,
     "prim::Enter": _context(ENTER),
     "prim::Exit": _context(EXIT),
     "prim::ModuleContainerIndex": _member,

@@ -410,6 +410,11 @@ def _is_scripting(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     return typed.Literal(node.span, BOOL, True)
 
 
+def _is_tracing(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
+    self.takes(node, 0, 0)
+    return typed.Literal(node.span, BOOL, False)
+
+
 def _unused(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     """A call of a function that is left out raises when it runs."""
     self.report(
@@ -441,6 +446,7 @@ _FORMS: dict[str, Form] = {
     "fork": _fork,
     "unused": _unused,
     "is_scripting": _is_scripting,
+    "is_tracing": _is_tracing,
 }
 
 

@@ -28,6 +28,11 @@ class PythonFunction:
     run: Callable[..., object]
     signature: Signature
 
+    @property
+    def qualified_name(self) -> str:
+        """The name; Python functions have no other."""
+        return self.name
+
 
 @dataclass(eq=False)
 class Function:

@@ -24,6 +24,7 @@ from .types import (
     UNKNOWN,
     ClassType,
     DictType,
+    InterfaceType,
     ListType,
     OptionalType,
     TupleType,
@@ -67,7 +68,8 @@ class Subscripts(Iteration):
             return self.unknown(node.span)
         if len(node.indices) > 1 or value.type == TENSOR:
             return self._tensor_item(value, node)
-        if container_kind(value.type):
+        by_number = isinstance(value.type, ClassType) and value.type.is_module
+        if container_kind(value.type) or (by_number and isinstance(hint, InterfaceType)):
             return self.container_item(value, node, hint)
         index = node.indices[0]
         if isinstance(index, tree.Slice):

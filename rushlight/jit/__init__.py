@@ -9,7 +9,17 @@ from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from .archives import load, save
 from .classes import interface
-from .decorators import Attribute, annotate, export, ignore, is_scripting, unused
+from .decorators import (
+    Attribute,
+    annotate,
+    export,
+    ignore,
+    is_scripting,
+    is_tracing,
+    isinstance,  # noqa: A004
+    script_if_tracing,
+    unused,
+)
 from .function import ScriptFunction, ScriptMethod
 from .module import RecursiveScriptModule, ScriptModule
 from .overloads import overload as _overload
@@ -17,9 +27,14 @@ from .overloads import overload_method as _overload_method
 from .resolver import register_special
 from .script import script, script_method
 from .session import collecting
+from .tasks import fork, wait
+from .tasks import fork as _fork
+from .tasks import wait as _wait
+from .unit import CompilationUnit
 
 __all__ = [
     "Attribute",
+    "CompilationUnit",
     "Error",
     "Final",
     "RecursiveScriptModule",
@@ -29,18 +44,29 @@ __all__ = [
     "ScriptWarning",
     "_overload",
     "_overload_method",
+    "_fork",
+    "_wait",
     "annotate",
     "collecting",
     "export",
+    "fork",
     "ignore",
     "interface",
     "is_scripting",
+    "is_tracing",
+    "isinstance",
     "load",
     "save",
     "script",
+    "script_if_tracing",
     "script_method",
     "unused",
+    "wait",
 ]
 
 register_special(annotate, SpecialForm("annotate"))
 register_special(is_scripting, SpecialForm("is_scripting"))
+register_special(is_tracing, SpecialForm("is_tracing"))
+register_special(isinstance, SpecialForm("isinstance"))
+register_special(fork, SpecialForm("fork"))
+register_special(wait, SpecialForm("wait"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -32,6 +33,7 @@ def _entries() -> Iterator[tuple[Callable[..., Any], Meaning]]:
         for name in names:
             renamed = _RENAMED.get(f"{module.__name__}.{name}", name)
             yield getattr(module, name), OperatorName(f"aten::{renamed}")
+    yield warnings.warn, OperatorName("aten::warn")
     for name in _SPECIAL:
         yield getattr(builtins, name), SpecialForm(name)
 

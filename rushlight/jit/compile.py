@@ -37,11 +37,16 @@ __all__ = [
 
 _overloaded: WeakKeyDictionary[Callable[..., Any], tuple[Function, ...]] = WeakKeyDictionary()
 _functions: WeakKeyDictionary[Callable[..., Any], Function] = WeakKeyDictionary()
+_failed: WeakKeyDictionary[Callable[..., Any], Collector] = WeakKeyDictionary()
+"""The functions that could not be compiled, and the compilation that found out."""
 
 
 def compile_function(python: Callable[..., Any]) -> Function:
     """The `Function` of a Python function, made once; its body is compiled when first needed."""
     known = _functions.get(python)
+    with compiling() as collector:
+        if _failed.get(python, collector) is not collector:
+            known = None  # so that another attempt reports the errors again
     if known is None:
         known = Function(mangled(qualified_name(python)), define=_define, python=python)
         _functions[python] = known
@@ -119,4 +124,6 @@ def _define(function: Function) -> None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
         if function.graph is None or len(collector.errors) > before:
-            _functions.pop(python, None)  # so that another attempt reports the errors again
+            _failed[python] = collector
+        else:
+            _failed.pop(python, None)

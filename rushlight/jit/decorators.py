@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import types
+import typing
 import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar, overload
@@ -14,7 +16,10 @@ __all__ = [
     "export",
     "ignore",
     "is_scripting",
+    "is_tracing",
+    "isinstance",
     "modifier",
+    "script_if_tracing",
     "unused",
 ]
 
@@ -87,3 +92,37 @@ class Attribute(NamedTuple):
 def is_scripting() -> bool:
     """Whether the code is being compiled; False when Python runs it."""
     return False
+
+
+def is_tracing() -> bool:
+    """Whether operations are being recorded by `trace`; False in scripted code."""
+    return False
+
+
+def isinstance(obj: object, target_type: Any) -> bool:
+    """`isinstance` that also takes `List[int]` and the like; in script the type test."""
+    wanted = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
+    return any(_is_of(obj, one) for one in wanted)
+
+
+def _is_of(value: Any, wanted: Any) -> bool:
+    """Whether a value is of a type, with all that containers hold."""
+    origin, parts = typing.get_origin(wanted), typing.get_args(wanted)
+    if wanted is Any:
+        return True
+    if origin is None:
+        return builtins.isinstance(value, wanted)
+    if origin in (typing.Union, types.UnionType):
+        return any(_is_of(value, part) for part in parts)
+    if not builtins.isinstance(value, origin):
+        return False
+    if origin is list:
+        return all(_is_of(element, parts[0]) for element in value)
+    if origin is dict:
+        return all(_is_of(k, parts[0]) and _is_of(v, parts[1]) for k, v in value.items())
+    return len(value) == len(parts) and all(map(_is_of, value, parts))
+
+
+def script_if_tracing(function: Function) -> Function:
+    """Script the function when `trace` meets it; everywhere else it stays as it is."""
+    return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
@@ -14,8 +15,10 @@ from ..ir.graph import Graph
 from ..nn.module import Module
 from ..ops.tensor import Tensor
 from ..serialization.save import save_archive, save_to_buffer
+from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.types import ClassType, InterfaceType
-from .function import ScriptHook, ScriptMethod
+from .function import ScriptFunction, ScriptHook, ScriptMethod
+from .unit import define_methods, names_of_frame
 
 __all__ = ["RecursiveScriptModule", "ScriptMeta", "ScriptModule", "SlotView", "wrap"]
 
@@ -120,6 +123,22 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             setattr(compiled, name, value)
 
 
+    def define(self, src: str) -> None:
+        """Add the methods of a text; they see the names of the caller.
+
+        Raises:
+            RuntimeError: the code cannot be compiled.
+        """
+        scope = names_of_frame(1)
+        with trimmed():
+            compiled = self
+            if "_c" not in self.__dict__:
+                if "_actual_script_module" not in self.__dict__:
+                    ScriptMeta.finish(self)
+                compiled = self.__dict__["_actual_script_module"]
+            define_methods(compiled.__dict__["_c"].cls, src, scope)
+
+
 class RecursiveScriptModule(ScriptModule):
     """What `script` makes of a module, and what `load` returns.
 
@@ -206,10 +225,21 @@ class RecursiveScriptModule(ScriptModule):
             return self._script_method(name)
         if name in target.cls.constants:
             return target.cls.constants[name]
+        if name in target.cls.properties:
+            return ScriptMethod(target, target.cls.properties[name][0])()
+        other = target.cls.other(name)
+        if isinstance(other, PythonName) and other.receiver:
+            return types.MethodType(other.function.run, self)
+        if isinstance(other, FunctionName):
+            return ScriptFunction(other.function)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         target: ScriptObject = self.__dict__["_c"]
+        setter = target.cls.properties.get(name, (None, None))[1]
+        if setter is not None:
+            ScriptMethod(target, setter)(value)
+            return
         attribute = target.cls.attributes.get(name)
         wanted = attribute.type if attribute is not None else None
         if isinstance(wanted, InterfaceType) and isinstance(value, RecursiveScriptModule):

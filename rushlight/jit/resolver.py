@@ -94,6 +94,11 @@ class LiveResolver:
         return found
 
 
+def builtin_names() -> Mapping[str, object]:
+    """The names of Python itself."""
+    return vars(builtins)
+
+
 def _closure(function: Any) -> dict[str, object]:
     cells = getattr(function, "__closure__", None) or ()
     names = function.__code__.co_freevars if cells else ()

@@ -1,0 +1,27 @@
+"""`fork` and `wait` as Python runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..interpreter.tasks import Future
+from ..ops.futures import TaskResult
+
+__all__ = ["fork", "wait"]
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+    """Run a function as a task; in scripted code and here it has ended when this returns.
+
+    An exception it raises is raised by `wait`.
+    """
+    try:
+        return Future(TaskResult(func(*args, **kwargs)))
+    except Exception as error:  # told to whoever waits
+        return Future(TaskResult(error=error))
+
+
+def wait(future: Future) -> Any:
+    """The result of a task, or the exception it raised."""
+    return future.wait()

@@ -1,0 +1,112 @@
+"""`CompilationUnit`: functions written as text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..frontend.exceptions import trimmed
+from ..frontend.from_text import function_trees
+from ..frontend.source import Span
+from ..interpreter.run import evaluate
+from ..ir.define import define_function
+from ..ops.table import TABLE
+from ..typecheck.functions import Function
+from ..typecheck.names import FunctionName, Meaning
+from ..typecheck.types import ClassType
+from .compile import compile_function
+from .function import ScriptFunction
+from .resolver import builtin_names, meaning_of
+from .session import compiling
+
+__all__ = ["CompilationUnit", "define_methods"]
+
+
+@dataclass
+class TextResolver:
+    """The names that functions in a text see: each other, then those of whoever wrote the text."""
+
+    functions: Mapping[str, Function]
+    scope: Mapping[str, object]
+
+    def lookup(self, name: str, span: Span) -> Meaning | None:
+        """See `typecheck.names.Resolver`."""
+        if name in self.functions:
+            return FunctionName(self.functions[name])
+        for names in (self.scope, builtin_names()):
+            if name in names:
+                return meaning_of(names[name], name, compile_function, constant=False)
+        return None
+
+    def names(self) -> Iterable[str]:
+        """See `typecheck.names.Resolver`."""
+        return {**dict.fromkeys(self.functions), **dict.fromkeys(self.scope)}
+
+
+class CompilationUnit:
+    """Compiled functions, made from their text: `CompilationUnit("def f(x): ...").f(3)`."""
+
+    def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
+        self._functions: dict[str, Function] = {}
+        if lang is not None:
+            self.define(lang, _frames_up=_frames_up + 1)
+
+    def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> None:
+        """Add the functions of a text; they see each other and the names of the caller.
+
+        Raises:
+            RuntimeError: the code cannot be compiled.
+        """
+        scope = names_of_frame(_frames_up + 1)
+        with trimmed(), compiling() as collector:
+            trees = function_trees(lang, collector)
+            resolver = TextResolver(self._functions, scope)
+
+            def define(function: Function) -> None:
+                with compiling() as inner:
+                    define_function(function, resolver, inner, TABLE, evaluate)
+
+            made = [Function(tree.name, tree, define) for tree in trees]
+            self._functions.update({function.name: function for function in made})
+            for function in made:
+                if not function.is_being_defined:
+                    function.ensure_defined()
+
+    def __getattr__(self, name: str) -> ScriptFunction:
+        function = self.__dict__.get("_functions", {}).get(name)
+        if function is None:
+            raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
+        return ScriptFunction(function)
+
+    def get_functions(self) -> list[ScriptFunction]:
+        """All functions, in the order they were defined."""
+        return [ScriptFunction(function) for function in self._functions.values()]
+
+
+def names_of_frame(frames_up: int) -> dict[str, object]:
+    """The names that the code which calls the caller, or one further up, sees."""
+    frame = sys._getframe(frames_up + 1)
+    return {**frame.f_globals, **frame.f_locals}
+
+
+def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> None:
+    """Add the methods of a text to a class.
+
+    Raises:
+        RuntimeError: the code cannot be compiled.
+    """
+    with compiling() as collector:
+        resolver = TextResolver({}, scope)
+
+        def define(function: Function) -> None:
+            with compiling() as inner:
+                define_function(function, resolver, inner, TABLE, evaluate)
+
+        for tree in function_trees(text, collector):
+            name = f"{cls.qualified_name}.{tree.name}"
+            cls.methods[tree.name] = Function(name, tree, define, owner=cls)
+        for method in list(cls.methods.values()):
+            if not method.is_being_defined:
+                method.ensure_defined()
