@@ -166,14 +166,17 @@ class Emitter:
 
     # -- variables
 
-    def store(self, name: str, value: Value) -> None:
-        """Assign to a variable; a value without a name, of this block, is named after it."""
+    def store(self, name: str, value: Value, type: Type | None = None) -> None:
+        """Assign to a variable; a value without a name, of this block, is named after it.
+
+        `type` is the variable's, if that is wider than the value's.
+        """
         frame = self.frames[-1]
         if value.name is None and is_meaningful(name) and self._is_of(value, frame.block):
             value.name = name
         node = self.emit("prim::Store", (value,))
         node.attributes["name"] = name
-        frame.written[name] = value.type
+        frame.written[name] = type or value.type
 
     @staticmethod
     def _is_of(value: Value, block: Block) -> bool:

@@ -54,18 +54,20 @@ class _Transformation:
         self.graph = graph
         self.kind = kind
         self.target: Block | None = None
-        self.uninitialized: dict[Type, Value] = {}
+        self.uninitialized: dict[int, Value] = {}
+        self.types: list[Type] = []
         with graph.inserting_before(graph.block.first):
             self.true = graph.insert(create_constant(graph, True, BOOL)).output
             self.false = graph.insert(create_constant(graph, False, BOOL)).output
         self.raises = self.unset(BOOL)
 
     def unset(self, type: Type) -> Value:
-        """A value of the type that is never looked at; one for the whole graph."""
-        if type not in self.uninitialized:
+        """A value of the type that is never looked at; one for every type object, as in torch."""
+        if id(type) not in self.uninitialized:
             node = self.graph.create("prim::Uninitialized", outputs=(type,))
-            self.uninitialized[type] = node.insert_after(self.graph.block.param).output
-        return self.uninitialized[type]
+            self.uninitialized[id(type)] = node.insert_after(self.graph.block.param).output
+            self.types.append(type)  # it must live as long as its id is a key
+        return self.uninitialized[id(type)]
 
     def stays(self) -> _Exit:
         return _Exit(self.false, [])

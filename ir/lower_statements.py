@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..typecheck import typed
+from ..typecheck.relations import join
 from ..typecheck.types import NONE, STRING, TENSOR, ListType, TupleType, Type
 from .emitter import Frame
 from .graph import Block, Node, Value
@@ -29,7 +30,7 @@ class StatementLowering(LoopLowering):
     def _statement(self, statement: typed.Statement) -> None:
         match statement:
             case typed.Assign():
-                self.store(statement.name, self.expression(statement.value))
+                self.store(statement.name, self.expression(statement.value), statement.type)
             case typed.Let():
                 self.temporaries[statement.index] = self.expression(statement.value)
             case typed.Unpack():
@@ -133,7 +134,8 @@ class StatementLowering(LoopLowering):
                 type = stays.written.get(name) or self.type_of_variable(name)
                 self._undefined(left.block, name, type)
             else:
-                type = (one if name in one.written else other).written[name]
+                types = [f.written.get(name) or self.type_of_variable(name) for f in (one, other)]
+                type = join(*types, or_union=True) or types[0]
             here.written[name] = type
 
     def _is_joined(self, name: str, frames: tuple[Frame, Frame], leaving: list[bool]) -> bool:

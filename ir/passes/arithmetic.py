@@ -54,7 +54,7 @@ _COMMUTES = ("aten::add", "aten::mul")
 
 
 def simplified(node: Node) -> Value | None:
-    """What can stand for the node; changes the node if it takes in another's constant."""
+    """What can stand for the node: its own output if it has taken in another's constant."""
     number = _operand(node)
     if number is None:
         return None
@@ -73,4 +73,4 @@ def simplified(node: Node) -> Value | None:
     constant = create_constant(node.graph, merged, INT).insert_before(node)
     node.set_input(0, inner.inputs[0])
     node.set_input(1, constant.output)
-    return None
+    return node.output

@@ -39,7 +39,8 @@ def _block(block: Block) -> bool:
         for inner in node.blocks:
             changed |= _block(inner)
         for output, value in _replacements(node):
-            output.replace_uses(value)
+            if value is not output:
+                output.replace_uses(value)
             changed = True
     return changed
 
