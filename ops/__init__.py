@@ -66,7 +66,11 @@ from . import (
     special,
     spectral,
     strides,
+    fourier,
+    window_functions,
+    short_fourier,
     strings,
+    totals,
     triangular,
     unpool,
     view_copies,
@@ -131,13 +135,16 @@ __all__ = [
     "special",
     "spectral",
     "strides",
+    "fourier",
+    "window_functions",
+    "short_fourier",
     "strings",
+    "totals",
     "triangular",
     "unpool",
     "view_copies",
     "weight_norm",
 ]
-
 
 def __getattr__(name: str) -> Any:
     """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""

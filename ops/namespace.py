@@ -169,7 +169,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     options = {} if out is None else {"out": out}
     found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos, **options)
-    return tuple(found) if get_infos else tuple(found)[:2]
+    return found if get_infos else tuple(found)[:2]
 
 
 @stands_for("aten::norm")
