@@ -91,6 +91,7 @@ def _definitions(source: Source, collector: Collector) -> list[tree.Definition]:
         _report(source, collector, _place_of(error, source), f"this is not code: {error.msg}")
         return []
     converter = converter_of(source, collector)
+    converter.local_functions = True
     result: list[tree.Definition] = []
     for node in body:
         try:

@@ -18,11 +18,13 @@ AUGMENTED = {"+", "-", "*", "/", "%", "|", "&", "^", "<<", ">>", "**"}
 class StatementConverter(ExpressionConverter):
     """Makes tree statements of `ast` statements; what TorchScript lacks is reported and dropped.
 
-    `in_constructor` says that the statements are those of an `__init__`.
+    `in_constructor` says that the statements are those of an `__init__`, `local_functions` that
+    functions may hold functions (code files of archives).
     """
 
     in_constructor = False
     function_name = ""
+    local_functions = False
 
     def statements(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]:
         converted = (self.statement(node) for node in nodes)
@@ -70,6 +72,8 @@ class StatementConverter(ExpressionConverter):
             case ast.Delete():
                 targets = self.expressions(node.targets)
                 return tree.Delete(self.keyword(node, "del", *targets), targets)
+            case ast.FunctionDef() if self.local_functions:
+                return tree.LocalFunction(self.span(node), node.name, self.statements(node.body))
             case _:
                 self.drop(type(node).__name__, node)
                 return None

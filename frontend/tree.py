@@ -289,6 +289,14 @@ class Continue(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class LocalFunction(Statement):
+    """A function without parameters inside another; code files have it for what is forked."""
+
+    name: str
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Pass(Statement):
     pass
 

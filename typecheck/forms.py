@@ -17,6 +17,7 @@ from .relations import is_subtype
 from .schema import Signature
 from .sugar import (
     BoundMethod,
+    Closure,
     EnumerateValue,
     RangeValue,
     SliceValue,
@@ -392,6 +393,8 @@ def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
         self.takes(node, 1, 1 << 30)
         return self.unknown(node.span)
     callee = self.sugared(node.arguments[0])
+    if isinstance(callee, Closure):
+        return _fork_closure(self, node, callee)
     rest = tree.Call(node.span, node.arguments[0], node.arguments[1:], node.keywords)
     statements: list[typed.Statement] = []
     given = self.arguments(rest, statements)
@@ -400,6 +403,26 @@ def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
         return self.unknown(node.span)
     call = self.apply(callee, given, rest)
     if not isinstance(call, typed.FunctionCall | typed.MethodCall):
+        return self.unknown(node.span)
+    fork = typed.Fork(node.span, FutureType(call.type), call)
+    return self.sequenced(statements, fork, node.span)
+
+
+def _fork_closure(self: Forms, node: tree.Call, closure: Closure) -> Sugar:
+    """A local function that names what it calls and returns the call's result."""
+    statements: list[typed.Statement] = []
+    *before, last = closure.tree.body
+    with self.new_frame():
+        statements.extend(self.block(tuple(before)))
+        call = self.expression(last.value) if isinstance(last, tree.Return) and last.value else None
+    if not isinstance(call, typed.FunctionCall | typed.MethodCall):
+        self.report(
+            "unsupported-syntax",
+            "a forked function can only return the result of a call",
+            closure.tree.span,
+            "forked here",
+            torch="Cannot fork this function",
+        )
         return self.unknown(node.span)
     fork = typed.Fork(node.span, FutureType(call.type), call)
     return self.sequenced(statements, fork, node.span)

@@ -9,13 +9,14 @@ from ..frontend.diagnostics import Label
 from ..frontend.source import Span
 from . import typed
 from .elements import Elements
+from .environment import Variable
 from .iteration import Item
 from .joins import Joins
 from .matching import Given
 from .names import ExceptionClass
 from .narrowing import Condition, evaluated
 from .relations import is_subtype, join
-from .sugar import ExceptionValue
+from .sugar import Closure, ExceptionValue
 from .types import ANY, STRING, TENSOR, UNKNOWN, ClassType, Type
 
 __all__ = ["Statements"]
@@ -76,6 +77,9 @@ class Statements(Joins, Elements):
                 self._leave_loop(node, into)
             case tree.With():
                 self.with_(node, into)
+            case tree.LocalFunction():
+                closure = Closure(node)
+                self.define(Variable(node.name, None, node.span, sugar=closure))
             case tree.Pass():
                 return
             case _:

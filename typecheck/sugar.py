@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..frontend import tree
 from ..frontend.source import Span
 from . import typed
 from .functions import Function
@@ -18,6 +19,7 @@ __all__ = [
     "BoundOperator",
     "BoundOverloads",
     "BoundPython",
+    "Closure",
     "ContainerMethod",
     "EnumerateValue",
     "ExceptionValue",
@@ -121,6 +123,13 @@ class BoundOverloads:
 
 
 @dataclass(frozen=True, slots=True)
+class Closure:
+    """A local function of archive text, to be forked."""
+
+    tree: tree.LocalFunction
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerMethod:
     """`self.heads.items`, `self.children`: its call gives a `MemberSequence`."""
 
@@ -151,6 +160,7 @@ Sugar = (
     | BoundMethod
     | BoundPython
     | BoundOverloads
+    | Closure
     | ContainerMethod
     | MemberSequence
     | StaticMethod
@@ -173,6 +183,7 @@ _WORDS = {
     "BoundOverloads": "method",
     "BoundPython": "python value",
     "PythonName": "python value",
+    "Closure": "closure",
     "ContainerMethod": "method",
     "MemberSequence": "module",
     "StaticMethod": "function",
