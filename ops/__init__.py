@@ -146,6 +146,7 @@ __all__ = [
     "weight_norm",
 ]
 
+
 def __getattr__(name: str) -> Any:
     """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""
     if name not in ("aten", "prim"):

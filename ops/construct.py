@@ -10,6 +10,7 @@ import numpy as np
 
 from .creation import from_data
 from .dtype import Array, Device, DType, check_device, default_dtype, get_default_dtype, of_numpy
+from .storage import borrowed
 from .tensor import Tensor
 
 __all__ = ["as_tensor", "finfo", "from_numpy", "iinfo", "stands_for", "tensor"]
@@ -150,7 +151,7 @@ def from_numpy(ndarray: Array) -> Tensor:
             "strides are not currently supported. (You can probably work around this by making a "
             "copy of your array  with array.copy().) "
         )
-    return Tensor._of(ndarray.view(np.ndarray))
+    return Tensor._of(borrowed(ndarray))
 
 
 class finfo:

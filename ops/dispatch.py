@@ -17,6 +17,7 @@ from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
 from .pointwise import cast
 from .promotion import can_cast
+from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
 
@@ -196,6 +197,7 @@ class EagerFunction:
             self._remember(form, args, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
+            _check_out(self.__name__, result, out)
             return _write_out(result, out)
         if requires_grad:
             result.requires_grad_(True)
@@ -298,6 +300,30 @@ def eager_function(name: str) -> EagerFunction:
 # --------------------------------------------------------------------------- out=
 
 
+_OF_OWN_DTYPE: Final = frozenset(
+    "gather scatter scatter_add scatter_reduce index_add index_copy tril triu mm addmm bmm".split()
+)
+"""Operators that write only into tensors of just their result's dtype."""
+
+
+def _check_out(name: str, result: Any, out: Any) -> None:
+    if name in _OF_OWN_DTYPE and isinstance(out, Tensor) and out.dtype is not result.dtype:
+        wanted, given = (_CPP_NAMES.get(t.dtype.name, t.dtype.name) for t in (result, out))
+        raise OperatorError(
+            f"Expected out tensor to have dtype {wanted}, but got {given} instead",
+            code="dtype-mismatch",
+            headline=f"`out` is `{out.dtype}`, the result is `{result.dtype}`",
+        )
+
+
+_CPP_NAMES: Final = {
+    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
+    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char"},
+    **{"float16": "c10::Half", "bfloat16": "c10::BFloat16"},
+    **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
+}
+
+
 def _write_out(result: Any, out: Any) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
@@ -331,5 +357,12 @@ def _write_one(result: Tensor, out: Tensor) -> None:
         )
     if array.shape == target.shape:
         target[...] = cast(array, target.dtype)
+    elif array.size * target.itemsize > target.nbytes and not is_resizable(target):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`out` is an array's memory of shape {list(target.shape)}, the result has "
+            f"shape {list(array.shape)}",
+        )
     else:
         out._array = cast(array, target.dtype).copy()

@@ -122,6 +122,7 @@ FUNCTIONS: Final[dict[str, Any]] = {
     **{f"atleast_{count}d": _atleast(count) for count in (1, 2, 3)},
     **{"block_diag": block_diag, "cartesian_prod": cartesian_prod, "unique": unique},
     **{"unique_consecutive": unique_consecutive, "unravel_index": unravel_index},
+    "_segment_reduce": eager_function("aten::segment_reduce"),
 }
 """What `rushlight.<name>` stands for, by name."""
 

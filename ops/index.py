@@ -318,7 +318,7 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     if self.ndim:
         np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     else:
-        self[...] += np.sum(src.reshape(-1)[: index.size])
+        np.add.at(self.reshape(1), index.reshape(-1), src.reshape(-1)[: index.size])
     return self
 
 

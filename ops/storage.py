@@ -8,12 +8,34 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["address", "contiguous_strides", "storage_of", "strides_of"]
+__all__ = ["address", "borrowed", "contiguous_strides", "is_resizable", "storage_of", "strides_of"]
 
 
 def address(array: Array) -> int:
     """The address of the first element."""
     return int(array.__array_interface__["data"][0])
+
+
+class _Lender:
+    """An array that somebody else owns; it ends the way from a tensor to its storage."""
+
+    __slots__ = ("__array_interface__", "array")
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def borrowed(array: Array) -> Array:
+    """The same memory as a storage of its own, which begins where the array does."""
+    if array.dtype.isbuiltin != 1:
+        return array.view(np.ndarray)
+    return np.asarray(_Lender(array))
+
+
+def is_resizable(array: Array) -> bool:
+    """Whether the storage of an array may be exchanged for a larger one: it is not borrowed."""
+    return not isinstance(storage_of(array)[0].base, _Lender)
 
 
 def storage_of(array: Array) -> tuple[Array, int, int]:

@@ -14,7 +14,7 @@ from .dtype import Array, Device, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .index import copy_into
 from .metadata import become
-from .storage import contiguous_strides, storage_of, strides_of
+from .storage import contiguous_strides, is_resizable, storage_of, strides_of
 from .table import operator
 
 __all__: list[str] = []
@@ -253,6 +253,8 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     memory = _bytes_of(self)
     needed = (offset + _reach(size, stride)) * self.itemsize
     if needed > memory.size and 0 not in size:
+        if not is_resizable(self):
+            raise OperatorError("Trying to resize storage that is not resizable")
         memory = np.concatenate([memory, np.zeros(needed - memory.size, _BYTES)])
     return become(self, _view_of_bytes(memory, self.dtype, size, stride, offset))
 
