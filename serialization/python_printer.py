@@ -139,6 +139,7 @@ class FunctionPrinter:
         self._inlined: set[Node] = set()
         self._pending: dict[Value, None] = {}  # inlined, not yet in a user's text; in order
         self._expressions = Expressions(self.spans, names, constants, dependencies)
+        self._expressions.importable = importable
 
     # -- text
 

@@ -37,11 +37,22 @@ class PrintError(Exception):
         self.span = span
 
 
+class PythonCallError(PrintError):
+    """A call of a function that is left to Python, which no archive can hold."""
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__(f"`{name}` is left to Python", span)
+        self.name = name
+
+
 class Expressions:
     """Makes expressions of nodes.
 
     `variables` are the names of the values that have one, `texts` the expressions of others.
     """
+
+    importable = False
+    """Whether the code must be such that it can be read again."""
 
     def __init__(
         self,
@@ -339,6 +350,19 @@ def _to_list(e: Expressions, text: Text, node: Node) -> None:
     text.write(".tolist())")
 
 
+def _call_python(e: Expressions, text: Text, node: Node) -> None:
+    """`^name()(a, b)`, as messages and `.code` show it; archives cannot have it."""
+    name = str(getattr(node.attributes["function"], "name", ""))
+    if e.importable:
+        raise PythonCallError(name, node.span)
+    text.write(f"^{name}()(")
+    for i, value in enumerate(node.inputs):
+        if i:
+            text.write(", ")
+        text.write_text(e.of(value))
+    text.write(")")
+
+
 _FORMS: dict[str, Callable[[Expressions, Text, Node], None]] = {
     "aten::Bool": _listed("bool("),
     "aten::ComplexImplicit": _annotate,
@@ -352,6 +376,7 @@ _FORMS: dict[str, Callable[[Expressions, Text, Node], None]] = {
     "aten::sorted": _listed("sorted("),
     "aten::str": _listed("str("),
     "prim::CallFunction": _call_function,
+    "prim::PythonOp": _call_python,
     "prim::CallMethod": _call_method,
     "prim::Constant": _constant,
     "prim::CreateObject": _create_object,

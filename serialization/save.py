@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import IO
 
+from ..frontend.diagnostics import Diagnostic, Label
 from ..interpreter.objects import ScriptObject
 from ..ir.clone import clone_graph
 from ..typecheck.functions import Function
@@ -15,12 +16,13 @@ from ..typecheck.schema import NO_DEFAULT, Argument, Signature
 from ..typecheck.types import BOOL, ClassType
 from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
 from .debug_info import write_debug_records
-from .errors import archive_error
+from .errors import ArchiveError, archive_error
 from .load import run
 from .pickle_nodes import TupleNode
 from .pickle_writer import write_pickle
 from .python_classes import print_unit
 from .python_printer import PrintError, graph_of
+from .python_printer_expressions import PythonCallError
 from .python_types import Named, TypeNames
 from .tensors import StorageTable
 from .value_types import machine_type
@@ -75,8 +77,30 @@ def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None =
 def _records(target: ScriptObject, extra_files: ExtraFiles | None) -> _Records:
     try:
         return _Records(target, extra_files or {})
+    except PythonCallError as error:
+        raise _python_call(error) from None
     except PrintError as error:
         raise archive_error("unsupported-value", f"this cannot be saved: {error}") from None
+
+
+def _python_call(error: PythonCallError) -> ArchiveError:
+    """The error about a call of a function that is left to Python, at the call."""
+    torch = (
+        f"Could not export Python function call '{error.name}'. Remove calls to Python functions "
+        "before export. Did you forget to add @script or @script_method annotation? If this is a "
+        "nn.ModuleList, add it to __constants__"
+    )
+    return ArchiveError(
+        [
+            Diagnostic(
+                "unsupported-value",
+                f"`{error.name}` is left to Python by `ignore`, so this cannot be saved",
+                Label(error.span.whole, "called here"),
+                torch_message=torch,
+                torch_span=error.span,
+            )
+        ]
+    )
 
 
 class _Records:
