@@ -10,6 +10,7 @@ import numpy as np
 
 from .creation import from_data
 from .dtype import Array, Device, DType, check_device, default_dtype, get_default_dtype, of_numpy
+from .errors import OperatorError
 from .storage import borrowed
 from .tensor import Tensor
 
@@ -75,8 +76,21 @@ def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
     return found.astype(dtype)
 
 
+def _check_range(numbers: Array, dtype: np.dtype[Any]) -> None:
+    """Refuse numbers too large for a whole-number dtype; an unsigned one takes negatives too."""
+    limits = np.iinfo(dtype)
+    low = limits.min or -limits.max
+    if not np.all((numbers >= low) & (numbers <= limits.max)):
+        raise OperatorError(
+            f"value cannot be converted to type {dtype.name} without overflow",
+            code="number-too-large",
+            headline=f"`data` has a number that does not fit `torch.{dtype.name}`",
+        )
+
+
 def _by_hand(data: Any, found: Array, dtype: np.dtype[Any] | None) -> Array:
     if found.dtype.kind in "if" and dtype is not None:
+        _check_range(found, dtype)
         return found.astype(dtype)
     if found.dtype.kind == "U":
         raise ValueError("too many dimensions 'str'")

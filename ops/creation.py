@@ -29,6 +29,10 @@ _INT64: Final = np.dtype(np.int64)
 Sizes = Sequence[int]
 
 
+class BadNumber(OperatorError, ValueError):
+    """A Python number that does not do, which in torch is a ValueError."""
+
+
 def check_sizes(size: Sizes, name: str) -> Sizes:
     """The sizes of a new tensor.
 
@@ -239,6 +243,8 @@ def arange(
     wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
     if wanted.kind in "iu":
         start, end, step, whole = int(start), int(end), int(step), True
+        if not step:
+            raise BadNumber("step must be nonzero", headline="`step` is 0 as a whole number")
     count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
     if whole:
         return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
@@ -253,6 +259,25 @@ def arange_to(end: Any, *options: Any) -> Array:
 @operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
 def arange_from(start: Any, end: Any, *options: Any) -> Array:
     return arange(start, end, 1, *options)
+
+
+@operator(f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
+    """start, start + step, ... up to and with `end`."""
+    if step == 0:
+        raise OperatorError("step must be nonzero", headline="`step` is 0")
+    if not all(math.isfinite(n) for n in (start, end)):
+        raise OperatorError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise OperatorError("upper bound and lower bound inconsistent with step sign")
+    count = int((end - start) / step) + 1
+    places = np.arange(count, dtype=np.float64)
+    return np.asarray(start + step * places).astype(float_dtype(dtype))
+
+
+@operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+def closed_range_by_one(start: Any, end: Any, *options: Any) -> Array:
+    return closed_range(start, end, 1, *options)
 
 
 @operator(f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor")
@@ -300,6 +325,51 @@ def logspace(
         raise OperatorError("number of steps must be non-negative")
     exponents = _linspace(start, end, steps, np.dtype(np.float64))
     return np.power(base, exponents).astype(float_dtype(dtype))
+
+
+def _end(name: str, start: Any, end: Any) -> tuple[Any, Any]:
+    """Both ends as numbers.
+
+    Raises:
+        OperatorError: one is a tensor with dimensions.
+    """
+    dims = [each.ndim if isinstance(each, np.ndarray) else 0 for each in (start, end)]
+    if any(dims):
+        tensors = [isinstance(each, np.ndarray) for each in (start, end)]
+        what = "start and end tensors" if all(tensors) else "start" if tensors[0] else "end"
+        parts = [
+            f"{word} with {count} dimension(s)"
+            for word, count, given in zip(("start", "end"), dims, tensors, strict=True)
+            if given
+        ]
+        plural = what if all(tensors) else f"{what} tensor"
+        raise OperatorError(
+            f"{name} only supports 0-dimensional {plural}, but got {' and '.join(parts)}.",
+            code="shape-mismatch",
+        )
+    first, last = (e.item() if isinstance(e, np.ndarray) else e for e in (start, end))
+    return first, last
+
+
+def _from_tensors(name: str, forward: Callable[..., Array]) -> Callable[..., Array]:
+    def between(start: Any, end: Any, *rest: Any) -> Array:
+        return forward(*_end(name, start, end), *rest)
+
+    return between
+
+
+for _overload, _first, _last in (
+    ("Tensor_Tensor", "Tensor", "Tensor"),
+    ("Tensor_Scalar", "Tensor", "Scalar"),
+    ("Scalar_Tensor", "Scalar", "Tensor"),
+):
+    _ends = f"{_first} start, {_last} end, int steps"
+    operator(f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor")(
+        _from_tensors("linspace", linspace)
+    )
+    operator(f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor")(
+        _from_tensors("logspace", logspace)
+    )
 
 
 def _indices(below: bool) -> Callable[..., Array]:
@@ -365,7 +435,7 @@ def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
             [n.item() if isinstance(n, np.generic) else n for n in numbers] or [0.0]
         )
         if any(isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 for n in numbers):
-            raise OperatorError("Overflow when unpacking long long", code="number-too-large")
+            raise BadNumber("Overflow when unpacking long long", code="number-too-large")
     return _numbers_as(numbers, dtype).reshape(shape)
 
 

@@ -145,6 +145,10 @@ def _is_for_python(entry: Operator) -> bool:
     return _is_about_tensors(entry)
 
 
+_FACTORIES: Final = frozenset("arange range linspace logspace".split())
+"""Functions that count in the dtype of the tensor they write into."""
+
+
 class EagerFunction:
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
@@ -192,6 +196,8 @@ class EagerFunction:
             out = kwargs.pop("out", None)
             if "requires_grad" in kwargs and not self._takes("requires_grad"):
                 requires_grad = bool(kwargs.pop("requires_grad"))
+        if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
+            kwargs.setdefault("dtype", out.dtype)
         form, values = self._match(args, kwargs)
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)

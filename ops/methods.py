@@ -42,6 +42,10 @@ _SWAPPED: Final = ("add", "mul", "and", "or", "xor")
 """Where `2 + x` is `x + 2`."""
 
 
+_SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise_right_shift"}
+"""The shifts by name that take a number on the left."""
+
+
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
     def method(self: Tensor, other: Any) -> Any:
         if isinstance(other, _NUMBERS):
@@ -63,6 +67,8 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
             return rsub(self, other)
         if name == "truediv":
             return self.reciprocal() * other
+        if name in _SHIFTS:
+            return eager_function(_SHIFTS[name])(other, self)
         return function(other, self)
 
     return method
@@ -171,10 +177,11 @@ def new_tensor(
     return Tensor._of(made.astype((dtype or self.dtype).numpy), requires_grad)
 
 
-def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
-    name = "aten::nonzero_numpy" if as_tuple else "aten::nonzero"
-    return eager_function(name)(self)
+    if as_tuple:
+        return eager_function("aten::nonzero_numpy")(self)
+    return eager_function("aten::nonzero")(self, out=out)
 
 
 def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:

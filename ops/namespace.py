@@ -101,9 +101,9 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @stands_for("aten::nonzero")
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
-    return methods.nonzero(input, as_tuple=as_tuple)
+    return methods.nonzero(input, as_tuple=as_tuple, out=out)
 
 
 @stands_for("aten::split")
@@ -208,6 +208,7 @@ def broadcast_tensors(*tensors: Any) -> Any:
     return eager_function("aten::broadcast_tensors")(list(given))
 
 
+@stands_for("aten::broadcast_shapes")
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that all the given ones broadcast to.
 

@@ -243,8 +243,8 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         self = self.astype(default_dtype.float)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
-    top = np.max(self, axes, keepdims=True)
-    top = np.where(np.isinf(top), self.dtype.type(0), top)
+    top = np.max(self.real, axes, keepdims=True)
+    top = np.where(np.isinf(top), top.dtype.type(0), top)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
     return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
 

@@ -148,7 +148,7 @@ def segment_reduce(
     counts = _lengths(data, lengths, offsets, place, unsafe)
     rest = data.shape[place + 1 :]
     rows = cast(data, np.dtype(np.float32)) if data.itemsize < 4 else data
-    rows = rows.reshape(-1, *rest)
+    rows = rows.reshape(-1, *rest)[: int(counts.sum())]
     combine, start = _SEGMENTS[reduce]
     if isinstance(initial, (int, float)):
         start = float(initial)
