@@ -27,9 +27,7 @@ def _named(x: Array) -> str:
     return _NAMES.get(name, name)
 
 
-def _check(
-    query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool
-) -> None:
+def _check(query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool) -> None:
     if not query.dtype == key.dtype == value.dtype:
         raise OperatorError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
@@ -228,9 +226,7 @@ def native_multi_head_attention(
     """Attention over [B, T, E] with all projections; True in the mask leaves a key out."""
     if embed_dim % num_head:
         raise OperatorError("`embed_dim` must divide evenly by `num_heads`")
-    parts = zip(
-        (query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True
-    )
+    parts = zip((query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True)
     q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
     scores = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
     if mask is not None:

@@ -102,9 +102,7 @@ def _likelihood(
             "0D or 1D target tensor expected, multi-target not supported", code="shape-mismatch"
         )
     if self.ndim == 1:
-        loss, total = _losses(
-            self[None], target.reshape(1), weight, reduction, ignore_index
-        )
+        loss, total = _losses(self[None], target.reshape(1), weight, reduction, ignore_index)
         return loss.reshape(()), total
     if target.ndim != 1 or self.shape[0] != target.shape[0]:
         raise OperatorError(
@@ -205,9 +203,7 @@ def cross_entropy_loss(
     if self.shape == target.shape:
         return _of_probabilities(self, target, weight, reduction, label_smoothing, axis)
     log = widened(log_softmax(self, axis, None))
-    plain = nll_loss_nd(
-        log.astype(self.dtype, copy=False), target, weight, reduction, ignore_index
-    )
+    plain = nll_loss_nd(log.astype(self.dtype, copy=False), target, weight, reduction, ignore_index)
     if label_smoothing <= 0:
         return plain
     _check_smoothing(label_smoothing)
@@ -376,4 +372,3 @@ def multilabel_margin_loss_forward(
 @operator("aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     return multilabel_margin_loss_forward(self, target, reduction)[0]
-

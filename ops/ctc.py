@@ -23,9 +23,7 @@ def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> N
         raise OperatorError("blank must be in label range")
     for name, lengths in (("input", inputs), ("target", targets)):
         if len(lengths) != batch:
-            raise OperatorError(
-                f"{name}_lengths must be of size batch_size", code="shape-mismatch"
-            )
+            raise OperatorError(f"{name}_lengths must be of size batch_size", code="shape-mismatch")
     for length in inputs:
         if length > steps:
             raise OperatorError(
@@ -132,9 +130,7 @@ _SECOND = "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_l
 _TENSORS = _SECOND.replace("int[]", "Tensor")
 
 
-@operator(
-    f"aten::_ctc_loss({_SECOND}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
-)
+@operator(f"aten::_ctc_loss({_SECOND}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)")
 def plain_ctc_loss(
     log_probs: Array,
     targets: Array,
@@ -148,8 +144,7 @@ def plain_ctc_loss(
 
 
 @operator(
-    f"aten::_ctc_loss.Tensor({_TENSORS}, int blank=0, bool zero_infinity=False) "
-    "-> (Tensor, Tensor)"
+    f"aten::_ctc_loss.Tensor({_TENSORS}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
 )
 def plain_ctc_loss_of_tensors(
     log_probs: Array,
@@ -182,9 +177,7 @@ def ctc_loss(
     if single:
         log_probs = log_probs[:, None]
         targets = targets[None] if targets.ndim == 1 else targets
-    losses, _ = _likelihood(
-        log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
-    )
+    losses, _ = _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     if zero_infinity:
         losses = np.where(np.isposinf(losses), losses.dtype.type(0), losses)
     if reduction == MEAN:

@@ -10,8 +10,8 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array, dtype_of
 from .errors import OperatorError
-from .loss_reduction import reduced, widened
-from .pointwise import as_array, binary, cast, checked_broadcast
+from .loss_reduction import floats, reduced, widened
+from .pointwise import as_array, binary, cast, checked_broadcast, with_number
 from .promotion import common_dtype, kind
 from .table import operator
 
@@ -147,20 +147,14 @@ def pdist(self: Array, p: float) -> Array:
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
     difference = binary(np.subtract, x1, x2)
-    if kind(difference.dtype) < 2:
-        difference = as_array(difference + np.float32(eps))
-    else:
-        moved = widened(difference) + widened(difference).dtype.type(eps)
-        difference = as_array(moved).astype(difference.dtype)
+    difference = with_number(np.add, difference, eps)
     if not difference.ndim:
         result = vector_length(difference.reshape(1), p, -1, keepdim)
         return result.reshape(())
     return vector_length(difference, p, -1, keepdim)
 
 
-@operator(
-    "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor"
-)
+@operator("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
     dtype = common_dtype(x1, x2)
@@ -195,16 +189,16 @@ def cosine_embedding_loss(
 ) -> Array:
     """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
     _check_embedding_shapes(input1, input2, target)
-    a, b = widened(input1), widened(input2)
+    a, b = widened(floats(input1)), widened(floats(input2))
     axis = input1.ndim - 1
-    tiny = 1e-12 if kind(a.dtype) == 2 else 0
+    tiny = 1e-12
     product = (a * b).sum(axis)
     squares = ((a * a).sum(axis) + tiny) * ((b * b).sum(axis) + tiny)
     cosine = as_array(product / np.sqrt(squares))
     unlike = np.where(target == -1, np.maximum(cosine - cosine.dtype.type(margin), 0), 0)
     losses = np.where(target == 1, 1 - cosine, 0) + unlike
-    dtype = common_dtype(input1, input2)
-    return reduced(losses.astype(cosine.dtype), reduction, dtype if kind(dtype) == 2 else None)
+    dtype = common_dtype(floats(input1), floats(input2))
+    return reduced(losses.astype(cosine.dtype), reduction, dtype)
 
 
 def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None:

@@ -82,12 +82,8 @@ def native_dropout(input: Array, p: float, train: bool | None) -> tuple[Array, A
     return result, kept.astype(bool)
 
 
-@operator(
-    "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"
-)
+@operator("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
 def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
     """The gradient where the mask kept values, scaled."""
     dtype = grad_output.dtype
     return as_array(grad_output * (mask.astype(dtype) * dtype.type(scale)))
-
-

@@ -69,6 +69,21 @@ def embedding_renorm(self: Array, indices: Array, max_norm: float, norm_type: fl
     return embedding_renorm_(self.copy(), indices, max_norm, norm_type)
 
 
+@operator(
+    "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, "
+    "float norm_type) -> Tensor"
+)
+def embedding_renorm_unseen(
+    weight: Array, input: Array, max_norm: float, norm_type: float
+) -> Array:
+    """`embedding_renorm_` that autograd does not see.
+
+    Its schema hides that it writes, as torch's does, so that script drops it where the result is
+    unused.
+    """
+    return embedding_renorm_(weight, input, max_norm, norm_type)
+
+
 # --------------------------------------------------------------------------- bags
 
 
@@ -276,8 +291,7 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) ->
     """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""
     if input1.ndim != input2.ndim:
         raise OperatorError(
-            "bilinear(): input dimensions do not match: "
-            f"got {input1.ndim} and {input2.ndim}",
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}",
             code="shape-mismatch",
         )
     for dim, (a, b) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):

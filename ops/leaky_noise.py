@@ -6,6 +6,7 @@ import numpy as np
 
 from .activation import leaky_relu
 from .dtype import Array, Scalar
+from .errors import OperatorError
 from .pointwise import as_array, write
 from .promotion import kind
 from .random import Generator, default_generator
@@ -19,9 +20,7 @@ _ARGUMENTS = (
 )
 
 
-def _slopes(
-    self: Array, lower: float, upper: float, generator: Generator | None
-) -> Array:
+def _slopes(self: Array, lower: float, upper: float, generator: Generator | None) -> Array:
     """A slope for each element: drawn for those not above zero, 1 for the others."""
     slopes = np.ones(self.shape, np.float64)
     low = self <= 0
@@ -48,9 +47,7 @@ def rrelu_with_noise(
     return as_array(self * slopes).astype(self.dtype)
 
 
-@operator(
-    f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)"
-)
+@operator(f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)")
 def rrelu_with_noise_(
     self: Array,
     noise: Array,
@@ -68,6 +65,8 @@ def rrelu(
 ) -> Array:
     """Negative numbers times a slope: the mean of both bounds, in training drawn between them."""
     low, high = float(lower.real), float(upper.real)
+    if low > high:
+        raise OperatorError("Lower bound should be less than or equal to the upper bound")
     return rrelu_with_noise(self, np.empty_like(self), low, high, training, generator)
 
 

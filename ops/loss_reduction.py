@@ -6,15 +6,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtype import Array
+from .dtype import Array, default_dtype, dtype_of
+from .errors import OperatorError
 from .pointwise import as_array
 from .promotion import kind
 
-__all__ = ["MEAN", "NONE", "SUM", "reduced", "widened"]
+__all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
 
 NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
+
+
+def floats(array: Array) -> Array:
+    """Whole numbers in the default float dtype, all others as they are."""
+    return array.astype(default_dtype.float) if kind(array.dtype) < 2 else array
 
 
 def widened(array: Array) -> Array:
@@ -28,6 +34,14 @@ def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> 
     """The losses themselves, their mean or their sum, in `dtype` if given."""
     losses = as_array(losses)
     dtype = dtype or losses.dtype
+    if reduction == MEAN and kind(dtype) < 2:
+        raise OperatorError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            f"complex dtype. Got: {dtype_of(np.empty(0, dtype)).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if reduction == SUM and kind(dtype) < 2:
+        dtype = np.dtype(np.int64)
     if reduction != NONE:
         wide = widened(losses)
         losses = as_array(wide.mean() if reduction == MEAN else wide.sum())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .activation import log_sigmoid
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .loss_reduction import reduced, widened
-from .pointwise import as_array, binary, cast
+from .loss_reduction import floats, reduced, widened
+from .pointwise import as_array, binary, cast, with_number
 from .promotion import common_dtype, kind, result_dtype
 from .table import operator
 
@@ -89,13 +89,11 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
 
 @operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
-    """`log(1 + exp(-target * self))`."""
-
-    def losses(a: Array, b: Array) -> Any:
-        return np.log1p(np.exp(-b * a))
-
-    dtype = common_dtype(self, target)
-    return reduced(binary(lambda a, b: losses(widened(a), widened(b)), self, target), reduction, dtype)
+    """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
+    product = binary(np.multiply, as_array(np.negative(target)), self)
+    dtype = product.dtype
+    grown = as_array(np.exp(widened(product))).astype(dtype)
+    return reduced(as_array(np.log(widened(grown + dtype.type(1)))).astype(dtype), reduction)
 
 
 # --------------------------------------------------------------------------- probabilities
@@ -105,9 +103,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
     "int reduction=1) -> Tensor"
 )
-def binary_cross_entropy(
-    self: Array, target: Array, weight: Array | None, reduction: int
-) -> Array:
+def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
     if self.dtype != target.dtype:
         raise OperatorError(
@@ -174,6 +170,8 @@ def poisson_nll_loss(
     input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Array:
     """Minus the logarithm of a Poisson probability; `full` adds Stirling's approximation."""
+    if log_input or full or kind(common_dtype(input, target)) < 2:
+        input, target = floats(input), floats(target)
     dtype = common_dtype(input, target)
 
     def losses(a: Array, b: Array) -> Any:
@@ -184,8 +182,7 @@ def poisson_nll_loss(
             loss = loss + np.where(b <= 1, b.dtype.type(0), stirling)
         return loss
 
-    result = binary(losses, input, target)
-    return reduced(result, reduction, dtype if kind(dtype) == 2 else result.dtype)
+    return reduced(binary(losses, input, target), reduction, dtype)
 
 
 # --------------------------------------------------------------------------- margins
@@ -216,10 +213,4 @@ def margin_ranking_loss(
     """What `target * (input1 - input2)` lacks to `margin`."""
     difference = binary(np.subtract, input1, input2)
     product = binary(np.multiply, as_array(np.negative(target)), difference)
-    if kind(product.dtype) < 2:
-        lack = product + margin if margin != int(margin) else product + int(margin)
-    else:
-        lack = product + product.dtype.type(margin)
-    return reduced(np.maximum(lack, 0), reduction)
-
-
+    return reduced(np.maximum(with_number(np.add, product, margin), 0), reduction)

@@ -7,7 +7,7 @@ there are any, and for an LSTM with projections the matrix that makes the hidden
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -183,14 +183,10 @@ def _of_packed(
 ) -> tuple[Array, ...]:
     sizes = batch_sizes.tolist()
 
-    def run(
-        data: Array, state: State, weights: Weights, reverse: bool
-    ) -> tuple[Array, State]:
+    def run(data: Array, state: State, weights: Weights, reverse: bool) -> tuple[Array, State]:
         return _run_packed(step, data, sizes, state, weights, reverse)
 
     return _layers(run, data, states, groups, options)
-
-
 
 
 def _check_cell(step: Step, hidden: int, weights: Weights) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from .dims import infer_size, wrap_dim
 from .dtype import Array, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
+from .pointwise import checked_broadcast
 from .table import operator
 
 __all__ = [
@@ -195,6 +196,11 @@ def broadcast_tensors(tensors: list[Array]) -> list[Array]:
                 "The size of tensor a must match the size of tensor b", code="shape-mismatch"
             ) from None
     return [expand(tensor, shape) for tensor in tensors]
+
+
+@operator("aten::broadcast_shapes(int[] a, int[] b) -> int[]")
+def broadcast_shapes(a: list[int], b: list[int]) -> list[int]:
+    return list(checked_broadcast(tuple(a), tuple(b), ("a", "b")))
 
 
 @operator("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")

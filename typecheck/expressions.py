@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..frontend import tree
 from ..frontend.diagnostics import Label
 from ..frontend.source import UNKNOWN as NOWHERE
@@ -263,8 +265,8 @@ class Expressions(Displays):
             return call
         bindings: list[typed.Binding] = []
         for binding in call.bindings:
-            assert isinstance(binding, typed.Given)
-            bindings.append(typed.Given(1 - binding.index, binding.conversions))
+            assert isinstance(binding, (typed.Given, typed.FromTuple))
+            bindings.append(replace(binding, index=1 - binding.index))
         inputs = (left, right)
         return typed.OperatorCall(span, BOOL, call.signature, inputs, tuple(bindings))
 

@@ -150,9 +150,11 @@ class Statements(Joins, Elements):
             message = self.expression(node.message)
             if message.type != STRING:
                 message = self.call_operator("aten::str", Given([message]), span, written="str")
+        return typed.Raise(span, self._assertion_text(message, span), None)
+
+    def _assertion_text(self, message: typed.Expr, span: Span) -> typed.Expr:
         start = typed.Literal(span, STRING, "AssertionError: ")
-        text = self.call_operator("aten::add", Given([start, message]), span, written="+")
-        return typed.Raise(span, text, None)
+        return self.call_operator("aten::add", Given([start, message]), span, written="+")
 
     # --------------------------------------------------------------------------------- loops
 
@@ -301,6 +303,9 @@ class Statements(Joins, Elements):
         message = made.message
         if message.type not in (STRING, UNKNOWN):
             message = self.call_operator("aten::str", Given([message]), span, written="str")
+        if made.qualified_name == "builtins.AssertionError":  # told as a failed assert is
+            into.append(typed.Raise(span, self._assertion_text(message, span), None))
+            return
         into.append(typed.Raise(span, message, made.qualified_name, made.span))
 
     def _exception(self, node: tree.Raise) -> ExceptionValue | None:

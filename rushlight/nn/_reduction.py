@@ -34,9 +34,7 @@ def legacy_get_string(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> str:
     """The word for the older flags."""
-    warning = (
-        "size_average and reduce args will be deprecated, please use reduction='{}' instead."
-    )
+    warning = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
     if size_average is None:
         size_average = True
     if reduce is None:

@@ -180,8 +180,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def rrelu(
     input: Tensor,
-    lower: float = 1.0 / 8,
-    upper: float = 1.0 / 3,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
@@ -308,8 +308,9 @@ def gumbel_softmax(
     y_soft = gumbels.softmax(dim)
     if hard:
         index = y_soft.max(dim, keepdim=True)[1]
-        zeros = _zeros_like(logits, memory_format=legacy_contiguous_format)
-        y_hard = zeros.scatter_(dim, index, 1.0)
+        y_hard = _zeros_like(logits, memory_format=legacy_contiguous_format).scatter_(
+            dim, index, 1.0
+        )
         ret = y_hard - y_soft.detach() + y_soft
     else:
         ret = y_soft

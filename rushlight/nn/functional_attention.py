@@ -31,7 +31,7 @@ _zeros: Operator = eager_function("aten::zeros")
 _zeros_like: Operator = eager_function("aten::zeros_like")
 _bool = DTYPES["bool"]
 
-# ruff: noqa: RET505, SIM102
+# ruff: noqa: SIM102, SIM108
 
 
 def _mha_shape_check(
@@ -70,7 +70,7 @@ def _mha_shape_check(
             )
         if not batched and attn_mask.dim() == 3:
             expected_shape = [num_heads, query.size(0), key.size(0)]
-            if attn_mask.size() != expected_shape:
+            if list(attn_mask.size()) != expected_shape:
                 raise AssertionError(
                     f"Expected `attn_mask` shape to be {expected_shape} but got {attn_mask.size()}"
                 )
@@ -93,7 +93,7 @@ def _projected(
 ) -> Tensor:
     """One of query, key and value after its projection to `width` features."""
     assert weight is not None, f"use_separate_proj_weight is True but {name}_proj_weight is None"
-    if weight.size() != [width, x.size(-1)]:
+    if list(weight.size()) != [width, x.size(-1)]:
         raise AssertionError(
             f"expecting {name} weights shape of {[width, x.size(-1)]}, but got {weight.size()}"
         )
@@ -116,7 +116,7 @@ def _check_static(x: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
 def _check_attention_mask(mask: Tensor, rows: int, tgt_len: int, src_len: int) -> Tensor:
     """The mask with three dimensions."""
     if mask.dim() == 2:
-        if mask.size() != [tgt_len, src_len]:
+        if list(mask.size()) != [tgt_len, src_len]:
             raise RuntimeError(
                 f"The shape of the 2D attn_mask is {mask.size()}, "
                 f"but should be {(tgt_len, src_len)}."
@@ -124,7 +124,7 @@ def _check_attention_mask(mask: Tensor, rows: int, tgt_len: int, src_len: int) -
         return mask.unsqueeze(0)
     if mask.dim() != 3:
         raise RuntimeError(f"attn_mask's dimension {mask.dim()} is not supported")
-    if mask.size() != [rows, tgt_len, src_len]:
+    if list(mask.size()) != [rows, tgt_len, src_len]:
         raise RuntimeError(
             f"The shape of the 3D attn_mask is {mask.size()}, "
             f"but should be {(rows, tgt_len, src_len)}."

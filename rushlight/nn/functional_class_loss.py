@@ -45,8 +45,6 @@ _sum: Operator = eager_function("aten::sum")
 _triplet_margin_loss: Operator = eager_function("aten::triplet_margin_loss")
 _pairwise_distance: Operator = eager_function("aten::pairwise_distance")
 
-# ruff: noqa: RET505
-
 
 def ctc_loss(
     log_probs: Tensor,
@@ -218,7 +216,7 @@ def multi_margin_loss(
         reduction_enum = _Reduction.get_enum(reduction)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None:
+    if weight is not None:  # noqa: SIM102
         if weight.dim() != 1:
             raise ValueError("weight must be one-dimensional")
     return _multi_margin_loss(input, target, p, margin, weight, reduction_enum)
@@ -243,9 +241,7 @@ def triplet_margin_loss(
         reduction_enum = _Reduction.get_enum(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    return _triplet_margin_loss(
-        anchor, positive, negative, margin, p, eps, swap, reduction_enum
-    )
+    return _triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_enum)
 
 
 def triplet_margin_with_distance_loss(

@@ -30,6 +30,6 @@ def normalize(
     if out is None:
         denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
         return input / denom
-    else:  # noqa: RET505
+    else:
         denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
         return _div(input, denom, out=out)

@@ -28,12 +28,8 @@ _feature_alpha_dropout_: Operator = eager_function("aten::feature_alpha_dropout_
 _feature_dropout: Operator = eager_function("aten::feature_dropout")
 _feature_dropout_: Operator = eager_function("aten::feature_dropout_")
 
-# ruff: noqa: SIM108
 
-
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Elements set to 0 with probability `p`, the others scaled by 1 / (1 - p)."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -66,10 +62,9 @@ def dropout1d(
     is_batched = inp_dim == 3
     if not is_batched:
         input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    if inplace:
-        result = _feature_dropout_(input, p, training)
-    else:
-        result = _feature_dropout(input, p, training)
+    result = (
+        _feature_dropout_(input, p, training) if inplace else _feature_dropout(input, p, training)
+    )
     if not is_batched:
         result = result.squeeze_(0) if inplace else result.squeeze(0)
     return result
@@ -100,10 +95,9 @@ def dropout2d(
             "channel-wise dropout behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
-    if inplace:
-        result = _feature_dropout_(input, p, training)
-    else:
-        result = _feature_dropout(input, p, training)
+    result = (
+        _feature_dropout_(input, p, training) if inplace else _feature_dropout(input, p, training)
+    )
     return result
 
 
@@ -126,10 +120,9 @@ def dropout3d(
     is_batched = inp_dim == 5
     if not is_batched:
         input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    if inplace:
-        result = _feature_dropout_(input, p, training)
-    else:
-        result = _feature_dropout(input, p, training)
+    result = (
+        _feature_dropout_(input, p, training) if inplace else _feature_dropout(input, p, training)
+    )
     if not is_batched:
         result = result.squeeze_(0) if inplace else result.squeeze(0)
     return result

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..ops.construct import stands_for
 from ..ops.dispatch import eager_function
 from ..ops.dtype import DTYPES
 from ..ops.tensor import Tensor
@@ -26,9 +27,8 @@ _embedding_bag: Operator = eager_function("aten::embedding_bag")
 _embedding_renorm_: Operator = eager_function("aten::embedding_renorm_")
 _long = DTYPES["int64"]
 
-# ruff: noqa: SIM102
 
-
+@stands_for("aten::_no_grad_embedding_renorm_")
 def _no_grad_embedding_renorm_(
     weight: Tensor, input: Tensor, max_norm: float, norm_type: float
 ) -> None:
@@ -48,9 +48,11 @@ def embedding(
     """The rows of `weight` that `input` names; rows longer than `max_norm` are shortened."""
     if padding_idx is not None:
         if padding_idx > 0:
-            assert padding_idx < weight.size(0), "Padding_idx must be within num_embeddings"
+            if padding_idx >= weight.size(0):
+                raise AssertionError("Padding_idx must be within num_embeddings")
         elif padding_idx < 0:
-            assert padding_idx >= -weight.size(0), "Padding_idx must be within num_embeddings"
+            if padding_idx < -weight.size(0):
+                raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx = weight.size(0) + padding_idx
     else:
         padding_idx = -1
@@ -91,7 +93,9 @@ def embedding_bag(
             f"then it must have the same shape as the input ({input.shape})"
         )
     if not weight.dim() == 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
     if input.dim() == 2:
         if offsets is not None:
             type_str = "<unknown>"
@@ -101,9 +105,7 @@ def embedding_bag(
                 " fixed length sequences. However, found "
                 f"offsets of type {type_str}"
             )
-        offsets = _arange(
-            0, input.numel(), input.size(1), dtype=input.dtype, device=input.device
-        )
+        offsets = _arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
         include_last_offset = False
         input = input.reshape(-1)
         if per_sample_weights is not None:

@@ -52,8 +52,6 @@ _soft_margin_loss: Operator = eager_function("aten::soft_margin_loss")
 _sum: Operator = eager_function("aten::sum")
 _unsqueeze: Operator = eager_function("aten::unsqueeze")
 
-# ruff: noqa: RET505
-
 
 def poisson_nll_loss(
     input: Tensor,
@@ -71,9 +69,7 @@ def poisson_nll_loss(
     if reduction != "none" and reduction != "mean" and reduction != "sum":
         ret = input
         raise ValueError(reduction + " is not a valid value for reduction")
-    ret = _poisson_nll_loss(
-        input, target, log_input, full, eps, _Reduction.get_enum(reduction)
-    )
+    ret = _poisson_nll_loss(input, target, log_input, full, eps, _Reduction.get_enum(reduction))
     return ret
 
 
@@ -184,7 +180,7 @@ def binary_cross_entropy_with_logits(
         reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
     else:
         reduction_enum = _Reduction.get_enum(reduction)
-    if not (target.size() == input.size()):
+    if not (target.size() == input.size()):  # noqa: SIM201
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
         )
@@ -200,7 +196,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squared differences below `beta`, absolute ones above."""
-    if not (target.size() == input.size()):
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
@@ -226,7 +222,7 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences below `delta`, absolute ones above, scaled to meet."""
-    if not (target.size() == input.size()):
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
@@ -235,9 +231,7 @@ def huber_loss(
         )
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     if weight is None:
-        return _huber_loss(
-            expanded_input, expanded_target, _Reduction.get_enum(reduction), delta
-        )
+        return _huber_loss(expanded_input, expanded_target, _Reduction.get_enum(reduction), delta)
     else:
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
@@ -266,7 +260,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Absolute differences, each counted `weight` times if that is given."""
-    if not (target.size() == input.size()):
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
@@ -304,7 +298,7 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences, each counted `weight` times if that is given."""
-    if not (target.size() == input.size()):
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
