@@ -333,7 +333,7 @@ _OTHER_NAMES: Final = {
 }
 
 _TAKE_NUMBERS: Final = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
-    "where result_type copysign".split()
+    "add sub subtract mul multiply div divide true_divide floor_divide where result_type "
+    "copy_".split()
 )
 """Functions that take a plain number where their schema has a tensor."""

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .declare import with_twin
 from .dtype import Array, Scalar, dtype_of
-from .errors import OperatorError, UnsupportedDtype
+from .errors import OperatorError
 from .pointwise import (
     as_array,
     binary,
@@ -20,11 +21,13 @@ from .pointwise import (
     write,
 )
 from .promotion import common_dtype, common_dtype_with, kind, result_dtype
+from .refusals import Refusal
 from .table import operator
 
 __all__ = ["check_mask", "clamp", "where"]
 
 _BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
 Kernel = Callable[..., Any]
 _name: str
 _kernel: Kernel
@@ -33,24 +36,21 @@ _kernel: Kernel
 # --------------------------------------------------------------------------- comparison
 
 
-def _no_order(name: str) -> OperatorError:
-    return UnsupportedDtype(
-        f"\"{name}_cpu\" not implemented for 'ComplexFloat'",
-        headline="complex numbers have no order",
-    )
-
-
 def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
     ordered = name not in ("eq", "ne")
+    refuse = Refusal(name)
 
     def compare(self: Array, other: Array) -> Array:
-        if ordered and (self.dtype.kind == "c" or other.dtype.kind == "c"):
-            raise _no_order(name)
+        if self.dtype is not _FLOAT32 or other.dtype is not _FLOAT32:
+            dtype = common_dtype(self, other)
+            if ordered:
+                refuse(dtype)
+            self, other = cast(self, dtype), cast(other, dtype)
         return binary(kernel, self, other)
 
     def compare_number(self: Array, other: Scalar) -> Array:
-        if ordered and (self.dtype.kind == "c" or isinstance(other, complex)):
-            raise _no_order(name)
+        if ordered and (self.dtype is not _FLOAT32 or isinstance(other, complex)):
+            refuse(common_dtype_with(self, other))
         return with_number(kernel, self, other)
 
     return compare, compare_number
@@ -120,10 +120,12 @@ def allclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: boo
 # --------------------------------------------------------------------------- kinds of numbers
 
 
-def _test(kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
+def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
     """A test of floats; `otherwise` is the answer for whole numbers."""
+    refuse = Refusal(name, classes="")
 
     def test(self: Array) -> Array:
+        refuse(self.dtype)
         if kind(self.dtype) < 2:
             return np.full(self.shape, otherwise)
         return as_array(kernel(self))
@@ -131,31 +133,42 @@ def _test(kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
     return test
 
 
-operator("aten::isnan(Tensor self) -> Tensor")(_test(np.isnan, False))
-operator("aten::isinf(Tensor self) -> Tensor")(_test(np.isinf, False))
-operator("aten::isfinite(Tensor self) -> Tensor")(_test(np.isfinite, True))
-operator("aten::isposinf(Tensor self) -> Tensor")(_test(np.isposinf, False))
-operator("aten::isneginf(Tensor self) -> Tensor")(_test(np.isneginf, False))
+operator("aten::isnan(Tensor self) -> Tensor")(_test("isnan", np.isnan, False))
+operator("aten::isinf(Tensor self) -> Tensor")(_test("isinf", np.isinf, False))
+operator("aten::isfinite(Tensor self) -> Tensor")(_test("isfinite", np.isfinite, True))
+operator("aten::isposinf(Tensor self) -> Tensor")(_test("isposinf", np.isposinf, False))
+operator("aten::isneginf(Tensor self) -> Tensor")(_test("isneginf", np.isneginf, False))
+
+
+_refuse_signbit: Final = Refusal("signbit")
 
 
 @operator("aten::signbit(Tensor self) -> Tensor")
 def signbit(self: Array) -> Array:
+    _refuse_signbit(self.dtype)
     return as_array(np.signbit(self) if kind(self.dtype) == 2 else self < 0)
 
 
 # --------------------------------------------------------------------------- logic and bits
 
 
+_refuse_logical_not: Final = Refusal("logical_not")
+
+
 @operator("aten::logical_not(Tensor self) -> Tensor")
 def logical_not(self: Array) -> Array:
+    _refuse_logical_not(self.dtype)
     return as_array(np.logical_not(self))
 
 
 operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(logical_not))
 
 
-def _logical(kernel: Kernel) -> Callable[[Array, Array], Array]:
+def _logical(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
+    refuse = Refusal(name)
+
     def logical(self: Array, other: Array) -> Array:
+        refuse(common_dtype(self, other))
         checked_broadcast(self.shape, other.shape)
         return as_array(kernel(self.astype(_BOOL), other.astype(_BOOL)))
 
@@ -166,7 +179,7 @@ for _name, _kernel in (
     *(("and", np.logical_and), ("or", np.logical_or)),
     ("xor", np.logical_xor),
 ):
-    _forward = _logical(_kernel)
+    _forward = _logical(f"logical_{_name}", _kernel)
     operator(f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor")(_forward)
     operator(f"aten::logical_{_name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
         in_place(_forward)
@@ -174,14 +187,7 @@ for _name, _kernel in (
 
 
 def _bitwise(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
-    def check(dtype: np.dtype[Any]) -> None:
-        if kind(dtype) >= 2:
-            raise OperatorError(
-                f'"bitwise_{name}_cpu" not implemented for \''
-                f"{dtype_of(np.empty(0, dtype)).scalar_name}'",
-                code="dtype-mismatch",
-                headline="bits are combined only in bools and whole numbers",
-            )
+    check = Refusal(f"bitwise_{name}")
 
     def combine(self: Array, other: Array) -> Array:
         check(common_dtype(self, other))
@@ -218,48 +224,64 @@ for _name, _kernel in (
         )
 
 
+_refuse_bitwise_not: Final = Refusal("bitwise_not")
+
+
 @operator("aten::bitwise_not(Tensor self) -> Tensor")
 def bitwise_not(self: Array) -> Array:
-    if kind(self.dtype) >= 2:
-        raise UnsupportedDtype(
-            f"\"bitwise_not_cpu\" not implemented for '{dtype_of(self).scalar_name}'",
-            headline="`~` works only on bools and whole numbers",
-        )
+    _refuse_bitwise_not(self.dtype)
     return as_array(np.invert(self))
 
 
 operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(bitwise_not))
 
 
-def _shift(kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
+def _shift(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
+    refuse = Refusal(name)
+
     def shift(self: Array, other: Array) -> Array:
+        refuse(common_dtype(self, other))
         return binary(kernel, self, other)
 
     def shift_by_number(self: Array, other: Scalar) -> Array:
         dtype = common_dtype_with(self, other)
+        refuse(dtype)
         return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
 
-    return shift, shift_by_number
+    def shift_number(self: Scalar, other: Array) -> Array:
+        dtype = common_dtype_with(other, self)
+        refuse(dtype)
+        return as_array(kernel(number_as(self, dtype), cast(other, dtype)))
+
+    return shift, shift_by_number, shift_number
 
 
 for _name, _word, _kernel in (
-    ("__lshift__", "bitwise_left_shift", np.left_shift),
-    ("__rshift__", "bitwise_right_shift", np.right_shift),
+    ("lshift", "bitwise_left_shift", np.left_shift),
+    ("rshift", "bitwise_right_shift", np.right_shift),
 ):
-    _forward, _of_number = _shift(_kernel)
-    operator(
-        f"aten::{_name}.Tensor(Tensor self, Tensor other) -> Tensor",
-        f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor",
-    )(_forward)
-    operator(f"aten::{_name}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
-    operator(f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    _forward, _of_number, _number_of = _shift(_word, _kernel)
+    operator(f"aten::__{_name}__.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+    operator(f"aten::__{_name}__.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::__i{_name}__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+        in_place(_forward)
+    )
+    operator(f"aten::__i{_name}__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+        in_place(_of_number)
+    )
+    with_twin(f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+    with_twin(f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::{_word}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(_number_of)
 
 
 # --------------------------------------------------------------------------- smaller, larger
 
 
-def _chooser(kernel: Kernel) -> Callable[[Array, Array], Array]:
+def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
+    refuse = Refusal(name)
+
     def choose(self: Array, other: Array) -> Array:
+        refuse(common_dtype(self, other))
         return binary(kernel, self, other)
 
     return choose
@@ -268,13 +290,13 @@ def _chooser(kernel: Kernel) -> Callable[[Array, Array], Array]:
 operator(
     "aten::maximum(Tensor self, Tensor other) -> Tensor",
     "aten::max.other(Tensor self, Tensor other) -> Tensor",
-)(_chooser(np.maximum))
+)(_chooser("maximum", np.maximum))
 operator(
     "aten::minimum(Tensor self, Tensor other) -> Tensor",
     "aten::min.other(Tensor self, Tensor other) -> Tensor",
-)(_chooser(np.minimum))
-operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser(np.fmax))
-operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser(np.fmin))
+)(_chooser("minimum", np.minimum))
+operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
+operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 
 
 def _check_bounds(low: object, high: object) -> None:
@@ -282,11 +304,23 @@ def _check_bounds(low: object, high: object) -> None:
         raise OperatorError("torch.clamp: At least one of 'min' or 'max' must not be None")
 
 
+_refuse_clamp: Final = {
+    **{(True, True): Refusal("clamp_numbers"), (True, False): Refusal("clamp_min_number")},
+    (False, True): Refusal("clamp_max_number"),
+}
+_refuse_clamp_tensors: Final = {
+    **{(True, True): Refusal("clamp"), (True, False): Refusal("clamp", "maximum_cpu", "uqc")},
+    (False, True): Refusal("clamp", "minimum_cpu", "uqc"),
+}
+
+
 def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     """Every element held between two numbers; the upper one wins where they cross."""
     _check_bounds(min, max)
     bounds = [bound for bound in (min, max) if bound is not None]
     dtype = result_dtype([self, *bounds])
+    if dtype is not _FLOAT32:
+        _refuse_clamp[min is not None, max is not None](dtype)
     result = cast(self, dtype)
     if min is not None:
         result = np.maximum(result, number_as(min, dtype))
@@ -297,11 +331,13 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
 
 def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
     _check_bounds(min, max)
-    result = self
+    dtype = result_dtype([each for each in (self, min, max) if each is not None])
+    _refuse_clamp_tensors[min is not None, max is not None](dtype)
+    result = cast(self, dtype)
     if min is not None:
-        result = binary(np.maximum, result, min)
+        result = binary(np.maximum, result, cast(min, dtype))
     if max is not None:
-        result = binary(np.minimum, result, max)
+        result = binary(np.minimum, result, cast(max, dtype))
     return result
 
 

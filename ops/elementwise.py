@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .declare import with_twin
 from .dtype import Array, Scalar, default_dtype
-from .errors import OperatorError, UnsupportedDtype
+from .errors import OperatorError
 from .pointwise import (
     as_array,
     binary,
@@ -20,7 +21,8 @@ from .pointwise import (
     write,
 )
 from .promotion import common_dtype, common_dtype_with, kind, number_dtype
-from .table import operator
+from .refusals import Refusal
+from .table import TABLE, operator
 
 __all__ = ["add", "div", "mul", "pow_number", "sub"]
 
@@ -30,6 +32,22 @@ _add: Final = np.add
 _subtract: Final = np.subtract
 _multiply: Final = np.multiply
 _BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
+    """Two tensors in the dtype they meet in, if the operator takes it."""
+    dtype = common_dtype(a, b)
+    refuse(dtype)
+    return cast(a, dtype), cast(b, dtype)
+
+
+def _with_number(
+    refuse: Refusal, kernel: Callable[..., Any], a: Array, number: Scalar, swapped: bool = False
+) -> Array:
+    if a.dtype is not _FLOAT32:
+        refuse(common_dtype_with(a, number))
+    return with_number(kernel, a, number, swapped=swapped)
 
 
 def _scaled(other: Array, self: Array, alpha: Scalar) -> Array:
@@ -53,18 +71,24 @@ def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
 # --------------------------------------------------------------------------- add, sub, mul
 
 
+_refuse_sum: Final = Refusal("add")
+
+
 @operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if alpha != 1:
         other = _scaled(other, self, alpha)
-    if self.dtype is other.dtype:
+    dtype = self.dtype
+    if dtype is other.dtype:
+        if dtype.kind == "u":
+            _refuse_sum(dtype)
         try:
             result = _add(self, other)
         except ValueError:
             checked_broadcast(self.shape, other.shape)
             raise
         return result if type(result) is ndarray else asarray(result)
-    return binary(_add, self, other)
+    return binary(_add, *_matched(_refuse_sum, self, other))
 
 
 @operator("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
@@ -72,7 +96,7 @@ def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if alpha != 1:
         _check_alpha(common_dtype_with(self, other), alpha)
         other = other * alpha
-    return with_number(_add, self, other)
+    return _with_number(_refuse_sum, _add, self, other)
 
 
 def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
@@ -101,13 +125,15 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     if alpha != 1:
         other = _scaled(other, self, alpha)
     if dtype is other.dtype:
+        if dtype.kind == "u":
+            _refuse_sum(dtype)
         try:
             result = _subtract(self, other)
         except ValueError:
             checked_broadcast(self.shape, other.shape)
             raise
         return result if type(result) is ndarray else asarray(result)
-    return binary(_subtract, self, other)
+    return binary(_subtract, *_matched(_refuse_sum, self, other))
 
 
 @operator("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
@@ -117,7 +143,7 @@ def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if alpha != 1:
         _check_alpha(common_dtype_with(self, other), alpha)
         other = other * alpha
-    return with_number(_subtract, self, other)
+    return _with_number(_refuse_sum, _subtract, self, other)
 
 
 @operator("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
@@ -133,7 +159,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
         dtype = common_dtype_with(self, other)
         _check_alpha(dtype, alpha)
         self = with_number(_multiply, cast(self, dtype), alpha)
-    return with_number(_subtract, self, other, swapped=True)
+    return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
 
 
 @operator("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor")
@@ -171,14 +197,19 @@ def _true_divide(a: Array, b: Array) -> Any:
     return np.true_divide(a, b)
 
 
+_refuse_div: Final = Refusal("div")
+_refuse_div_floor: Final = Refusal("div_floor")
+_refuse_div_trunc: Final = Refusal("div_trunc")
+
+
 def _floor_divide(a: Array, b: Array) -> Any:
-    if a.dtype == _BOOL:
-        raise UnsupportedDtype("\"div_floor\" not implemented for 'Bool'")
+    _refuse_div_floor(a.dtype)
     _check_divisor(asarray(b))
     return np.floor_divide(a, b)
 
 
 def _trunc_divide(a: Array, b: Array) -> Any:
+    _refuse_div_trunc(a.dtype)
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
     _check_divisor(asarray(b))
@@ -204,14 +235,14 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any]:
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
         return binary(np.true_divide, self, other)
-    return binary(_true_divide, self, other)
+    return binary(_true_divide, *_matched(_refuse_div, self, other))
 
 
 @operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor")
 def div_number(self: Array, other: Scalar) -> Array:
     if kind(self.dtype) < 2 and not isinstance(other, complex):
         self = self.astype(default_dtype.float)
-    return with_number(np.true_divide, self, other)
+    return _with_number(_refuse_div, np.true_divide, self, other)
 
 
 def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array:
@@ -240,12 +271,18 @@ def floor_divide_number(self: Array, other: Scalar) -> Array:
     return _with_array(_floor_divide, self, other)
 
 
+_refuse_remainder: Final = Refusal("remainder")
+_refuse_fmod: Final = Refusal("fmod")
+
+
 def _remainder(a: Array, b: Array) -> Any:
+    _refuse_remainder(a.dtype)
     _check_divisor(asarray(b))
     return np.remainder(a, b)
 
 
 def _fmod(a: Array, b: Array) -> Any:
+    _refuse_fmod(a.dtype)
     _check_divisor(asarray(b))
     return np.fmod(a, b)
 
@@ -279,11 +316,13 @@ def fmod_number(self: Array, other: Scalar) -> Array:
 # --------------------------------------------------------------------------- powers
 
 
+_refuse_pow: Final = Refusal("pow")
+
+
 def _power(a: Array, b: Array) -> Any:
-    if a.dtype.kind not in "iub":
+    _refuse_pow(a.dtype)
+    if a.dtype.kind not in "iu":
         return np.power(a, b)
-    if a.dtype == _BOOL:
-        raise UnsupportedDtype("\"pow\" not implemented for 'Bool'")
     negative = b < 0
     if not negative.any():
         return np.power(a, b)
@@ -299,6 +338,9 @@ def pow_tensors(self: Array, exponent: Array) -> Array:
 
 @operator("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
 def pow_number(self: Array, exponent: Scalar) -> Array:
+    if exponent == 0 or exponent == 1:
+        base = cast(self, common_dtype_with(self, exponent))
+        return np.ones_like(base) if exponent == 0 else base.copy("K")
     if isinstance(exponent, int) and self.dtype.kind in "iu" and exponent < 0:
         raise OperatorError(
             "Integers to negative integer powers are not allowed.",
@@ -306,7 +348,9 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
             headline="a tensor of whole numbers cannot be raised to a negative whole power",
             roles={"exponent": f"is {exponent}"},
         )
-    if exponent == 2 and (kind(self.dtype) >= 2 or isinstance(exponent, int)):
+    if self.dtype is not _FLOAT32:
+        _refuse_pow(common_dtype_with(self, exponent))
+    if exponent == 2 and kind(self.dtype) >= (1 if isinstance(exponent, int) else 2):
         return mul(self, self)
     if kind(self.dtype) == 2 and self.itemsize >= 4:
         if exponent == 0.5:
@@ -329,10 +373,18 @@ def _power_in_width(a: Array, b: Array) -> Any:
 @operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor")
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
+    if self == 1:
+        return np.ones(exponent.shape, dtype)
     return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
 
 
 # --------------------------------------------------------------------------- signs and rounding
+
+
+_refuse_neg: Final = Refusal("neg")
+_refuse_abs: Final = Refusal("abs")
+_refuse_positive: Final = Refusal("positive")
+_refuse_round_decimals: Final = Refusal("round_decimals")
 
 
 @operator("aten::neg(Tensor self) -> Tensor")
@@ -344,21 +396,27 @@ def neg(self: Array) -> Array:
             code="dtype-mismatch",
             headline="`-` does not work on a bool tensor",
         )
+    _refuse_neg(self.dtype)
     return as_array(np.negative(self))
 
 
 @operator("aten::abs(Tensor self) -> Tensor", "prim::abs(Tensor x) -> Tensor")
 def absolute(self: Array) -> Array:
+    _refuse_abs(self.dtype)
     return as_array(np.absolute(self))
 
 
 @operator("aten::positive(Tensor(a) self) -> Tensor(a)")
 def positive(self: Array) -> Array:
+    _refuse_positive(self.dtype)
     return self
 
 
-def _rounder(kernel: Callable[..., Any]) -> Callable[[Array], Array]:
+def _rounder(name: str, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
+    refuse = Refusal(name)
+
     def rounded(self: Array) -> Array:
+        refuse(self.dtype)
         if kind(self.dtype) < 2:
             return self.copy()
         return as_array(kernel(self))
@@ -366,18 +424,24 @@ def _rounder(kernel: Callable[..., Any]) -> Callable[[Array], Array]:
     return rounded
 
 
-for _name, _kernel in (
-    *(("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc), ("round", np.rint)),
-    ("fix", np.trunc),
+_round: Final = _rounder("round", np.rint)
+
+for _name, _kernel, _alias in (
+    *(("ceil", np.ceil, ""), ("floor", np.floor, ""), ("trunc", np.trunc, "fix")),
+    ("round", np.rint, ""),
 ):
-    operator(f"aten::{_name}(Tensor self) -> Tensor")(_rounder(_kernel))
-    operator(f"aten::{_name}_(Tensor(a!) self) -> Tensor(a!)")(in_place(_rounder(_kernel)))
+    _forward = _rounder(_name, _kernel)
+    for _spelling in filter(None, (_name, _alias)):
+        with_twin(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
 
 
-@operator("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
+@with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
 def round_decimals(self: Array, decimals: int) -> Array:
-    if kind(self.dtype) < 2 or not decimals:
-        return as_array(np.rint(self)) if kind(self.dtype) == 2 else self.copy()
+    if not decimals:
+        return _round(self)
+    _refuse_round_decimals(self.dtype)
+    if self.itemsize < 4:
+        return round_decimals(self.astype(np.float32), decimals).astype(self.dtype)
     scale = self.dtype.type(10.0 ** abs(decimals))
     if decimals > 0:
         return as_array((np.rint(self * scale) / scale).astype(self.dtype))
@@ -388,7 +452,8 @@ def round_decimals(self: Array, decimals: int) -> Array:
 
 
 def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
-    if alpha == 1 and self.dtype is other.dtype and self.shape == other.shape:
+    dtype = self.dtype
+    if alpha == 1 and dtype is other.dtype and dtype.kind != "u" and self.shape == other.shape:
         _add(self, other, self)
         return self
     return write(self, add(self, other, alpha))
@@ -397,6 +462,17 @@ def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
 operator("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")(
     add_in_place
 )
+
+
+def _absolute_in_place(self: Array) -> Array:
+    if self.dtype.kind == "c":
+        raise OperatorError(
+            "In-place abs is not supported for complex tensors.",
+            code="dtype-mismatch",
+            headline="the sizes of complex numbers are real: they cannot go into `self`",
+        )
+    return absolute(self)
+
 
 _IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
     "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)": add_number,
@@ -421,24 +497,26 @@ _IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
     "aten::pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)": pow_tensors,
     "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)": pow_number,
     "aten::neg_(Tensor(a!) self) -> Tensor(a!)": neg,
-    "aten::abs_(Tensor(a!) self) -> Tensor(a!)": absolute,
+    "aten::abs_(Tensor(a!) self) -> Tensor(a!)": _absolute_in_place,
 }
 for _schema, _forward in _IN_PLACE.items():
     operator(_schema)(in_place(_forward))
 
-operator("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor")(mul)
-operator("aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor")(mul_number)
-operator("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")(sub)
-operator("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")(sub_number)
-operator("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor")(div)
-operator("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor")(div_number)
-operator("aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")(
-    div_rounded
-)
-operator("aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")(
-    div_number_rounded
-)
-operator("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor")(div)
-operator("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor")(div_number)
-operator("aten::negative(Tensor self) -> Tensor")(neg)
-operator("aten::absolute(Tensor self) -> Tensor")(absolute)
+_ALIASES: Final = {
+    **{"multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div"},
+    **{"negative": "neg", "absolute": "abs"},
+}
+
+
+def _declare_aliases() -> None:
+    """The other names of operators, with the in-place forms of those."""
+    for alias, name in _ALIASES.items():
+        for entry in list(TABLE):
+            if entry.name not in (f"aten::{name}", f"aten::{name}_"):
+                continue
+            if alias == "true_divide" and entry.overload.endswith("_mode"):
+                continue
+            operator(entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1))(entry.forward)
+
+
+_declare_aliases()

@@ -200,6 +200,24 @@ def norm(
     return eager_function("aten::linalg_vector_norm")(self, order, dim, keepdim, dtype=dtype)
 
 
+def stft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any:
+    """The Fourier transforms of overlapping pieces of a signal."""
+    given = (self, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
+    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+
+
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     found = eager_function("aten::_lu_with_info")(self, pivot, not get_infos)
@@ -209,7 +227,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, norm, lu, split, where):
+    for method in (to, new_tensor, nonzero, norm, lu, stft, split, where):
         setattr(Tensor, method.__name__, method)
     for name, method in METHODS.items():
         setattr(Tensor, name, method)

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, Scalar, default_dtype, of_numpy
-from .errors import OperatorError
-from .promotion import can_cast, common_dtype, common_dtype_with, kind
+from .errors import OperatorError, UnsupportedDtype
+from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 
 __all__ = [
     "as_array",
@@ -239,6 +239,19 @@ def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
     """The in-place form of a forward: computes, then writes into the first argument."""
 
     def write_result(self: Array, *rest: Any) -> Array:
-        return write(self, forward(self, *rest))
+        try:
+            result = forward(self, *rest)
+        except UnsupportedDtype:
+            _check_target(self, rest)
+            raise
+        return write(self, result)
 
     return write_result
+
+
+def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
+    """Refuse a dtype that could not be written into `self`; this comes before other refusals."""
+    operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
+    dtype = result_dtype([self, *operands])
+    if not can_cast(dtype, self.dtype):
+        raise _cast_error(dtype, self.dtype)

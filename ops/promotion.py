@@ -63,12 +63,13 @@ def _promote(a: DType, b: DType) -> DType:
         if x.name.startswith("float8"):
             raise _no_promotion("Float8 Types", a, b)
         if x.name in ("uint16", "uint32", "uint64"):
-            if y.is_floating_point or y.is_complex:
+            if y.is_floating_point:
                 return y
             raise _no_promotion("uint16, uint32, uint64 types", a, b)
     if a.is_complex or b.is_complex:
-        wide = any(t.name in ("complex128", "float64") for t in (a, b))
-        return DTYPES["complex128" if wide else "complex64"]
+        parts = [t.to_real() for t in (a, b) if t.kind in "fc"]
+        part = _promote(parts[0], parts[-1])
+        return part.to_complex()
     if a.is_floating_point and b.is_floating_point:
         if a.itemsize == b.itemsize:
             return DTYPES["float32"]
@@ -105,6 +106,8 @@ def _combine(higher: Dtype, lower: Dtype) -> Dtype:
         return higher
     if above == 2 and below == 3:
         return of_numpy(higher).to_complex().numpy
+    if below >= 2:
+        return lower
     return promote(higher, lower)
 
 

@@ -79,7 +79,10 @@ _SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "Please use torch.sgn instead.",
     ),
     "signbit": ("qc", "signbit is not implemented for complex tensors."),
-    "clamp": ("qc", "clamp is not supported for complex types"),
+    **dict.fromkeys(
+        ("clamp", "clamp_numbers", "clamp_min_number", "clamp_max_number"),
+        ("qc", "clamp is not supported for complex types"),
+    ),
 }
 """Refusals told as not implemented, in other words."""
 
