@@ -14,7 +14,7 @@ from .promotion import kind, promote
 from .shape import expand
 from .table import operator
 
-__all__ = ["linear", "matmul", "mm", "mv"]
+__all__ = ["c_name", "linear", "matmul", "mm", "mv"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -27,6 +27,12 @@ _C_NAMES: Final = {
     **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
     **{"complex128": "c10::complex<double>"},
 }
+
+
+def c_name(array: Array) -> str:
+    """What C++ calls the dtype."""
+    name = dtype_of(array).name
+    return "long int" if name == "int64" else _C_NAMES.get(name, name)
 
 
 def _by(shape: tuple[int, ...]) -> str:

@@ -100,6 +100,21 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state_bytes(new_state._array.tobytes())
 
 
+def _get_state(self: Generator) -> Tensor:
+    """The state, as bytes."""
+    return Tensor._of(np.frombuffer(self.state_bytes(), np.uint8).copy())
+
+
+def _set_state(self: Generator, new_state: Tensor) -> Generator:
+    """Go back to a state that `get_state` gave."""
+    self.set_state_bytes(new_state._array.tobytes())
+    return self
+
+
+Generator.get_state = _get_state  # type: ignore[attr-defined]
+Generator.set_state = _set_state  # type: ignore[attr-defined]
+
+
 @stands_for("aten::nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
@@ -164,11 +179,35 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     return eager_function("aten::chain_matmul")(list(given), **options)
 
 
+@stands_for("aten::stft")
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any:
+    """The Fourier transforms of overlapping pieces of a signal."""
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    given = (input, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
+    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+
+
 @stands_for("aten::_lu_with_info")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
-    options = {} if out is None else {"out": out}
-    found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos, **options)
+    found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
+    if out is not None:
+        for result, target in zip(found, out, strict=False):
+            target.resize_as_(result).copy_(result)
+        return out
     return found if get_infos else tuple(found)[:2]
 
 
@@ -266,7 +305,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"set_rng_state": set_rng_state, "default_generator": default_generator},
     **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
     **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
-    "lu": lu,
+    **{"lu": lu, "stft": stft},
     **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
     **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
     **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtype import Array
-from .errors import OperatorError
+from .dtype import CPU, Array, Device, dtype_of
+from .errors import OperatorError, UnsupportedDtype
 from .fused import fused_double, fused_float
 
 __all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
@@ -146,6 +146,17 @@ class Generator:
         _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + 624 * 8)
         self.cached_normal = cached if valid else None
 
+    @property
+    def device(self) -> Device:
+        """Where its numbers are made: the CPU."""
+        return CPU
+
+    def clone_state(self) -> Generator:
+        """Another generator that stands where this one does."""
+        copy = Generator()
+        copy.set_state_bytes(self.state_bytes())
+        return copy
+
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
@@ -227,7 +238,7 @@ def uniform(g: Generator, count: int, dtype: np.dtype[Any], low: float, high: fl
 # --------------------------------------------------------------------------- normal numbers
 
 
-def _single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
+def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
     values = np.empty(count, D)
     for i in range(count):
@@ -253,7 +264,7 @@ def _sixteens(unit: Array, mean: float, std: float) -> Array:
     return np.stack(pair, 1).reshape(-1)
 
 
-def _from_libm(name: str, values: Array) -> Array:
+def from_libm(name: str, values: Array) -> Array:
     """A function of the C library, element by element: NumPy's own differ in the last bit."""
     function = np.frompyfunc(getattr(math, name), 1, 1)
     return np.asarray(function(values), D)
@@ -261,11 +272,11 @@ def _from_libm(name: str, values: Array) -> Array:
 
 def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
     groups = unit.reshape(-1, 2, 8)
-    radius = np.sqrt(-2 * _from_libm("log", 1 - groups[:, 0]))
+    radius = np.sqrt(-2 * from_libm("log", 1 - groups[:, 0]))
     angle = 2.0 * math.pi * groups[:, 1]
     pair = [
-        fused_double(radius * _from_libm("cos", angle), std, mean),
-        fused_double(radius * _from_libm("sin", angle), std, mean),
+        fused_double(radius * from_libm("cos", angle), std, mean),
+        fused_double(radius * from_libm("sin", angle), std, mean),
     ]
     return np.stack(pair, 1).reshape(-1)
 
@@ -273,7 +284,7 @@ def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
 def normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
     """`count` normal numbers for a contiguous tensor of a float dtype."""
     if count < 16:
-        return _single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
+        return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
     whole = count // 16 * 16
     if dtype not in (np.dtype(D), np.dtype(F)):  # 16-bit floats draw whole groups only
         result = np.empty(count, dtype)
@@ -298,11 +309,10 @@ def memory_order(array: Array) -> Array:
     return array.transpose(axes)
 
 
-def _float_kind(array: Array, name: str) -> None:
+def _float_kind(array: Array, kernel: str) -> None:
     if array.dtype.kind in "iub":
-        raise OperatorError(
-            f"{name} expects a tensor of floats, not {array.dtype}",
-            code="dtype-mismatch",
+        raise UnsupportedDtype(
+            f"\"{kernel}\" not implemented for '{dtype_of(array).scalar_name}'",
             headline="only tensors of floats can be filled with these numbers",
             roles={"self": "must be of floats"},
         )
@@ -314,7 +324,13 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
     Raises:
         OperatorError: `low` is above `high`, or it is not a tensor of floats.
     """
-    _float_kind(array, "uniform_")
+    _float_kind(array, "check_uniform_bounds")
+    if array.dtype.kind == "c":  # real and imaginary parts in turn
+        part = np.dtype(D if array.itemsize == 16 else F)
+        target = memory_order(array)
+        flat = uniform(g or default_generator, 2 * array.size, part, low, high)
+        target[...] = flat.view(array.dtype).reshape(target.shape)
+        return array
     if low > high:
         raise OperatorError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
@@ -331,7 +347,7 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     Raises:
         OperatorError: `std` is negative, or it is a tensor of whole numbers.
     """
-    _float_kind(array, "normal_")
+    _float_kind(array, "normal_kernel_cpu")
     if std < 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
@@ -343,8 +359,9 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     if array.flags.c_contiguous:
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
     else:
-        single = _single_normals(generator, array.size, mean, std)
-        array[...] = single.reshape(array.shape).astype(array.dtype)
+        single = single_normals(generator, array.size, mean, std)
+        target = memory_order(array)
+        target[...] = single.reshape(target.shape).astype(array.dtype)
     return array
 
 
@@ -423,4 +440,4 @@ def chances_each(g: Generator | None, p: Array) -> Array:
 
 def exponential(g: Generator | None, count: int, rate: float) -> Array:
     """`count` exponential numbers, in double."""
-    return -1.0 / rate * _from_libm("log1p", -(g or default_generator).doubles(count))
+    return -1.0 / rate * from_libm("log1p", -(g or default_generator).doubles(count))

@@ -9,8 +9,10 @@ import numpy as np
 
 from .creation import OPTIONS, check_sizes, float_dtype
 from .dtype import Array, Device, dtype_of, numpy_dtype
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedDtype
+from .linalg import c_name
 from .pointwise import as_array, cast
+from .promotion import kind
 from .random import (
     Generator,
     chances,
@@ -69,13 +71,12 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
 
 
-def _no_floats(name: str, dtype: np.dtype[Any]) -> OperatorError:
+def _no_floats(name: str, dtype: np.dtype[Any]) -> UnsupportedDtype:
     word = dtype_of(np.empty(0, dtype)).scalar_name
-    return OperatorError(
+    return UnsupportedDtype(
         f"\"check_uniform_bounds\" not implemented for '{word}'"
         if name == "rand"
         else f"\"normal_kernel_cpu\" not implemented for '{word}'",
-        code="dtype-mismatch",
         headline=f"`{name}` makes floats, not `{dtype_of(np.empty(0, dtype))}`",
     )
 
@@ -149,6 +150,12 @@ def normal_spread(mean: float, std: Array, generator: Generator | None) -> Array
     "-> Tensor(a!)"
 )
 def exponential_(self: Array, lambd: float, generator: Generator | None) -> Array:
+    if kind(self.dtype) != 2:
+        raise OperatorError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
     if lambd <= 0:
         raise OperatorError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     target = memory_order(self)
@@ -161,6 +168,8 @@ def exponential_(self: Array, lambd: float, generator: Generator | None) -> Arra
 
 def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | None) -> Array:
     made = np.empty(check_sizes(size, "randint"), np.int64 if dtype is None else numpy_dtype(dtype))
+    if low < high:
+        _check_random_bounds(made, low, high)
     made[...] = whole_numbers(g, made.size, low, high).reshape(made.shape)
     return made
 
@@ -227,7 +236,7 @@ def randperm(n: int, dtype: int | None, *options: Any) -> Array:
 @operator(f"aten::randperm.generator(SymInt n, *, Generator? generator, {_NUMBERS}) -> Tensor")
 def randperm_from(n: int, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     if n < 0:
-        raise OperatorError(f"n must be non-negative, got{n}")
+        raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     return permutation(generator, n).astype(np.int64 if dtype is None else numpy_dtype(dtype))
 
 
@@ -243,10 +252,38 @@ def random_(self: Array, generator: Generator | None) -> Array:
     "-> Tensor(a!)"
 )
 def random_between(self: Array, low: int, high: int | None, generator: Generator | None) -> Array:
-    stop = (1 << 63) - 1 if high is None else high
+    _check_random_bounds(self, low, high)
+    stop = _above_all(self.dtype) if high is None else high
     target = memory_order(self)
-    target[...] = whole_numbers(generator, self.size, low, stop).reshape(target.shape)
+    if stop - low == 1 << 64:
+        drawn = (generator or default_generator).long_words(self.size).view(np.int64)
+    else:
+        drawn = whole_numbers(generator, self.size, low, stop)
+    target[...] = drawn.reshape(target.shape)
     return self
+
+
+_DIGITS: Final = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+
+
+def _above_all(dtype: np.dtype[Any]) -> int:
+    """One more than the largest whole number that a dtype holds with all before it."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max) + 1
+    return 2 if dtype.kind == "b" else (1 << _DIGITS[dtype.name]) + 1
+
+
+def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
+    if self.dtype.kind not in "iub":
+        return
+    smallest = int(np.iinfo(self.dtype).min) if self.dtype.kind in "iu" else 0
+    largest = _above_all(self.dtype) - 1
+    for name, value in (("from", low), ("to - 1", low if high is None else high - 1)):
+        if not smallest <= value <= largest:
+            raise OperatorError(
+                f"{name} is out of bounds for {c_name(self)}",
+                headline=f"`{dtype_of(self)}` holds whole numbers from {smallest} to {largest}",
+            )
 
 
 @operator("aten::random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")
@@ -259,6 +296,17 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
 
 @operator("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 def bernoulli(self: Array, generator: Generator | None) -> Array:
+    if kind(self.dtype) != 2:
+        raise UnsupportedDtype(
+            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtype_of(self).scalar_name}'",
+            headline=f"chances are floats, not `{dtype_of(self)}`",
+        )
+    if not ((self >= 0) & (self <= 1)).all():
+        raise OperatorError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)",
+            headline="every element must be a probability",
+        )
     return chances_each(generator, self).astype(self.dtype)
 
 
@@ -323,10 +371,17 @@ def multinomial(
         raise OperatorError("prob_dist must be 1 or 2 dim")
     if num_samples <= 0:
         raise OperatorError("cannot sample n_sample <= 0 samples")
+    if kind(self.dtype) != 2:
+        raise OperatorError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
     if not replacement and num_samples > self.shape[-1]:
         raise OperatorError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
+    _check_chances(self)
     if not replacement or num_samples == 1:
         rates = exponential(generator, self.size, 1.0).reshape(self.shape).astype(self.dtype)
         scores = self / rates
@@ -336,6 +391,14 @@ def multinomial(
     rows = self.reshape(-1, self.shape[-1])
     drawn = np.stack([_with_replacement(row, num_samples, generator) for row in rows])
     return drawn.reshape(*self.shape[:-1], num_samples)
+
+
+def _check_chances(self: Array) -> None:
+    wide = self.astype(np.float64)
+    if not (np.isfinite(wide) & (wide >= 0)).all():
+        raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
+    if wide.size and not (wide.sum(-1) > 0).all():
+        raise OperatorError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
 def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:
