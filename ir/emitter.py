@@ -206,7 +206,7 @@ class Emitter:
                 values = [self._given(inputs, e, span) for e in elements]
                 return self.make_list(values, element_type)
             case Repeated(element, count, element_type):
-                return self.make_list([self._given(inputs, element, span)] * count, element_type)
+                return self.make_list([self._argument(inputs, element, span)] * count, element_type)
             case FromTuple(index, _, element_type):
                 return self.make_list(self.unpack(inputs[index]), element_type)
 

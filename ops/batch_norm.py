@@ -124,7 +124,9 @@ def _batch_norm(
     wide = input.astype(wide_dtype(input.dtype), copy=False)
     mean, variance = _moments(wide)
     count = input.size // channels
-    _follow(running_mean, mean.astype(saved), momentum)
+    # Of bfloat16, but not of float16, torch rounds the mean before it is followed.
+    rounded = mean.astype(saved) if saved.name == "bfloat16" else mean
+    _follow(running_mean, rounded, momentum)
     _follow(running_var, variance * (count / (count - 1) if count > 1 else np.nan), momentum)
     scale = 1 / np.sqrt(variance + eps)
     return _apply(input, mean, scale, weight, bias), mean.astype(saved), scale.astype(saved)

@@ -12,7 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from .convolution_checks import check_convolution, check_transposed_sizes, expanded
+from .convolution_checks import (
+    check_convolution,
+    check_ranks,
+    check_transposed_sizes,
+    expanded,
+)
 from .dtype import Array
 from .errors import OperatorError
 from .pointwise import as_array
@@ -292,9 +297,10 @@ def _convolution_mode(
         return convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
     if padding != "same":
         raise OperatorError(f"Invalid padding string: '{padding}'")
+    check_ranks(input, weight)
     dims = weight.ndim - 2
-    stride = expanded(stride, dims, "stride") if dims > 0 else stride
-    dilation = expanded(dilation, dims, "dilation") if dims > 0 else dilation
+    stride = expanded(stride, dims, "stride")
+    dilation = expanded(dilation, dims, "dilation")
     needed = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
     pads = [(max(0, n) // 2, max(0, n) - max(0, n) // 2) for n in needed]
     largest = [after for _, after in pads]

@@ -8,7 +8,7 @@ from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .windows import Ints
 
-__all__ = ["check_convolution", "check_transposed_sizes", "expanded"]
+__all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
 
 _C_NAMES: Final = {
     **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
@@ -55,7 +55,12 @@ def _check_settings(stride: Ints, padding: Ints, dilation: Ints, groups: int) ->
         raise OperatorError("non-positive groups is not supported")
 
 
-def _check_ranks(input: Array, weight: Array) -> None:
+def check_ranks(input: Array, weight: Array) -> None:
+    """Refuse an input and a weight of different numbers of dimensions.
+
+    Raises:
+        OperatorError: they differ, or are too few.
+    """
     if weight.ndim < 3:
         raise _shape_error(
             "weight should have at least three dimensions",
@@ -177,7 +182,7 @@ def check_convolution(
         OperatorError: the shapes, dtypes or settings do not fit.
     """
     _check_settings(stride, padding, dilation, groups)
-    _check_ranks(input, weight)
+    check_ranks(input, weight)
     _check_groups(weight, groups)
     _check_channels(input, weight, groups, transposed)
     _check_bias(weight, bias, groups, transposed)

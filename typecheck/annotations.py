@@ -41,7 +41,9 @@ from .types import (
     Type,
 )
 
-__all__ = ["TYPE_NAMES", "AnnotationReader"]
+__all__ = ["TYPE_NAMES", "AnnotationReader", "broadcast_size"]
+
+_BROADCASTING = "BroadcastingList"
 
 _TENSOR_NAMES = [
     "Tensor",
@@ -199,7 +201,7 @@ class AnnotationReader:
         }
         if word in makers:
             return makers[word](node)
-        if word.startswith("BroadcastingList"):
+        if word.startswith(_BROADCASTING):
             return self._list(node)
         if isinstance(node.value, tree.Name) and word not in _CONSTRUCTORS:
             return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
@@ -321,3 +323,17 @@ def _dotted(node: tree.Expr) -> str | None:
         value = _dotted(node.value)
         return None if value is None else f"{value}.{node.name}"
     return None
+
+
+def broadcast_size(node: tree.Expr | None) -> int | None:
+    """The N of an annotation `BroadcastingListN[...]`, which may be optional; None for others."""
+    if isinstance(node, tree.Binary):
+        left = broadcast_size(node.left)
+        return left if left is not None else broadcast_size(node.right)
+    if not isinstance(node, tree.Subscript):
+        return None
+    word = (_dotted(node.value) or "").rpartition(".")[2]
+    if word == "Optional":
+        return broadcast_size(node.indices[0])
+    digits = word.removeprefix(_BROADCASTING)
+    return int(digits) if digits != word and digits.isdigit() else None

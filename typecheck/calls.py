@@ -17,6 +17,7 @@ from .matching import Given, Match, match_signature
 from .names import (
     Constant,
     ExceptionClass,
+    FlaggedFunction,
     FunctionName,
     OperatorName,
     OverloadedFunction,
@@ -141,6 +142,8 @@ class Calls(Conversions):
             return self.call_function(callee.function, given, node)
         if isinstance(callee, OverloadedFunction):
             return self._call_overloaded(callee, given, node)
+        if isinstance(callee, FlaggedFunction):
+            return self._call_flagged(callee, given, node)
         if isinstance(callee, BoundMethod):
             return self.call_bound(callee, given, node)
         if isinstance(callee, PythonName):
@@ -233,6 +236,23 @@ class Calls(Conversions):
             self.report_mismatch(found, given, node.span, function, place)
             return typed.Uninitialized(node.span, signature.returns[0].type)
         return typed.FunctionCall(node.span, found.result(), function, found.inputs, found.bindings)
+
+    def _call_flagged(self, callee: FlaggedFunction, given: Given, node: tree.Call) -> typed.Expr:
+        """A call of one of two functions, which a constant argument chooses."""
+        place = callee.place
+        positional = given.positional
+        flag = positional[place] if place < len(positional) else given.keywords.get(callee.flag)
+        if flag is not None and not isinstance(flag, typed.Literal):
+            self.report(
+                "argument-type",
+                f"`{callee.flag}` chooses a function, so it must be a constant",
+                flag.span,
+                "not known before the program runs",
+                torch=f"argument for boolean dispatch at position {place} was not constant",
+            )
+            return self.unknown(node.span)
+        chosen = callee.if_true if flag is not None and flag.value else callee.if_false
+        return self.call_function(chosen, given, node)
 
     def _call_overloaded(
         self, callee: OverloadedFunction, given: Given, node: tree.Call
@@ -478,7 +498,7 @@ def shifted(binding: typed.Binding) -> typed.Binding:
     if isinstance(binding, typed.Gathered):
         elements = tuple(typed.Given(g.index - 1, g.conversions) for g in binding.elements)
         return typed.Gathered(elements, binding.element_type)
-    if isinstance(binding, typed.Repeated):
+    if isinstance(binding, typed.Repeated) and isinstance(binding.element, typed.Given):
         element = typed.Given(binding.element.index - 1, binding.element.conversions)
         return typed.Repeated(element, binding.count, binding.element_type)
     return binding

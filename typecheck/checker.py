@@ -17,6 +17,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Collector, Help, Label
 from ..frontend.source import Span
 from . import typed
+from .annotations import broadcast_size
 from .environment import Variable
 from .functions import Function
 from .joins import insert_line
@@ -25,7 +26,7 @@ from .names import Constant, Resolver
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument, OperatorTable, Signature
 from .statements import Statements
-from .types import ANY, FLOAT, INT, NONE, TENSOR, UNKNOWN, ClassType, Type
+from .types import ANY, FLOAT, INT, NONE, TENSOR, UNKNOWN, ClassType, ListType, Type
 
 __all__ = ["check_function"]
 
@@ -63,7 +64,7 @@ class _Checker(Statements):
             self.declared_return = self.annotations.read(self.tree.returns)
             self._declare(arguments, self.declared_return)
         body = self.block(self.tree.body)
-        body = (*body, *self._end())
+        body = (*self.place_numbers(), *body, *self._end())
         returns = self.declared_return
         if returns is None:
             returns = self.returned if self.returned is not None else NONE
@@ -90,9 +91,15 @@ class _Checker(Statements):
 
     def _argument(self, node: tree.Parameter, type: Type) -> Argument:
         default: object = NO_DEFAULT
+        size = broadcast_size(node.annotation)
         if node.default is not None:
-            default = self._default(node, node.default, type)
-        return Argument(node.name, type, default, node.keyword_only)
+            one = isinstance(node.default, tree.Literal) and node.default.value is not None
+            is_repeated = size is not None and isinstance(type, ListType) and one
+            wanted = type.element if is_repeated and isinstance(type, ListType) else type
+            default = self._default(node, node.default, wanted)
+            if is_repeated and size is not None and default is not NO_DEFAULT:
+                default = [default] * size
+        return Argument(node.name, type, default, node.keyword_only, size)
 
     def _default(self, node: tree.Parameter, written: tree.Expr, type: Type) -> object:
         """The value of a default: a constant, or a name that stands for one."""

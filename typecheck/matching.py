@@ -188,8 +188,21 @@ class _Matcher:
             index = self.first + len(self.given.positional) + list(self.given.keywords).index(name)
             return self.bind(argument, index, name)
         if argument.has_default:
-            return typed.Default(argument.default, _default_type(argument))
+            return self.default(argument)
         raise self.fail("missing-argument", f"Argument {argument.name} not provided.", argument)
+
+    def default(self, argument: Argument) -> typed.Binding:
+        """The default; a number for `int[2]` is repeated: by the program, if it is a script
+        function's, since torch makes that list anew for every call."""
+        value, size = argument.default, argument.size
+        formal = _unwrap(argument.type)
+        if size is None or value is None or not isinstance(formal, ListType):
+            return typed.Default(value, _default_type(argument))
+        if not isinstance(value, list):
+            return typed.Default([value] * size, formal)
+        if "::" in self.signature.name or not value:
+            return typed.Default(value, formal)
+        return typed.Repeated(typed.Default(value[0], formal.element), size, formal.element)
 
     def keyword_for(self, argument: Argument) -> str | None:
         """The keyword that names the argument; `input` also means an operator's `self`."""

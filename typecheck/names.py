@@ -17,6 +17,7 @@ from .types import Type
 __all__ = [
     "Constant",
     "ExceptionClass",
+    "FlaggedFunction",
     "FunctionName",
     "Meaning",
     "Namespace",
@@ -71,6 +72,19 @@ class PythonName:
 
 
 @dataclass(frozen=True, slots=True)
+class FlaggedFunction:
+    """One of two functions, as a constant argument says (`return_indices=True`).
+
+    `flag` is the argument's name and `place` its position; left out, it is False.
+    """
+
+    flag: str
+    place: int
+    if_true: Function
+    if_false: Function
+
+
+@dataclass(frozen=True, slots=True)
 class TypeName:
     """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`."""
 
@@ -120,6 +134,7 @@ Meaning = (
     | SpecialForm
     | FunctionName
     | OverloadedFunction
+    | FlaggedFunction
     | PythonName
     | TypeName
     | Constant

@@ -176,6 +176,7 @@ _WORDS = {
     "SpecialForm": "builtin",
     "FunctionName": "function",
     "OverloadedFunction": "function",
+    "FlaggedFunction": "function",
     "TypeName": "class",
     "ExceptionClass": "exception",
     "BoundOperator": "builtin",

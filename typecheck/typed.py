@@ -87,9 +87,9 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A list made of one input `count` times: a number for `int[2]`."""
+    """A list made of one input, or of a default, `count` times: a number for `int[2]`."""
 
-    element: Given
+    element: Given | Default
     count: int
     element_type: Type
 

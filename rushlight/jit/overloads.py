@@ -51,6 +51,9 @@ def _declare(function: Any) -> None:
 
 def overloads_of(function: Any) -> list[Callable[..., Any]]:
     """The declared signatures of a function, in order; none for a usual function."""
+    given = getattr(function, "_signatures", ())
+    if given:
+        return list(given)
     found = _declared.get(_key(function), ()) if hasattr(function, "__qualname__") else ()
     same = [f for f in found if f.__globals__ is getattr(function, "__globals__", None)]
     return same if function not in same else []

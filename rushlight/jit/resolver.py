@@ -16,12 +16,14 @@ from typing import Any
 
 from ..frontend.source import Span
 from ..interpreter.objects import python_classes
+from ..nn.flag_dispatch import FlagDispatch
 from ..nn.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,
     ExceptionClass,
+    FlaggedFunction,
     FunctionName,
     Meaning,
     OperatorName,
@@ -266,6 +268,12 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     mark = decorators.modifier(value)
     if mark in (decorators.IGNORE, decorators.UNUSED) and callable(value):
         return python_name(value, dropped=mark == decorators.UNUSED)
+    other = getattr(value, "_in_script", None)
+    if other is not None:
+        return SpecialForm(other) if isinstance(other, str) else FunctionName(compile(other))
+    if isinstance(value, FlagDispatch):
+        chosen = compile(value.if_true), compile(value.if_false)
+        return FlaggedFunction(value.flag, value.place, *chosen)
     declared = overloads_of(value) if inspect.isfunction(value) else []
     if declared:
         return OverloadedFunction(overloading[0](value, declared))

@@ -20,7 +20,7 @@ from .functional_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from .sizes import annotate, pair, single, triple
+from .sizes import annotate, pair, pair_of_floats, single, triple, triple_of_floats
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -194,7 +194,7 @@ def fractional_max_pool2d_with_indices(
                 "fractional_max_pool2d requires output_ratio to either be a single Int or tuple of "
                 "Ints."
             )
-        _output_ratio = pair(output_ratio)
+        _output_ratio = pair_of_floats(output_ratio)
         output_size = [
             int(input.size(-2) * _output_ratio[0]),
             int(input.size(-1) * _output_ratio[1]),
@@ -254,7 +254,7 @@ def fractional_max_pool3d_with_indices(
                 "fractional_max_pool3d requires output_ratio to either be a single Int or tuple of "
                 "Ints."
             )
-        _output_ratio = triple(output_ratio)
+        _output_ratio = triple_of_floats(output_ratio)
         output_size = [
             int(input.size(-3) * _output_ratio[0]),
             int(input.size(-2) * _output_ratio[1]),

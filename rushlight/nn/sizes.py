@@ -16,8 +16,10 @@ __all__ = [
     "is_scripting",
     "list_with_default",
     "pair",
+    "pair_of_floats",
     "single",
     "triple",
+    "triple_of_floats",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -47,6 +49,10 @@ def _same(x: list[int]) -> list[int]:
     return x
 
 
+def _same_floats(x: list[float]) -> list[float]:
+    return x
+
+
 def _same_sizes(out_size: list[int], defaults: list[int]) -> list[int]:
     assert len(defaults) > len(out_size)
     return out_size
@@ -68,6 +74,18 @@ def pair(x: Any) -> tuple[Any, ...]:
 def triple(x: Any) -> tuple[Any, ...]:
     """`(x, x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x, x)
+
+
+@in_script(_same_floats)
+def pair_of_floats(x: Any) -> tuple[Any, ...]:
+    """`pair` of numbers that are no sizes."""
+    return pair(x)
+
+
+@in_script(_same_floats)
+def triple_of_floats(x: Any) -> tuple[Any, ...]:
+    """`triple` of numbers that are no sizes."""
+    return triple(x)
 
 
 @in_script(_same_sizes)
