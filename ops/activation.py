@@ -16,7 +16,7 @@ from .errors import OperatorError, UnsupportedDtype
 from .maths import sigmoid
 from .pointwise import as_array, binary, cast, in_place, number_as, write
 from .promotion import kind
-from .table import TABLE, operator
+from .table import operator
 
 __all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
 
@@ -91,11 +91,12 @@ def _declare(
     arguments: str = "",
     shown: str | None = None,
     allow_complex: bool = False,
-) -> None:
-    """Declare `name` and `name_`, for floats alone."""
+) -> Callable[..., Array]:
+    """Declare `name` and `name_`, for floats alone; the forward is given back."""
     forward = _floats_only(shown or f"{name}_cpu", function, allow_complex)
     operator(f"aten::{name}(Tensor self{arguments}) -> Tensor")(forward)
     operator(f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)")(in_place(forward))
+    return forward
 
 
 def _gelu(x: Array, approximate: str) -> Any:
@@ -158,9 +159,9 @@ def _mish(x: Array) -> Any:
     return x * np.tanh(np.logaddexp(x, np.zeros((), x.dtype)))
 
 
-_declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
+gelu = _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
 _declare("silu", _silu, allow_complex=True)
-_declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
+leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
 _declare("selu", _selu, shown="elu_cpu")
 _declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
@@ -172,8 +173,6 @@ _declare("mish", _mish)
 log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor")(
     _floats_only("log_sigmoid_cpu", _log_sigmoid)
 )
-gelu = TABLE.operators("aten::gelu")[0].forward
-leaky_relu = TABLE.operators("aten::leaky_relu")[0].forward
 
 
 @operator("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")

@@ -60,7 +60,7 @@ def _scores(
 ) -> Array:
     """`query @ key.T * scale`, with the mask added or minus infinity where it is False."""
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or math.nan)
-    scores = np.matmul(query, np.swapaxes(key, -1, -2))
+    scores: Array = np.matmul(query, np.swapaxes(key, -1, -2))
     scores *= scores.dtype.type(factor)
     if is_causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
@@ -68,7 +68,7 @@ def _scores(
         return scores
     checked_broadcast(scores.shape, mask.shape, ("query", "attn_mask"))
     if mask.dtype == np.bool_:
-        return np.where(mask, scores, scores.dtype.type(-np.inf))
+        return as_array(np.where(mask, scores, scores.dtype.type(-np.inf)))
     return as_array(scores + widened(mask))
 
 
@@ -176,7 +176,7 @@ def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     wide = self if dtype is None else cast(self, numpy_dtype(dtype))
     axis = wrap_dim(dim, self.ndim)
     if not self.ndim:
-        return np.where(np.isneginf(wide), wide.dtype.type(0), wide.dtype.type(1))
+        return as_array(np.where(np.isneginf(wide), wide.dtype.type(0), wide.dtype.type(1)))
     turned = np.moveaxis(widened(wide), axis, -1)
     return np.moveaxis(_weights(turned)[0], -1, axis).astype(wide.dtype, copy=False)
 

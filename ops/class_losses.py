@@ -237,7 +237,7 @@ def _smooth(
     if weight is not None:
         log = as_array(log * _along(weight, axis, log.ndim))
     counts = as_array(target != ignore_index)
-    losses = np.where(counts, -log.sum(axis), log.dtype.type(0))
+    losses = as_array(np.where(counts, -log.sum(axis), log.dtype.type(0)))
     if reduction == NONE:
         return losses
     total = as_array(losses.sum())

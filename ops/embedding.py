@@ -274,7 +274,7 @@ def one_hot(self: Array, num_classes: int) -> Array:
         num_classes = int(self.max()) + 1
     elif self.max() >= num_classes:
         raise OperatorError("Class values must be smaller than num_classes.")
-    return (self[..., None] == np.arange(num_classes)).astype(np.int64)
+    return as_array(self[..., None] == np.arange(num_classes)).astype(np.int64)
 
 
 def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:

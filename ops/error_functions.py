@@ -95,7 +95,7 @@ def _near_zero(x: Array) -> Array:
 def _exponential_of_square(y: Array) -> Array:
     """`exp(-y * y)` with the rounding error of the square taken out."""
     high = np.trunc(y * 16) / 16
-    return np.exp(-high * high) * np.exp(-(y - high) * (y + high))
+    return as_array(np.exp(-high * high) * np.exp(-(y - high) * (y + high)))
 
 
 def _complement(y: Array) -> Array:

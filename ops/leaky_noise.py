@@ -40,8 +40,7 @@ def rrelu_with_noise(
 ) -> Array:
     """`rrelu` that leaves the slopes in `noise`."""
     if not training or kind(self.dtype) != 2:
-        result: Array = leaky_relu(self, (lower + upper) / 2)
-        return result
+        return leaky_relu(self, (lower + upper) / 2)
     slopes = _slopes(self, lower, upper, generator)
     noise[...] = slopes
     return as_array(self * slopes).astype(self.dtype)

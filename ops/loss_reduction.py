@@ -45,4 +45,5 @@ def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> 
     if reduction != NONE:
         wide = widened(losses)
         losses = as_array(wide.mean() if reduction == MEAN else wide.sum())
-    return losses.astype(dtype, copy=False)
+    result: Array = losses.astype(dtype, copy=False)
+    return result
