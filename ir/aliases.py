@@ -95,6 +95,12 @@ class Aliases:
             return True
         return not here.isdisjoint(self._outside) and value.type in self._written_outside
 
+    def escapes(self, value: Value) -> bool:
+        """Whether the outside knows the value, or will when the graph has run."""
+        here = self.locations(value)
+        given = (self.locations(output) for output in self._graph.outputs)
+        return not here.isdisjoint(self._outside.union(*given))
+
     @cached_property
     def _written_outside(self) -> set[Type]:
         """The types of the values known to the outside that nodes change."""

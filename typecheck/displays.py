@@ -72,6 +72,7 @@ class Displays(Forms):
         wanted = _container(hint, ListType)
         type = self._list_type(node, elements, wanted if isinstance(wanted, ListType) else None)
         hinted = bool(elements) or wanted is not None
+        type = type.with_contained(type.contained)  # a type object of its own, as in torch
         result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements), hinted)
         if wanted is not None and hint is not None and hint != wanted:
             result = typed.UncheckedCast(NOWHERE, hint, result)
@@ -133,6 +134,7 @@ class Displays(Forms):
         values = tuple(self.expression(v) for v in node.values)
         wanted = wanted if isinstance(wanted, DictType) else None
         type = self._dict_type(node, keys, values, wanted)
+        type = type.with_contained(type.contained)  # a type object of its own, as in torch
         result: typed.Expr = typed.DictLiteral(node.span, type, keys, values)
         if wanted is not None and hint is not None and hint != wanted:
             result = typed.UncheckedCast(NOWHERE, hint, result)
@@ -215,7 +217,7 @@ class Displays(Forms):
         iterated = self.iterated(sugar, span)
         statements: list[typed.Statement] = []
         with self.new_frame():
-            rows = self.unrolled(iterated, statements)
+            rows = self.unrolled(iterated, statements, span)
             if rows is not None:
                 return self._unrolled_list(rows, generator, element, span, wanted, statements)
             control, item = self.iterable(iterated, span)
@@ -223,6 +225,9 @@ class Displays(Forms):
             value = self._turn(item, generator, element, span, wanted, prelude)
             condition = self._filter(generator)
         type = wanted or ListType(value.type)
+        hinted = _container(hint, ListType)
+        if hinted == type and isinstance(hinted, ListType):
+            type = hinted
         if not is_subtype(value.type, type.element):
             self._report_element(value, type, span)
         return typed.ListComprehension(span, type, control, tuple(prelude), condition, value)

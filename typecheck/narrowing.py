@@ -86,7 +86,19 @@ class Narrowing(Attributes):
             special = self._special_test(node)
             if special is not None:
                 return special
-        return self._truth(node, self.expression(node))
+        return self._truth(node, self._tested(node))
+
+    def _tested(self, node: tree.Expr) -> typed.Expr:
+        """The value of a condition.  The object of a method is evaluated once more before the
+        call, as in torch, which looks whether `f(x).g` names a special form."""
+        value = self.expression(node)
+        if not isinstance(node, tree.Call) or not isinstance(node.function, tree.Attribute):
+            return value
+        owner = self.sugared(node.function.value)
+        if not isinstance(owner, typed.Expr) or is_pure(owner) or value.type is UNKNOWN:
+            return value
+        first = typed.Evaluate(owner.span, owner)
+        return typed.Sequenced(node.span, value.type, (first,), value)
 
     def _truth(self, node: tree.Expr, value: typed.Expr) -> Condition:
         value = self.to_bool(value, node.span)

@@ -15,7 +15,7 @@ from ...typecheck.types import BOOL, FLOAT, INT, ListType
 from ..constants import constant_value, create_constant
 from ..graph import Node, Value
 
-__all__ = ["compared_with_itself", "simplified"]
+__all__ = ["compared_with_itself", "is_neutral_on_tensor", "simplified"]
 
 _COMPARED = (INT, FLOAT, BOOL, ListType(INT), ListType(FLOAT), ListType(BOOL))
 _SUMS = ("aten::add", "aten::sub")
@@ -48,6 +48,16 @@ def _operand(node: Node) -> int | None:
         right = left
     value = constant_value(right)
     return value if isinstance(value, int) else None
+
+
+def is_neutral_on_tensor(node: Node) -> bool:
+    """Whether the node adds a whole 0 to a tensor or multiplies it by a whole 1."""
+    if node.signature is None or node.signature.overload != "Scalar":
+        return False
+    numbers = [constant_value(value) for value in node.inputs[1:]]
+    if any(type(number) is not int for number in numbers):
+        return False
+    return numbers == ([0, 1] if node.kind in _SUMS else [1]) and node.kind != "aten::div"
 
 
 _COMMUTES = ("aten::add", "aten::mul")

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from ...typecheck.relations import can_be_none, is_subtype
 from ...typecheck.types import BOOL, NONE
+from ..aliases import Aliases
 from ..constants import constant_value, create_constant
 from ..graph import Block, Graph, Node, Value
-from .arithmetic import compared_with_itself, simplified
+from .arithmetic import compared_with_itself, is_neutral_on_tensor, simplified
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .known_containers import read_known_containers
@@ -26,9 +27,30 @@ __all__ = ["peephole"]
 def peephole(graph: Graph, context: PassContext) -> bool:
     """Replace what types or neighbours make superfluous."""
     changed = read_known_containers(graph, context)
+    changed |= _leave_out_neutral(graph)
     changed |= _block(graph.block)
     if changed:
         eliminate_dead_code(graph, context, keeps_writes=True)
+    return changed
+
+
+def _leave_out_neutral(graph: Graph) -> bool:
+    """`tensor + 0` is the tensor itself, where nobody can tell that they are one object."""
+    found = [node for node in graph.all_nodes if is_neutral_on_tensor(node)]
+    if not found:
+        return False
+    aliases = Aliases(graph)
+    stale: set[int] = set()
+    changed = False
+    for node in found:
+        both = node.inputs[0], node.output
+        where = aliases.locations(both[0]) | aliases.locations(both[1])
+        if any(map(aliases.has_writers, both)) or all(map(aliases.escapes, both)):
+            continue
+        if stale.isdisjoint(where):
+            node.output.replace_uses(node.inputs[0])
+            stale |= where
+            changed = True
     return changed
 
 

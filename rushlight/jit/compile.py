@@ -39,6 +39,9 @@ _overloaded: WeakKeyDictionary[Callable[..., Any], tuple[Function, ...]] = WeakK
 _functions: WeakKeyDictionary[Callable[..., Any], Function] = WeakKeyDictionary()
 _failed: WeakKeyDictionary[Callable[..., Any], Collector] = WeakKeyDictionary()
 """The functions that could not be compiled, and the compilation that found out."""
+_being_defined: list[Function] = []
+_needed_failed: set[Function] = set()
+"""Functions that call one whose errors this compilation has reported already."""
 
 
 def compile_function(python: Callable[..., Any]) -> Function:
@@ -47,6 +50,8 @@ def compile_function(python: Callable[..., Any]) -> Function:
     with compiling() as collector:
         if _failed.get(python, collector) is not collector:
             known = None  # so that another attempt reports the errors again
+        elif python in _failed:
+            _needed_failed.update(_being_defined[-1:])
     if known is None:
         known = Function(mangled(qualified_name(python)), define=_define, python=python)
         _functions[python] = known
@@ -118,12 +123,16 @@ def _define(function: Function) -> None:
     assert callable(python)
     with compiling() as collector:
         before = len(collector.errors)
+        _being_defined.append(function)
         owner = function.owner.name if function.owner is not None else None
         function.tree = function_tree(python, collector, self_name=owner)
         if function.tree is not None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
-        if function.graph is None or len(collector.errors) > before:
+        _being_defined.pop()
+        called_failed = function in _needed_failed
+        _needed_failed.discard(function)
+        if function.graph is None or called_failed or len(collector.errors) > before:
             _failed[python] = collector
         else:
             _failed.pop(python, None)
