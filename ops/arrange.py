@@ -263,9 +263,9 @@ def matrix_h(self: Array) -> Array:
 # --------------------------------------------------------------------------- diagonals
 
 
-for _name, _forward in (("tril", join.tril), ("triu", join.triu)):
+for _name, _triangle in (("tril", join.tril), ("triu", join.triu)):
     operator(f"aten::{_name}_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)")(
-        in_place(_forward)
+        in_place(_triangle)
     )
 
 

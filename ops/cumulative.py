@@ -74,7 +74,7 @@ def _widths(y: Array, x: Array, axis: int) -> Array:
     place = axis - y.ndim + x.ndim
     if x.ndim > y.ndim:
         place = axis + x.ndim - y.ndim
-    return np.subtract(x[_part(place, 1, None)], x[_part(place, None, -1)])
+    return as_array(np.subtract(x[_part(place, 1, None)], x[_part(place, None, -1)]))
 
 
 def _need_points(name: str, y: Array) -> None:

@@ -132,7 +132,7 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
     counts = counts / counts.sum()
     for dim, row in enumerate(edges):
         counts = counts / np.diff(row).reshape(-1, *[1] * (len(shape) - dim - 1))
-    return counts
+    return np.asarray(counts)
 
 
 def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -> None:

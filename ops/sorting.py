@@ -10,7 +10,7 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .pointwise import number_as
+from .pointwise import as_array, number_as
 from .promotion import common_dtype, kind
 from .reduce import check_dim_not_empty, sorted_positions
 from .table import operator
@@ -133,7 +133,7 @@ def _check_quantile(name: str, self: Array, q: Array, interpolation: str) -> Non
 def _between(below: Array, above: Array, weight: Array) -> Array:
     """`below` to `above` by a weight, from the nearer end."""
     step = above - below
-    return np.where(weight < 0.5, below + weight * step, above - step * (1 - weight))
+    return as_array(np.where(weight < 0.5, below + weight * step, above - step * (1 - weight)))
 
 
 def _quantile(
@@ -141,6 +141,7 @@ def _quantile(
 ) -> Array:
     _check_quantile(name, self, q, interpolation)
     axis = 0 if dim is None else wrap_dim(dim, self.ndim)
+    rows: Array
     if dim is None or not self.ndim:
         rows, rest = self.reshape(-1), (1,) * self.ndim
     else:

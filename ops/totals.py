@@ -20,6 +20,7 @@ __all__: list[str] = []
 Dims = Sequence[int] | None
 _INT64: Final = np.dtype(np.int64)
 _FLOAT64: Final = np.dtype(np.float64)
+_combine_bits: Final[Any] = np.bitwise_xor.reduce
 
 
 @operator(
@@ -58,7 +59,7 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     wide = self.astype(_FLOAT64 if kind(self.dtype) == 2 else _INT64)
     bits = wide.view(np.uint64) if wide.ndim else wide.reshape(1).view(np.uint64).reshape(())
     axes = wrap_dims(dim, self.ndim)
-    return as_array(np.bitwise_xor.reduce(bits, axes, np.uint64, None, keepdim))
+    return as_array(_combine_bits(bits, axes, np.uint64, None, keepdim))
 
 
 # --------------------------------------------------------------------------- renorm

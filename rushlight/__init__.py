@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import jit as jit
     from . import linalg as linalg
+    from . import masked as masked
     from . import nn as nn
     from . import ops as ops
     from . import special as special
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("fft", "jit", "linalg", "nn", "ops", "special")
-_ELSEWHERE = {"parse_ir": ".jit.graph_text"}
+_PACKAGES = ("fft", "jit", "linalg", "masked", "nn", "ops", "special")
+_ELSEWHERE = {"cdist": ".functional", "parse_ir": ".jit.graph_text"}
 
 
 @cache

@@ -85,3 +85,17 @@ def test_large_sums_at_positions() -> None:
     places = rushlight.arange(100_000) % 7
     sums = rushlight.zeros(7).index_add(0, places, source)
     assert sums.tolist() == np.bincount(np.arange(100_000) % 7).tolist()
+
+
+def test_masked_reductions_leave_elements_out() -> None:
+    from rushlight import masked
+
+    x = rushlight.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    mask = rushlight.tensor([[True, False, True], [False, False, False]])
+    assert masked.sum(x, 1, mask=mask).tolist() == [4, 0]
+    assert masked.amax(x, 1, mask=mask).tolist() == [3, -np.inf]
+    assert masked.prod(x, mask=mask).item() == 3
+    assert masked.var(x[0], 0, mask=mask[0]).item() == 2
+    assert masked.softmax(x[0], 0, mask=mask[0])[1].item() == 0
+    mean = masked.mean(x, 1, mask=mask)
+    assert mean[0].item() == 2 and np.isnan(mean[1].item())

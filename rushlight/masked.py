@@ -1,0 +1,22 @@
+"""Reductions that leave masked elements out; the names are those of `torch.masked`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops import namespace as _namespace  # gives tensors their methods
+from .ops.masked import FUNCTIONS as _FUNCTIONS
+
+__all__ = sorted(_FUNCTIONS)
+
+assert _namespace
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(_FUNCTIONS)
