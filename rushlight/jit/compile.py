@@ -134,5 +134,6 @@ def _define(function: Function) -> None:
         _needed_failed.discard(function)
         if function.graph is None or called_failed or len(collector.errors) > before:
             _failed[python] = collector
+            _needed_failed.update(_being_defined[-1:])
         else:
             _failed.pop(python, None)
