@@ -282,24 +282,25 @@ def _gamma(stream: _Uniform, alpha: float, rounded: Rounding) -> float:
             return scale * d * v
 
 
-def _gammas(self: Array, generator: Generator | None) -> Array:
+def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Array:
     stream = _Uniform(generator)
-    rounded = float if self.dtype == np.float64 else _single
     return _each(lambda alpha: _gamma(stream, alpha, rounded), self)
 
 
 @operator("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor")
 def standard_gamma(self: Array, generator: Generator | None) -> Array:
-    drawn = _gammas(self, generator).astype(self.dtype)
+    rounded = float if self.dtype == np.float64 else _single
+    drawn = _gammas(self, generator, rounded).astype(self.dtype)
     return np.maximum(drawn, np.finfo(self.dtype).tiny)
 
 
 @operator("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor")
 def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     """Points of the simplex, from gamma numbers divided by their sum."""
-    drawn = _gammas(self, generator)
+    drawn = _gammas(self, generator, float)
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
-    return np.maximum(shares, np.finfo(self.dtype).tiny)
+    below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
+    return np.clip(shares, np.finfo(self.dtype).tiny, below_one)
 
 
 # --------------------------------------------------------------------------- copies filled

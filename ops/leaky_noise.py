@@ -25,7 +25,8 @@ def _slopes(self: Array, lower: float, upper: float, generator: Generator | None
     slopes = np.ones(self.shape, np.float64)
     low = self <= 0
     draws = (generator or default_generator).doubles(int(np.count_nonzero(low)))
-    slopes[low] = draws * (upper - lower) + lower
+    least, most = (float(np.asarray(bound).astype(self.dtype)) for bound in (lower, upper))
+    slopes[low] = draws * (most - least) + least
     return slopes
 
 
@@ -41,9 +42,9 @@ def rrelu_with_noise(
     """`rrelu` that leaves the slopes in `noise`."""
     if not training or kind(self.dtype) != 2:
         return leaky_relu(self, (lower + upper) / 2)
-    slopes = _slopes(self, lower, upper, generator)
+    slopes = _slopes(self, lower, upper, generator).astype(self.dtype)
     noise[...] = slopes
-    return as_array(self * slopes).astype(self.dtype)
+    return as_array(self * slopes)
 
 
 @operator(f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
+import numpy as np
+
+from ..ops.random import fill_normal, fill_uniform
+from ..ops.random_ops import randperm
 from ..ops.tensor import Tensor
 
 __all__ = [
     "calculate_gain",
     "constant_",
+    "dirac_",
+    "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
     "uniform_",
     "xavier_normal_",
     "xavier_uniform_",
@@ -157,3 +167,144 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any | None = No
         ValueError: fewer than two dimensions.
     """
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+
+
+# --------------------------------------------------------------------------- cut-off normal numbers
+
+
+def _share_below(x: float) -> float:
+    """The share of standard normal numbers below `x`."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _cut_normal(like: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
+    """Normal numbers, those outside drawn anew until none is left."""
+    low, high = np.asarray(a, like.dtype), np.asarray(b, like.dtype)
+    result = fill_normal(np.empty_like(like), mean, std, generator)
+    while True:
+        outside = (result < low) | (result > high)
+        if not outside.any():
+            return result
+        again = fill_normal(np.empty_like(like), mean, std, generator)
+        result = np.where(outside, again, result)
+
+
+def _cut_tail(like: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
+    """Uniform numbers, each kept with the chance that the normal density there allows.
+
+    This is for bounds that few normal numbers lie between.
+    """
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    result = np.empty_like(like)
+    pending = np.ones(like.shape, bool)
+    while pending.any():
+        drawn = fill_uniform(np.empty_like(like), a, b, generator)
+        result = np.where(pending, drawn, result)
+        one = like.dtype.type
+        density = ((drawn - one(mean)) / one(std)) ** 2 * one(-0.5) - one(peak)
+        chance = np.log(fill_uniform(np.empty_like(like), 0.0, 1.0, generator))
+        pending &= chance > density
+    return result
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any | None = None,
+) -> Tensor:
+    """Fill from the normal distribution within [a, b]."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    share = _share_below((b - mean) / std) - _share_below((a - mean) / std)
+    target = tensor.detach()._array
+    with np.errstate(all="ignore"):
+        draw = _cut_normal if share > 0.3 else _cut_tail
+        target[...] = draw(target, mean, std, a, b, generator)
+    return tensor
+
+
+# --------------------------------------------------------------------------- structured matrices
+
+
+def _need_matrix(tensor: Tensor) -> None:
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity.
+
+    Raises:
+        ValueError: not two dimensions.
+    """
+    _need_matrix(tensor)
+    target = tensor.detach()._array
+    target[...] = np.eye(*target.shape)
+    return tensor
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill a convolution's weight so that it hands on its input, as far as there are channels.
+
+    Raises:
+        ValueError: not 3 to 5 dimensions, or channels that the groups do not divide.
+    """
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    target = tensor.detach()._array
+    if target.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = target.shape[0] // groups
+    middle = tuple(size // 2 for size in target.shape[2:])
+    channels = np.arange(min(each, target.shape[1]))
+    target[...] = 0
+    for group in range(groups):
+        target[(group * each + channels, channels, *middle)] = 1
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any | None = None) -> Tensor:
+    """Fill with a random (semi-)orthogonal matrix (Saxe et al., arXiv:1312.6120).
+
+    Dimensions after the first count as one.
+
+    Raises:
+        ValueError: fewer than two dimensions.
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    target = tensor.detach()._array
+    if not target.size:
+        return tensor
+    rows = target.shape[0]
+    flat = fill_normal(np.empty((rows, target.size // rows), target.dtype), 0.0, 1.0, generator)
+    wide = flat.shape[0] < flat.shape[1]
+    q, r = np.linalg.qr(flat.T if wide else flat)
+    q = q * np.sign(np.diagonal(r))
+    target[...] = ((q.T if wide else q).reshape(target.shape) * gain).astype(target.dtype)
+    return tensor
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any | None = None
+) -> Tensor:
+    """Fill a matrix with normal numbers, and that share of every column with zeros.
+
+    Raises:
+        ValueError: not two dimensions.
+    """
+    _need_matrix(tensor)
+    target = tensor.detach()._array
+    rows, columns = target.shape
+    zeros = math.ceil(sparsity * rows)
+    normal_(tensor, 0.0, std, generator)
+    for column in range(columns):
+        target[randperm(rows, None)[:zeros], column] = 0
+    return tensor
