@@ -7,6 +7,7 @@ Every eager call passes `run`.  Whoever must see them all (a tape, a tracer) add
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
 from .pointwise import cast
 from .promotion import can_cast
+from .quiet import QUIET, enter, leave
 from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
@@ -28,6 +30,8 @@ Listener = Callable[[Operator, list[Any], Any], None]
 LISTENERS: Final[list[Listener]] = []
 """Called after each eager operator: (operator, machine values of its arguments, the result)."""
 
+_new: Final = object.__new__
+_ndarray: Final = np.ndarray
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
 _NO_TENSORS: Final[tuple[Any, ...]] = ()
 
@@ -37,9 +41,17 @@ def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
 
     `handles` are the Python arguments: what comes back in place is the same handle again.
     """
-    with np.errstate(all="ignore"):
+    state = enter(QUIET)
+    try:
         result = entry.forward(*values)
-    if type(result) is np.ndarray:
+    finally:
+        leave(state)
+    return _finish(entry, values, result, handles)
+
+
+def _finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
+    """Make tensors of a result's arrays and tell the listeners."""
+    if type(result) is _ndarray:
         wrapped: Any = _handle_of(result, handles)
     else:
         wrapped = _wrapped(entry, result, handles)
@@ -52,7 +64,9 @@ def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
     for handle in handles:
         if isinstance(handle, Tensor) and handle._array is array:
             return handle
-    return Tensor._of(array)
+    made = _new(Tensor)
+    made._array = array
+    return made
 
 
 def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
@@ -74,6 +88,117 @@ def _part(result: Any, handles: Sequence[Any]) -> Any:
     if isinstance(result, list):
         return tuple(_part(each, handles) for each in result)
     return _handle_of(result, handles) if isinstance(result, np.ndarray) else result
+
+
+# --------------------------------------------------------------------------- plans
+
+Plan = Callable[..., Any]
+"""An eager call of arguments whose types are known to fit."""
+
+
+def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a single tensor, the other arguments left out."""
+    forward = entry.forward
+
+    def call(a: Any) -> Any:
+        array = a._array
+        state = enter(QUIET)
+        try:
+            result = forward(array, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and not LISTENERS:
+            if result is array:
+                return a
+            made = _new(Tensor)
+            made._array = result
+            return made
+        return _finish(entry, [array, *defaults], result, (a,))
+
+    return call
+
+
+def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for two tensors, the other arguments left out."""
+    forward = entry.forward
+
+    def call(a: Any, b: Any) -> Any:
+        array, second = a._array, b._array
+        state = enter(QUIET)
+        try:
+            result = forward(array, second, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and not LISTENERS:
+            if result is array:
+                return a
+            if result is not second:
+                made = _new(Tensor)
+                made._array = result
+                return made
+        return _finish(entry, [array, second, *defaults], result, (a, b))
+
+    return call
+
+
+def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a tensor and a number, the other arguments left out."""
+    forward = entry.forward
+
+    def call(a: Any, number: Any) -> Any:
+        array = a._array
+        state = enter(QUIET)
+        try:
+            result = forward(array, number, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and not LISTENERS:
+            if result is array:
+                return a
+            made = _new(Tensor)
+            made._array = result
+            return made
+        return _finish(entry, [array, number, *defaults], result, (a,))
+
+    return call
+
+
+def _plan_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a tensor and sizes given one by one."""
+
+    def call(a: Any, *sizes: int) -> Any:
+        return run(entry, [a._array, list(sizes), *defaults], (a,))
+
+    return call
+
+
+def _plan_in_general(
+    entry: Operator, converters: Sequence[Callable[..., Any] | None], defaults: Sequence[Any]
+) -> Plan:
+    def call(*args: Any) -> Any:
+        values = [
+            a if convert is None else convert(a, True)
+            for convert, a in zip(converters, args, strict=True)
+        ]
+        return run(entry, [*values, *defaults], args)
+
+    return call
+
+
+def _plan(
+    entry: Operator,
+    types: tuple[type, ...],
+    converters: Sequence[Callable[..., Any] | None],
+    defaults: Sequence[Any],
+) -> Plan:
+    tensors = [issubclass(each, Tensor) for each in types]
+    if tensors == [True]:
+        return _plan_of_one(entry, defaults)
+    if tensors == [True, True]:
+        return _plan_of_two(entry, defaults)
+    if tensors == [True, False] and converters[1] is None:
+        return _plan_with_number(entry, defaults)
+    return _plan_in_general(entry, converters, defaults)
 
 
 # --------------------------------------------------------------------------- named results
@@ -155,14 +280,14 @@ class EagerFunction:
     `operator_name` is the operator's, `aten::tanh`.
     """
 
-    __slots__ = ("__name__", "__qualname__", "_as_method", "_forms", "_plans", "operator_name")
+    __slots__ = ("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "plans")
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
         self.__name__ = self.__qualname__ = name
         self._as_method = as_method
         self._forms: list[Form] | None = None
-        self._plans: dict[tuple[type, ...], tuple[Operator, list[Any], list[Any]]] = {}
+        self.plans: dict[tuple[type, ...], Plan] = {}
 
     @property
     def forms(self) -> list[Form]:
@@ -179,18 +304,14 @@ class EagerFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            plan = self._plans.get(tuple(map(type, args)))
+            plan = self.plans.get(tuple(map(type, args)))
             if plan is not None:
-                entry, converters, defaults = plan
-                values = [
-                    a if convert is None else convert(a, True)
-                    for convert, a in zip(converters, args, strict=True)
-                ]
-                return run(entry, values + defaults, args)
+                return plan(*args)
         return self._choose(args, kwargs)
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        out, requires_grad = _NO_TENSORS, False
+        out: Any = _NO_TENSORS
+        requires_grad = False
         if kwargs:
             kwargs = dict(kwargs)
             out = kwargs.pop("out", None)
@@ -241,49 +362,30 @@ class EagerFunction:
 
     def _remember(self, form: Form, args: Sequence[Any], values: list[Any]) -> None:
         """Keep what was found out about arguments of these types, if their count says it all."""
-        if form.spread is not None or len(args) > form.positional:
+        types = tuple(map(type, args))
+        if form.spread is not None:
+            gathered = len(args) > 1 and set(types[1:]) == {int}
+            if form.spread == 1 and gathered and isinstance(args[0], Tensor):
+                self.plans[types] = _plan_of_sizes(form.entry, values[2:])
+            return
+        if len(args) > form.positional:
             return
         converters = [
             form.converters[i] if type(a) is not type(values[i]) else None
             for i, a in enumerate(args)
         ]
-        key = tuple(map(type, args))
         defaults = values[len(args) :]
         if not any(isinstance(default, list) for default in defaults):
-            self._plans[key] = form.entry, converters, defaults
+            self.plans[types] = _plan(form.entry, types, converters, defaults)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else BoundMethod(self, instance)
+        return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<built-in method {self.__name__}>"
 
     def __reduce__(self) -> Any:
         return eager_function, (self.operator_name,)
-
-
-class BoundMethod:
-    """An eager function with its first argument, as `x.tanh` gives it."""
-
-    __slots__ = ("__self__", "_function")
-
-    def __init__(self, function: EagerFunction, instance: Any) -> None:
-        self._function = function
-        self.__self__ = instance
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(self.__self__, *args, **kwargs)
-
-    @property
-    def __name__(self) -> str:
-        return self._function.__name__
-
-    @property
-    def __doc__(self) -> str | None:  # type: ignore[override]
-        return self._function.__doc__
-
-    def __repr__(self) -> str:
-        return f"<built-in method {self._function.__name__} of Tensor object>"
 
 
 _FUNCTIONS: Final[dict[str, EagerFunction]] = {}

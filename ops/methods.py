@@ -47,7 +47,12 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    plans = function.plans
+
     def method(self: Tensor, other: Any) -> Any:
+        plan = plans.get((type(self), type(other)))
+        if plan is not None:
+            return plan(self, other)
         if isinstance(other, _NUMBERS):
             return function(self, other)
         return NotImplemented
@@ -56,13 +61,13 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
 
 
 def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    if name in _SWAPPED:
+        return _binary(function)
     rsub = eager_function("aten::rsub")
 
     def method(self: Tensor, other: Any) -> Any:
         if not isinstance(other, _NUMBERS):
             return NotImplemented
-        if name in _SWAPPED:
-            return function(self, other)
         if name == "sub":
             return rsub(self, other)
         if name == "truediv":
@@ -75,7 +80,12 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
 
 
 def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
+    plans = function.plans
+
     def method(self: Tensor) -> Any:
+        plan = plans.get((type(self),))
+        if plan is not None:
+            return plan(self)
         return function(self)
 
     return method

@@ -104,6 +104,8 @@ def checked_broadcast(
     Raises:
         OperatorError: there is none.
     """
+    if a == b:
+        return a
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:
