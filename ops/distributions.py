@@ -19,6 +19,7 @@ from .creation import OPTIONS
 from .dtype import Array, Device, dtype_of, numpy_dtype
 from .errors import OperatorError, UnsupportedDtype
 from .linalg import c_name
+from .pointwise import as_array
 from .promotion import kind
 from .random import (
     Generator,
@@ -291,7 +292,7 @@ def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Arra
 def standard_gamma(self: Array, generator: Generator | None) -> Array:
     rounded = float if self.dtype == np.float64 else _single
     drawn = _gammas(self, generator, rounded).astype(self.dtype)
-    return np.maximum(drawn, np.finfo(self.dtype).tiny)
+    return as_array(np.maximum(drawn, np.finfo(self.dtype).tiny))
 
 
 @operator("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor")
@@ -300,7 +301,7 @@ def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     drawn = _gammas(self, generator, float)
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
     below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
-    return np.clip(shares, np.finfo(self.dtype).tiny, below_one)
+    return as_array(np.clip(shares, np.finfo(self.dtype).tiny, below_one))
 
 
 # --------------------------------------------------------------------------- copies filled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 
 from .dtype import Array
@@ -142,7 +144,7 @@ def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
 
 
 def _qr(A: Array, mode: str) -> tuple[Array, ...]:
-    found = np.linalg.qr(A, mode)
+    found: Any = np.linalg.qr(A, cast(Any, mode))
     parts = found if isinstance(found, tuple) else (found,)
     return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
 

@@ -187,6 +187,7 @@ def _places(
         places = list(range(array.ndim - len(s), array.ndim))
     else:
         places = list(range(array.ndim))
+    sizes: list[int | None]
     sizes = [None if size == -1 else size for size in s] if s is not None else [None] * len(places)
     for place, size in zip(places[:-1] if last else places, sizes, strict=False):
         _check_size(array.shape[place] if size is None else size)

@@ -29,7 +29,7 @@ _ALPHA = (1 + math.sqrt(17)) / 8
 
 
 def _sizes(values: Array) -> Array:
-    return np.abs(values.real) + np.abs(values.imag)
+    return np.asarray(np.abs(values.real) + np.abs(values.imag))
 
 
 def _largest(values: Array) -> tuple[int, float]:

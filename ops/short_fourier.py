@@ -158,7 +158,8 @@ def _overlapped(pieces: Array, hop: int) -> Array:
     count, size = pieces.shape[1:]
     total = np.zeros((len(pieces), (count - 1) * hop + size), pieces.dtype)
     places = np.arange(count)[:, None] * hop + np.arange(size)
-    np.add.at(total, (slice(None), places), pieces)
+    index: Any = (slice(None), places)
+    np.add.at(total, index, pieces)
     return total
 
 
