@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from ..ir.graph import Block, Graph, Node, Value
 from ..ops.table import TABLE, Operator, Table
-from ..typecheck.types import NONE, Type
+from ..typecheck.types import NONE, EnumType, ListType, Type
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode
 from .liveness import Liveness, in_register
+from .objects import EnumMember
 from .registers import Registers, is_heavy, sequence_moves
 from .steps import UnsupportedKind, make_step
 from .tidy import drop_needless_frees
@@ -88,7 +89,7 @@ class Assembler:
         key = (value.__class__, value) if plain else (object, id(value))
         number = self._constant_numbers.get(key)
         if number is None:
-            self.constants.append(value)
+            self.constants.append(value if plain else _as_machine_has_it(value, type))
             number = self._constant_numbers[key] = -len(self.constants)
         return number
 
@@ -323,3 +324,13 @@ def _number(entries: list[Entry], wanted: Entry) -> int:
     if wanted not in entries:
         entries.append(wanted)
     return entries.index(wanted)
+
+
+def _as_machine_has_it(value: object, type: Type) -> object:
+    """A constant with the members of enumerations as the machine has them."""
+    if isinstance(type, EnumType):
+        return EnumMember(type, str(getattr(value, "name", "")))
+    if isinstance(type, ListType) and isinstance(type.element, EnumType):
+        assert isinstance(value, list)
+        return [_as_machine_has_it(member, type.element) for member in value]
+    return value

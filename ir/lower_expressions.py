@@ -9,6 +9,7 @@ from ..frontend.source import Span
 from ..typecheck import typed
 from ..typecheck.schema import OperatorTable
 from ..typecheck.types import BOOL, NONE, FunctionType, TupleType, Type
+from .clone import insert_graph
 from .constants import MISSING, constant_value, type_of
 from .emitter import Emitter, Evaluate
 from .graph import Block, Graph, Node, Value
@@ -46,6 +47,8 @@ class ExpressionLowering(Emitter):
                 return self.temporaries[index]
             case typed.Literal():
                 return self._literal(expr)
+            case typed.PlaceNumber():
+                return self.number(expr.number, expr.type, expr.span)
             case typed.OperatorCall():
                 return self._operator_call(expr)
             case typed.GetAttribute():
@@ -62,7 +65,10 @@ class ExpressionLowering(Emitter):
     def _construction(self, expr: typed.Expr) -> Value:
         match expr:
             case typed.TupleLiteral():
-                return self.make_tuple(self._all(expr.elements), expr.type)
+                made = self.make_tuple(self._all(expr.elements), expr.type)
+                if isinstance(expr.type, TupleType) and expr.type.name is not None:
+                    made.node.span = expr.span
+                return made
             case typed.ListLiteral():
                 inputs = self._all(expr.elements)
                 value = self.emit("prim::ListConstruct", inputs, (expr.type,)).output
@@ -141,6 +147,9 @@ class ExpressionLowering(Emitter):
         return self._call_function(expr, arguments)
 
     def _call_function(self, expr: typed.FunctionCall, arguments: Sequence[Value]) -> Value:
+        body = expr.function.graph
+        if expr.function.is_inlined and isinstance(body, Graph):
+            return insert_graph(self.graph, body, arguments)[0]
         callee = self.constant(expr.function, FunctionType(expr.function))
         inputs = [callee, *arguments]
         return self.emit("prim::CallFunction", inputs, (expr.type,), expr.span).output

@@ -15,12 +15,14 @@ from ..typecheck.types import (
     EnumType,
     FunctionType,
     FutureType,
+    InterfaceType,
     ListType,
     OptionalType,
     TupleType,
     Type,
     UnionType,
 )
+from .parse_literals import LiteralReader
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -56,10 +58,17 @@ class TypeReader:
             case "named_tuple_type":
                 fields = [(str(f.children[0]), self.read(f.children[1])) for f in parts]
                 names, types = tuple(n for n, _ in fields), tuple(t for _, t in fields)
-                return TupleType(types, None, names)
+                read = LiteralReader().read
+                given = [(f.children[0], f.children[2]) for f in parts if len(f.children) > 2]
+                at = dict(fields)
+                defaults = tuple((str(n), read(literal, at[str(n)])) for n, literal in given)
+                return TupleType(types, None, names, defaults)
             case "enum_type":
                 name = str(parts[0])
                 return self.known.setdefault(name, EnumType(name, INT, ()))
+            case "interface_type":
+                name = str(parts[0])
+                return self.known.setdefault(name, InterfaceType(name))
             case "class_type":
                 name = str(parts[0])
                 return self.known.setdefault(name, ClassType(name))

@@ -48,7 +48,11 @@ def type_text(type: Type) -> str:
         case TupleType(elements, _, ()):
             return f"({', '.join(map(type_text, elements))})"
         case TupleType(elements, _, fields):
-            parts = (f"{n} : {type_text(t)}" for n, t in zip(fields, elements, strict=True))
+            defaults = dict(type.defaults) if isinstance(type, TupleType) else {}
+            parts = (
+                f"{n} : {type_text(t)}" + (f" = {_text(defaults[n], t)}" if n in defaults else "")
+                for n, t in zip(fields, elements, strict=True)
+            )
             return f"NamedTuple({', '.join(parts)})"
     return str(type)
 

@@ -42,7 +42,7 @@ def record(name: str) -> dict[str, Any]:
 
 def unmangled(text: str) -> str:
     """The numbers of mangled names mean nothing."""
-    return re.sub(r"___torch_mangle_\d+\.", "___torch_mangle_N.", text)
+    return re.sub(r"___torch_mangle_\d+\.", "", text)
 
 
 def calls(target: Any, program: programs.Program) -> list[dict[str, Any]]:

@@ -176,6 +176,11 @@ class Attributes(Operators):
         return found
 
     def _of_enum(self, value: typed.Expr, type: EnumType, access: Access) -> Sugar:
+        known = value.value if isinstance(value, typed.Literal) else None
+        if isinstance(known, typed.EnumMember):
+            if access.name == "name":
+                return typed.Literal(NOWHERE, STRING, known.name)
+            return typed.Literal(NOWHERE, type.value, known.value)
         if access.name == "name":
             result: Type = STRING
             signature = Signature("prim::EnumName", "", _ENUM, (Argument("", STRING),))

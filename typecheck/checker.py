@@ -64,7 +64,7 @@ class _Checker(Statements):
             self.declared_return = self.annotations.read(self.tree.returns)
             self._declare(arguments, self.declared_return)
         body = self.block(self.tree.body)
-        body = (*self.place_numbers(), *body, *self._end())
+        body = (*body, *self._end())
         returns = self.declared_return
         if returns is None:
             returns = self.returned if self.returned is not None else NONE

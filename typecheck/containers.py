@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..frontend import tree
+from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .literals import integer_of
@@ -97,7 +98,7 @@ class Containers(Narrowing):
             return self._slice_members(MemberSequence(node.span, value, "values"), index)
         position = self.value(index, node.indices[0].span)
         if isinstance(hint, InterfaceType):
-            return _indexed_at_run_time(value, position, hint, node.span)
+            return _indexed_at_run_time(value, position, hint)
         numbered = container_kind(value.type) in NUMBERED
         rows = list(self._rows(value, "values", node.span))
         if numbered:
@@ -187,10 +188,8 @@ def _slots(value: typed.Expr, span: Span, kind: str) -> Iterator[Row]:
             yield name, typed.GetAttribute(span, attribute.type, value, name)
 
 
-def _indexed_at_run_time(
-    value: typed.Expr, index: typed.Expr, type: Type, span: Span
-) -> typed.Expr:
+def _indexed_at_run_time(value: typed.Expr, index: typed.Expr, type: Type) -> typed.Expr:
     arguments = (Argument("container", ANY), Argument("key", ANY if index.type == INT else STRING))
     signature = Signature("prim::ModuleContainerIndex", "", arguments, (Argument("", type),))
     bindings = (typed.Given(0), typed.Given(1))
-    return typed.OperatorCall(span, type, signature, (value, index), bindings)
+    return typed.OperatorCall(NOWHERE, type, signature, (value, index), bindings)

@@ -277,7 +277,8 @@ class Displays(Forms):
         outer = {n: v for n in _names(generator) if (v := self.frame.find_outside(n)) is not None}
         kept = [(v, self.let(self._read(v, span), turns, always=True)) for v in outer.values()]
         type = wanted
-        for row in rows:
+        for number, row in enumerate(rows):
+            turns.append(self.turn_number(number, span))
             value = self._turn(row, generator, element, span, wanted, turns)
             type = type or ListType(value.type)
             target = typed.Temporary(span, type, index)

@@ -106,6 +106,8 @@ def _expression(node: typed.Expr) -> str:
     match node:
         case typed.Literal():
             return _literal(node)
+        case typed.PlaceNumber():
+            return str(node.number)
         case typed.Local():
             return node.name
         case typed.Temporary():
@@ -117,6 +119,9 @@ def _expression(node: typed.Expr) -> str:
         case typed.FunctionCall():
             name = node.function.qualified_name
             return _call(name, node.function.signature, node.inputs, node.bindings)
+        case typed.PythonCall():
+            function = node.function
+            return _call(f"^{function.name}", function.signature, node.inputs, node.bindings)
         case typed.MethodCall():
             name = f"{_expression(node.object)}.{node.name}"
             return _call(name, node.signature, node.inputs, node.bindings, skip=1)

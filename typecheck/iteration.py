@@ -123,33 +123,45 @@ class Iteration(Containers):
 
     # ------------------------------------------------------------------------ unrolled loops
 
-    def unrolled(self, iterated: Iterated, into: list[typed.Statement]) -> list[Item] | None:
+    def unrolled(
+        self, iterated: Iterated, into: list[typed.Statement], span: Span
+    ) -> list[Item] | None:
         """The items of a loop over tuples, one for each turn; None for a loop at run time."""
         if not _is_unrolled(iterated):
             return None
+        return self._rows_unrolled(iterated, into, span)
+
+    def turn_number(self, number: int, span: Span) -> typed.Statement:
+        """The constant that torch makes for a turn of an unrolled loop; one for all its loops."""
+        return typed.Evaluate(span, typed.PlaceNumber(span, INT, number))
+
+    def _rows_unrolled(
+        self, iterated: Iterated, into: list[typed.Statement], span: Span
+    ) -> list[Item]:
         if isinstance(iterated, MemberSequence):
             return self.rows_of(iterated, into)
         if isinstance(iterated, typed.Expr):
             return list(self.tuple_elements(iterated, into))
         if isinstance(iterated, EnumerateValue):
-            items = self.unrolled(iterated.iterated, into) or []
+            items = self.unrolled(iterated.iterated, into, span) or []
             return [(self._number(iterated, i, into), item) for i, item in enumerate(items)]
         assert isinstance(iterated, ZipValue)
-        columns = [self._column(part, into) for part in iterated.parts]
+        columns = [self._column(part, into, span) for part in iterated.parts]
         count = min(len(c) for c in columns if c is not None)
         rows: list[Item] = []
         for i in range(count):
             rows.append(tuple(c[i] for c in columns if c is not None))
         return rows
 
-    def _column(self, part: Iterated, into: list[typed.Statement]) -> list[Item] | None:
-        items = self.unrolled(part, into)
+    def _column(
+        self, part: Iterated, into: list[typed.Statement], span: Span
+    ) -> list[Item] | None:
+        items = self.unrolled(part, into, span)
         if items is None:
-            span = part.span
             self.report(
                 "unsupported-syntax",
                 "`zip` cannot mix tuples, which are unrolled, with what has a length at run time",
-                span,
+                part.span,
                 "its length is not known now",
                 torch="Can not iterate over a module list or tuple with a value that does not "
                 "have a static length",
@@ -159,9 +171,9 @@ class Iteration(Containers):
     def _number(
         self, enumerated: EnumerateValue, index: int, into: list[typed.Statement]
     ) -> typed.Expr:
-        number = typed.Literal(enumerated.span, INT, index)
         if enumerated.start is None:
-            return number
+            return typed.PlaceNumber(enumerated.span, INT, index)
+        number = typed.Literal(enumerated.span, INT, index)
         return self.call_operator("aten::add", Given([enumerated.start, number]), enumerated.span)
 
     def tuple_elements(self, value: typed.Expr, into: list[typed.Statement]) -> list[typed.Expr]:

@@ -115,7 +115,7 @@ class Statements(Joins, Elements):
 
     def _static_if(self, node: tree.If, condition: Condition, into: list[typed.Statement]) -> None:
         into.extend(evaluated(condition.value))
-        facts = condition.if_true if condition.static else {}
+        facts = condition.if_true if condition.static else condition.if_false
         into.extend(self.refine(facts, node.span))
         into.extend(self.block(node.body if condition.static else node.orelse))
 
@@ -174,7 +174,7 @@ class Statements(Joins, Elements):
         if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:
             self._check_body_only(node)
             return
-        rows = self.unrolled(iterated, into)
+        rows = self.unrolled(iterated, into, node.span)
         if rows is not None:
             self._unrolled_for(node, rows, into)
             return
@@ -194,9 +194,10 @@ class Statements(Joins, Elements):
 
     def _unrolled_for(self, node: tree.For, rows: list[Item], into: list[typed.Statement]) -> None:
         self.unrolled_depth += 1
-        for row in rows:
+        for number, row in enumerate(rows):
             if self.frame.exits:
                 break
+            into.append(self.turn_number(number, node.span))
             self.assign_target(node.target, row, node.span, into)
             into.extend(self.block(node.body))
         self.unrolled_depth -= 1

@@ -37,6 +37,13 @@ class Literal(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceNumber(Expr):
+    """The number of a turn of an unrolled loop; with equal numbers written elsewhere one value."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Local(Expr):
     """A read of a local variable or parameter."""
 

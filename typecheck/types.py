@@ -361,6 +361,10 @@ class InterfaceType(Type):
     methods: dict[str, Function] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        return f"InterfaceType<{self.python}>"
+
+    @property
+    def annotation_str(self) -> str:
         return self.qualified_name
 
     @property
