@@ -13,6 +13,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .error_functions import erf
 from .errors import OperatorError, UnsupportedDtype
+from .loss_reduction import widened
 from .maths import sigmoid
 from .pointwise import as_array, binary, cast, in_place, number_as, write
 from .promotion import kind
@@ -156,7 +157,9 @@ def _hardswish(x: Array) -> Any:
 
 
 def _mish(x: Array) -> Any:
-    return x * np.tanh(np.logaddexp(x, np.zeros((), x.dtype)))
+    grown = np.exp(np.minimum(x, 20))  # tanh(log(1 + e)) is (e^2 + 2 e) / (e^2 + 2 e + 2)
+    part = grown * (grown + 2)
+    return x * (part / (part + 2))
 
 
 gelu = _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
@@ -358,6 +361,7 @@ _BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input
 def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of softmax from that of its output."""
     axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
     product = grad_output * output
     total = product.sum(axis, keepdims=True) if output.ndim else product
     return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
@@ -367,6 +371,7 @@ def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: i
 def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of log_softmax from that of its output."""
     axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
     total = grad_output.sum(axis, keepdims=True) if output.ndim else grad_output
     return as_array(grad_output - np.exp(output) * total).astype(
         numpy_dtype(input_dtype), copy=False

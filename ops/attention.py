@@ -88,7 +88,7 @@ def _repeated(x: Array, heads: int) -> Array:
     """Keys or values with each of their heads repeated, to make as many as the query has."""
     if x.shape[-3] == 0 or heads % x.shape[-3]:
         raise OperatorError(
-            "Number of heads in key and value must divide the number of heads in query",
+            "Number of heads in key and value must divide the number of heads in ",
             code="shape-mismatch",
         )
     return x if x.shape[-3] == heads else np.repeat(x, heads // x.shape[-3], -3)

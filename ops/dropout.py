@@ -9,6 +9,7 @@ import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
+from .loss_reduction import floats
 from .pointwise import as_array
 from .random_ops import bernoulli_
 from .table import operator
@@ -85,5 +86,6 @@ def native_dropout(input: Array, p: float, train: bool | None) -> tuple[Array, A
 @operator("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
 def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
     """The gradient where the mask kept values, scaled."""
+    grad_output = floats(grad_output)
     dtype = grad_output.dtype
     return as_array(grad_output * (mask.astype(dtype) * dtype.type(scale)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .activation import leaky_relu
-from .dtype import Array, Scalar
-from .errors import OperatorError
+from .dtype import Array, Scalar, dtype_of
+from .errors import OperatorError, UnsupportedDtype
 from .pointwise import as_array, write
 from .promotion import kind
 from .random import Generator, default_generator
@@ -42,6 +42,10 @@ def rrelu_with_noise(
     """`rrelu` that leaves the slopes in `noise`."""
     if not training or kind(self.dtype) != 2:
         return leaky_relu(self, (lower + upper) / 2)
+    if self.dtype == np.float16:
+        raise UnsupportedDtype(
+            f"\"rrelu_with_noise_out_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
+        )
     slopes = _slopes(self, lower, upper, generator).astype(self.dtype)
     noise[...] = slopes
     return as_array(self * slopes)

@@ -12,7 +12,7 @@ from .activation import log_sigmoid
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .loss_reduction import floats, reduced, widened
-from .pointwise import as_array, binary, cast, with_number
+from .pointwise import as_array, binary, cast, checked_broadcast, with_number
 from .promotion import common_dtype, kind, result_dtype
 from .table import operator
 
@@ -90,7 +90,7 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
 @operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
-    product = binary(np.multiply, as_array(np.negative(target)), self)
+    product = binary(np.multiply, self, as_array(np.negative(target)))
     dtype = product.dtype
     grown = as_array(np.exp(widened(product))).astype(dtype)
     return reduced(as_array(np.log(widened(grown + dtype.type(1)))).astype(dtype), reduction)
@@ -173,6 +173,7 @@ def poisson_nll_loss(
     if log_input or full or kind(common_dtype(input, target)) < 2:
         input, target = floats(input), floats(target)
     dtype = common_dtype(input, target)
+    checked_broadcast(target.shape, input.shape, ("target", "input"))
 
     def losses(a: Array, b: Array) -> Any:
         a, b = widened(a), widened(b)

@@ -189,12 +189,7 @@ def broadcast_to(self: Array, size: Sequence[int]) -> Array:
 def broadcast_tensors(tensors: list[Array]) -> list[Array]:
     shape: tuple[int, ...] = ()
     for tensor in tensors:
-        try:
-            shape = np.broadcast_shapes(shape, tensor.shape)
-        except ValueError:
-            raise OperatorError(
-                "The size of tensor a must match the size of tensor b", code="shape-mismatch"
-            ) from None
+        shape = checked_broadcast(shape, tensor.shape, ("tensors", "tensors"))
     return [expand(tensor, shape) for tensor in tensors]
 
 

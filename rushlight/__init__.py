@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("fft", "jit", "linalg", "masked", "nn", "ops", "special")
+_PACKAGES = ("_C", "fft", "jit", "linalg", "masked", "nn", "ops", "special")
 _ELSEWHERE = {"cdist": ".functional", "parse_ir": ".jit.graph_text"}
 
 
@@ -39,6 +39,8 @@ def _public_names() -> dict[str, Any]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":  # as in torch, where `torch.torch` is torch
+        return import_module(__name__)
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
     if name in _ELSEWHERE:
