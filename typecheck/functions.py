@@ -41,6 +41,7 @@ class Function:
     `define` is called once, when the signature is first needed, and fills in `declared` (early, if
     the signature does not depend on the body), `typed` and `graph`.  `owner` is a method's class,
     `python` the live function it was made from; `is_text` says that it was read from an archive.
+    Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
     `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
     `executable` is what the interpreter keeps to run the function.
     """
@@ -54,6 +55,7 @@ class Function:
     owner: ClassType | None = None
     python: object | None = None
     is_text: bool = False
+    is_inlined: bool = False
     executable: object | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 

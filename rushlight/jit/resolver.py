@@ -270,7 +270,11 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
         return python_name(value, dropped=mark == decorators.UNUSED)
     other = getattr(value, "_in_script", None)
     if other is not None:
-        return SpecialForm(other) if isinstance(other, str) else FunctionName(compile(other))
+        if isinstance(other, str):
+            return SpecialForm(other)
+        function = compile(other)
+        function.is_inlined = True
+        return FunctionName(function)
     if isinstance(value, FlagDispatch):
         chosen = compile(value.if_true), compile(value.if_false)
         return FlaggedFunction(value.flag, value.place, *chosen)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar
 from ..ops.dispatch import eager_function
 from ..ops.tensor import Tensor
 from .flag_dispatch import FlagDispatch
+from .functional_activation import relu
 from .functional_pooling import (
     avg_pool1d,
     avg_pool2d,
@@ -50,7 +51,6 @@ _fractional3d: Operator = eager_function("aten::fractional_max_pool3d")
 _rand: Operator = eager_function("aten::rand")
 _sign: Operator = eager_function("aten::sign")
 _abs: Operator = eager_function("aten::abs")
-_relu: Operator = eager_function("aten::relu")
 
 
 # --------------------------------------------------------------------------- unpooling
@@ -188,7 +188,8 @@ def fractional_max_pool2d_with_indices(
             "fractional_max_pool2d requires specifying either an output_size or an output_ratio"
         )
     if output_size is None:
-        assert output_ratio is not None
+        if output_ratio is None:
+            raise AssertionError("output_ratio is unexpectedly None")
         if len(output_ratio) > 2:
             raise ValueError(
                 "fractional_max_pool2d requires output_ratio to either be a single Int or tuple of "
@@ -248,12 +249,8 @@ def fractional_max_pool3d_with_indices(
             "fractional_max_pool3d requires specifying either an output_size or an output_ratio"
         )
     if output_size is None:
-        assert output_ratio is not None
-        if len(output_ratio) > 3:
-            raise ValueError(
-                "fractional_max_pool3d requires output_ratio to either be a single Int or tuple of "
-                "Ints."
-            )
+        if output_ratio is None:
+            raise AssertionError("output_ratio is unexpectedly None")
         _output_ratio = triple_of_floats(output_ratio)
         output_size = [
             int(input.size(-3) * _output_ratio[0]),
@@ -311,7 +308,7 @@ def lp_pool1d(
     else:
         out = avg_pool1d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
 
-    return (_sign(out) * _relu(_abs(out))).mul(kernel_size).pow(1.0 / norm_type)
+    return (_sign(out) * relu(_abs(out))).mul(kernel_size).pow(1.0 / norm_type)
 
 
 def lp_pool2d(
@@ -334,7 +331,7 @@ def lp_pool2d(
     else:
         out = avg_pool2d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
 
-    return (_sign(out) * _relu(_abs(out))).mul(kw * kh).pow(1.0 / norm_type)
+    return (_sign(out) * relu(_abs(out))).mul(kw * kh).pow(1.0 / norm_type)
 
 
 def lp_pool3d(
@@ -357,7 +354,7 @@ def lp_pool3d(
     else:
         out = avg_pool3d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
 
-    return (_sign(out) * _relu(_abs(out))).mul(kd * kw * kh).pow(1.0 / norm_type)
+    return (_sign(out) * relu(_abs(out))).mul(kd * kw * kh).pow(1.0 / norm_type)
 
 
 for _function in (

@@ -261,7 +261,8 @@ def interpolate(
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
     elif size is not None:
-        assert scale_factor is None
+        if scale_factor is not None:
+            raise AssertionError("scale_factor must be None when size is specified")
         scale_factors = None
         if isinstance(size, (list, tuple)):
             if len(size) != dim:
@@ -282,7 +283,8 @@ def interpolate(
         else:
             output_size = [size for _ in range(dim)]
     elif scale_factor is not None:
-        assert size is None
+        if size is not None:
+            raise AssertionError("size must be None when scale_factor is specified")
         output_size = None
         if isinstance(scale_factor, (list, tuple)):
             if len(scale_factor) != dim:
@@ -306,7 +308,8 @@ def interpolate(
         recompute_scale_factor = True
 
     if recompute_scale_factor is not None and recompute_scale_factor:
-        assert scale_factors is not None
+        if scale_factors is None:
+            raise AssertionError("scale_factors is unexpectedly None")
         if is_scripting():
             output_size = [
                 math.floor(float(input.size(i + 2)) * scale_factors[i]) for i in range(dim)
@@ -336,34 +339,42 @@ def interpolate(
         return _nearest_exact3d(input, output_size, scale_factors)
 
     if input.dim() == 3 and mode == "area":
-        assert output_size is not None
+        if output_size is None:
+            raise AssertionError("output_size is unexpectedly None")
         return adaptive_avg_pool1d(input, output_size)
     if input.dim() == 4 and mode == "area":
-        assert output_size is not None
+        if output_size is None:
+            raise AssertionError("output_size is unexpectedly None")
         return adaptive_avg_pool2d(input, output_size)
     if input.dim() == 5 and mode == "area":
-        assert output_size is not None
+        if output_size is None:
+            raise AssertionError("output_size is unexpectedly None")
         return adaptive_avg_pool3d(input, output_size)
 
     if input.dim() == 3 and mode == "linear":
-        assert align_corners is not None
+        if align_corners is None:
+            raise AssertionError("align_corners is unexpectedly None")
         return _linear1d(input, output_size, align_corners, scale_factors)
     if input.dim() == 4 and mode == "bilinear":
-        assert align_corners is not None
+        if align_corners is None:
+            raise AssertionError("align_corners is unexpectedly None")
         if antialias:
             return _bilinear2d_aa(input, output_size, align_corners, scale_factors)
         return _bilinear2d(input, output_size, align_corners, scale_factors)
     if input.dim() == 5 and mode == "trilinear":
-        assert align_corners is not None
+        if align_corners is None:
+            raise AssertionError("align_corners is unexpectedly None")
         return _trilinear3d(input, output_size, align_corners, scale_factors)
     if input.dim() == 4 and mode == "bicubic":
-        assert align_corners is not None
+        if align_corners is None:
+            raise AssertionError("align_corners is unexpectedly None")
         if antialias:
             return _bicubic2d_aa(input, output_size, align_corners, scale_factors)
         return _bicubic2d(input, output_size, align_corners, scale_factors)
 
     if input.dim() == 4 and mode == "lanczos":
-        assert align_corners is not None
+        if align_corners is None:
+            raise AssertionError("align_corners is unexpectedly None")
         if align_corners:
             raise ValueError("Lanczos mode does not support align_corners=True")
         if not antialias:
