@@ -252,7 +252,9 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
 @operator("aten::trace(Tensor self) -> Tensor")
 def trace(self: Array) -> Array:
     if self.ndim != 2:
-        raise OperatorError("trace: expected a matrix", code="shape-mismatch")
+        raise OperatorError(
+            f"trace: expected a matrix, but got tensor with dim {self.ndim}", code="shape-mismatch"
+        )
     return total(np.diagonal(self), None)
 
 
