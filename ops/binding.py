@@ -36,7 +36,7 @@ from .random import Generator
 from .table import Operator
 from .tensor import Tensor
 
-__all__ = ["Form", "Mismatch", "describe"]
+__all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "describe"]
 
 
 class Mismatch(Exception):
@@ -169,9 +169,19 @@ _SIMPLE: Final[dict[Type, Converter]] = {
 }
 
 
+def _tensors(value: Any, lenient: bool) -> Any:
+    """A list of tensors; numbers never stand for its elements."""
+    if not isinstance(value, (list, tuple)):
+        return _NO
+    converted = [_tensor(each, False) for each in value]
+    return _NO if any(each is _NO for each in converted) else converted
+
+
 def _converter(type: Type, size: int | None) -> Converter:
     if isinstance(type, OptionalType):
         return _optional(_converter(type.element, size))
+    if type == ListType(TENSOR):
+        return _tensors
     if isinstance(type, ListType):
         is_int = type.element == INT
         return _list_of(_int if is_int else _converter(type.element, None), is_int, size)
@@ -289,7 +299,7 @@ class Form:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = _PYTHON_DTYPES.get(value, value)
-        if lenient and argument.type == TENSOR and self.name not in _TAKE_NUMBERS:
+        if lenient and argument.type == TENSOR and self.name not in TAKE_NUMBERS:
             converted = self.converters[place](value, False)
         else:
             converted = self.converters[place](value, lenient)
@@ -332,8 +342,7 @@ _OTHER_NAMES: Final = {
     **{"x2": "other", "input": "self"},
 }
 
-_TAKE_NUMBERS: Final = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide where result_type "
-    "copy_".split()
+TAKE_NUMBERS: Final = frozenset(
+    "add sub subtract mul multiply div divide true_divide floor_divide copy_".split()
 )
 """Functions that take a plain number where their schema has a tensor."""

@@ -11,18 +11,9 @@ from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
 from .pointwise import as_array, binary, cast, number_as
 from .promotion import kind, result_dtype
-from .refusals import Refusal, letter
+from .refusals import CPP_NAMES, Refusal, letter
 
-__all__ = ["CPP_NAMES", "addcdiv", "addcmul", "lerp"]
-
-CPP_NAMES: Final = {
-    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
-    **{"int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int"},
-    **{"uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
-    **{"float32": "float", "float64": "double", "complex32": "c10::complex<c10::Half>"},
-    **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
-}
-"""Dtypes as some of torch's messages spell them."""
+__all__ = ["addcdiv", "addcmul", "lerp"]
 
 _refuse_addcmul: Final = Refusal("addcmul")
 _refuse_addcdiv: Final = Refusal("addcdiv")

@@ -21,7 +21,7 @@ from .pointwise import (
     write,
 )
 from .promotion import common_dtype, common_dtype_with, kind, result_dtype
-from .refusals import Refusal
+from .refusals import CPP_NAMES, Refusal, check_number
 from .table import operator
 
 __all__ = ["check_mask", "clamp", "where"]
@@ -414,12 +414,6 @@ def where_true(condition: Array) -> list[Array]:
     return list(np.nonzero(condition))
 
 
-_CPP: Final = {
-    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
-    **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
-}
-
-
 def check_mask(mask: Array, name: str = "masked_fill_") -> None:
     """Refuse a mask that is not of bools.
 
@@ -429,17 +423,23 @@ def check_mask(mask: Array, name: str = "masked_fill_") -> None:
     if mask.dtype != _BOOL:
         word = dtype_of(mask).name
         raise OperatorError(
-            f"{name} only supports boolean masks, but got mask with dtype {_CPP.get(word, word)}",
+            f"{name} only supports boolean masks, "
+            f"but got mask with dtype {CPP_NAMES.get(word, word)}",
             code="dtype-mismatch",
             headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
             roles={"mask": "must be of bools"},
         )
 
 
+_refuse_masked_fill: Final = Refusal("masked_fill", "masked_fill", "u")
+
+
 @operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
 def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)
     checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    _refuse_masked_fill(self.dtype)
+    check_number(value, self.dtype)
     return as_array(np.where(mask, number_as(value, self.dtype), self))
 
 
@@ -458,7 +458,10 @@ def _number_in(value: Array) -> Array:
 def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
     check_mask(mask)
     checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return as_array(np.where(mask, cast(_number_in(value), self.dtype), self))
+    number = _number_in(value)
+    _refuse_masked_fill(self.dtype)
+    check_number(number.item(), self.dtype)
+    return as_array(np.where(mask, cast(number, self.dtype), self))
 
 
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:

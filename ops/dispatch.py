@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
-from .binding import Form, Mismatch, describe
+from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
-from .pointwise import cast
-from .promotion import can_cast
+from .pointwise import cast, number_as
+from .promotion import can_cast, common_dtype_with
 from .quiet import QUIET, enter, leave
 from .storage import is_resizable
 from .table import TABLE, Operator
@@ -274,6 +274,14 @@ _FACTORIES: Final = frozenset("arange range linspace logspace".split())
 """Functions that count in the dtype of the tensor they write into."""
 
 
+def _as_operand(first: Any, second: Any) -> Any:
+    """A number before a tensor as the tensor it stands for."""
+    if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
+        dtype = common_dtype_with(second._array, first)
+        return Tensor._of(number_as(first, dtype))
+    return first
+
+
 class EagerFunction:
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
@@ -319,6 +327,8 @@ class EagerFunction:
                 requires_grad = bool(kwargs.pop("requires_grad"))
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
             kwargs.setdefault("dtype", out.dtype)
+        if len(args) == 2 and self.__name__ in TAKE_NUMBERS:
+            args = _as_operand(*args), args[1]
         form, values = self._match(args, kwargs)
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)

@@ -18,7 +18,6 @@ from .pointwise import (
     in_place,
     number_as,
     with_number,
-    write,
 )
 from .promotion import common_dtype, common_dtype_with, kind, number_dtype
 from .refusals import Refusal
@@ -338,7 +337,7 @@ def pow_tensors(self: Array, exponent: Array) -> Array:
 
 @operator("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
 def pow_number(self: Array, exponent: Scalar) -> Array:
-    if exponent == 0 or exponent == 1:
+    if exponent in (0, 1):
         base = cast(self, common_dtype_with(self, exponent))
         return np.ones_like(base) if exponent == 0 else base.copy("K")
     if isinstance(exponent, int) and self.dtype.kind in "iu" and exponent < 0:
@@ -373,7 +372,7 @@ def _power_in_width(a: Array, b: Array) -> Any:
 @operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor")
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
-    if self == 1:
+    if self == 1 and not isinstance(self, bool):
         return np.ones(exponent.shape, dtype)
     return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
 
@@ -451,12 +450,15 @@ def round_decimals(self: Array, decimals: int) -> Array:
 # --------------------------------------------------------------------------- in place
 
 
+_sum_into: Final = in_place(add)
+
+
 def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
     if alpha == 1 and dtype is other.dtype and dtype.kind != "u" and self.shape == other.shape:
         _add(self, other, self)
         return self
-    return write(self, add(self, other, alpha))
+    return _sum_into(self, other, alpha)
 
 
 operator("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")(

@@ -170,7 +170,8 @@ def _limits(dtype: np.dtype[Any]) -> Any:
         return np.finfo(dtype).max
     import ml_dtypes
 
-    return ml_dtypes.finfo(dtype).max
+    limits: Any = ml_dtypes.finfo
+    return limits(dtype).max
 
 
 # --------------------------------------------------------------------------- with parameters

@@ -12,9 +12,9 @@ from .dtype import Array, Scalar, dtype_of
 from .elementwise import mul, number_pow, pow_number, pow_tensors
 from .errors import OperatorError
 from .gamma import igamma, igammac, zeta
-from .pointwise import binary, cast, write
+from .pointwise import as_array, binary, cast, checked_broadcast, write
 from .promotion import kind
-from .refusals import Refusal
+from .refusals import Refusal, letter
 from .table import operator
 
 __all__: list[str] = []
@@ -163,10 +163,26 @@ operator("aten::float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(
 )
 
 
+_refuse_exponent: Final = Refusal("ldexp", "ldexp_cpu_exp", "bu")
+
+
+def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
+    narrow = letter(mantissa.dtype) == "h"
+    wide = mantissa.astype(np.float32) if narrow else mantissa
+    result = np.ldexp(wide, np.clip(exponent, -(2**30), 2**30).astype(np.int32))
+    return np.asarray(result, mantissa.dtype)
+
+
 @operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
 def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`."""
-    return mul(self, number_pow(2.0, other))
+    if kind(self.dtype) == 2 and kind(other.dtype) < 2:
+        _refuse_exponent(other.dtype)
+        checked_broadcast(self.shape, other.shape)
+        return as_array(_scaled_by_two(self, other))
+    if kind(self.dtype) < 2:
+        return mul(self, number_pow(2.0, other))
+    return mul(self, pow_tensors(np.asarray(2).astype(self.dtype), other))
 
 
 @operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")

@@ -205,22 +205,24 @@ def write(target: Array, result: Array) -> Array:
         OperatorError: it does not fit in shape or dtype.
     """
     if target.shape != result.shape:
-        shape = checked_broadcast(target.shape, result.shape)
-        if shape != target.shape:
-            raise OperatorError(
-                f"output with shape {_shape(target.shape)} doesn't match "
-                f"the broadcast shape {_shape(shape)}",
-                code="shape-mismatch",
-                headline=f"a result of shape {list(shape)} cannot be written into `self`, "
-                f"which has shape {list(target.shape)}",
-                roles={"self": f"has shape {list(target.shape)}"},
-            )
+        _check_shape(target.shape, checked_broadcast(target.shape, result.shape))
     if target.dtype is not result.dtype:
         if not can_cast(result.dtype, target.dtype):
             raise _cast_error(result.dtype, target.dtype)
         result = cast(result, target.dtype)
     target[...] = result
     return target
+
+
+def _check_shape(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    if shape != target:
+        raise OperatorError(
+            f"output with shape {_shape(target)} doesn't match the broadcast shape {_shape(shape)}",
+            code="shape-mismatch",
+            headline=f"a result of shape {list(shape)} cannot be written into `self`, "
+            f"which has shape {list(target)}",
+            roles={"self": f"has shape {list(target)}"},
+        )
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -252,8 +254,10 @@ def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
-    """Refuse a dtype that could not be written into `self`; this comes before other refusals."""
+    """Refuse what could not be written into `self`; this comes before other refusals."""
     operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
     dtype = result_dtype([self, *operands])
     if not can_cast(dtype, self.dtype):
         raise _cast_error(dtype, self.dtype)
+    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
+    _check_shape(self.shape, np.broadcast_shapes(self.shape, *shapes))

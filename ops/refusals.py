@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtype import DType, of_numpy
+from .dtype import DType, Scalar, of_numpy
 from .errors import OperatorError, UnsupportedDtype
 
-__all__ = ["Refusal", "letter"]
+__all__ = ["CPP_NAMES", "Refusal", "check_number", "letter"]
 
 Dtype = np.dtype[Any]
 
@@ -110,6 +110,42 @@ _FAILURES: Final[dict[str, tuple[str, str]]] = {
 def _kernels() -> dict[str, tuple[str, str]]:
     words = (entry.split() for entry in _KERNELS.split(";"))
     return {name: (classes, kernel) for name, classes, kernel in words}
+
+
+CPP_NAMES: Final = {
+    **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
+    **{"int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int"},
+    **{"uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
+    **{"float32": "float", "float64": "double", "complex32": "c10::complex<c10::Half>"},
+    **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
+}
+"""Dtypes as some of torch's messages spell them."""
+
+_OVERFLOW_NAMES: Final = {
+    **{"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"},
+}
+
+
+def check_number(number: Scalar, dtype: Dtype) -> None:
+    """Refuse a number that a tensor of this dtype cannot hold.
+
+    Raises:
+        OperatorError: it is complex and the dtype is not, or a whole number too large.
+    """
+    given = of_numpy(dtype)
+    fits = True
+    if isinstance(number, complex):
+        fits = given.is_complex or given.name == "bool" or not number.imag
+    elif given.kind in "iu" and given.name != "bool":
+        limits = np.iinfo(dtype)
+        fits = (limits.min or -limits.max) <= number <= limits.max
+    if not fits:
+        name = _OVERFLOW_NAMES.get(given.name, CPP_NAMES.get(given.name, given.name))
+        raise OperatorError(
+            f"value cannot be converted to type {name} without overflow",
+            code="dtype-mismatch",
+            headline=f"{number} is not a `{given}`",
+        )
 
 
 class Refusal:
