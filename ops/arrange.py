@@ -157,8 +157,8 @@ def tensor_split_from(self: Array, tensor_indices_or_sections: Array, dim: int) 
 def _check_split(name: str, self: Array, least: int) -> None:
     if self.ndim < least:
         raise OperatorError(
-            f"torch.{name} requires a tensor with at least {least} dimension"
-            f"{'' if least == 1 else 's'}, but got a tensor with {self.ndim} dimensions!",
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {self.ndim} dimensions!",
             code="shape-mismatch",
         )
 

@@ -43,7 +43,7 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
         if dim < 0:
             raise OperatorError(
                 f"{name}: Dimension size must be non-negative."
-                if name in ("zeros", "ones", "full")
+                if name == "zeros"
                 else f"Trying to create tensor with negative dimension {dim}: {list(size)}",
                 code="shape-mismatch",
                 headline=f"a size cannot be negative: {list(size)}",

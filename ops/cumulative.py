@@ -190,7 +190,7 @@ def _check_ends(self: Array, end: Array, axis: int) -> None:
 
 
 def _check_gradient(
-    self: Array, dims: tuple[int, ...], edge_order: int, spacing: Sequence[Any] | None
+    self: Array, dims: tuple[int, ...], edge_order: int, spacing: Sequence[Any] | None, given: bool
 ) -> None:
     if edge_order not in (1, 2):
         raise OperatorError("torch.gradient only supports edge_order=1 and edge_order=2.")
@@ -199,7 +199,7 @@ def _check_gradient(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
             f"equal to 'self.dim() = {self.ndim}', since dim argument was not given, but got a "
             f"list of length {len(spacing)}"
-            if len(dims) == self.ndim
+            if not given
             else "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and "
             f"dim arguments to have the same length, but got a spacing argument of length "
             f"{len(spacing)} and a dim argument of length {len(dims)}."
@@ -267,7 +267,8 @@ def _edge(f: Array, near: Array, far: Array) -> Array:
 
 def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list[Array]:
     dims = wrap_dims([dim] if isinstance(dim, int) else dim, self.ndim)
-    _check_gradient(self, dims, edge_order, spacing if isinstance(spacing, list) else None)
+    several = spacing if isinstance(spacing, list) else None
+    _check_gradient(self, dims, edge_order, several, dim is not None)
     steps = spacing if isinstance(spacing, list) else [spacing] * len(dims)
     return _gradients(self, steps, dims, edge_order)
 

@@ -59,7 +59,9 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
                 raise OperatorError("only one dimension can be inferred")
             unknown = position
         elif size < 0:
-            raise OperatorError(f"invalid shape dimension {size}")
+            raise OperatorError(
+                f"invalid shape dimension {size} at index {position} of shape {list(sizes)}"
+            )
         else:
             known *= size
     if unknown < 0:

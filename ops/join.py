@@ -287,7 +287,8 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
 def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
     """What lies up to a diagonal, or beyond it; zeros elsewhere."""
     if self.ndim < 2:
-        raise OperatorError("tril/triu: input tensor must have at least 2 dimensions")
+        name = "tril" if lower else "triu"
+        raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = self.shape[-2:]
     up_to = np.tri(rows, columns, diagonal, dtype=bool)
     return np.where(up_to == lower, self, self.dtype.type(0))

@@ -97,10 +97,9 @@ def _count(self: Array, axes: tuple[int, ...]) -> int:
 def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     what = "Input" if dtype is None else "Optional"
     shown = dtype_of(self).scalar_name
-    lead = "could not infer output dtype. " if dtype is None else ""
     return OperatorError(
-        f"mean(): {lead}{what} dtype must be either a floating point or complex dtype. "
-        f"Got: {shown}",
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or "
+        f"complex dtype. Got: {shown}",
         code="dtype-mismatch",
         headline=f"the mean of a `{dtype_of(self)}` tensor needs a `dtype`",
         roles={"self": "must be of floats"},
@@ -320,8 +319,11 @@ _extreme("min", np.min, np.argmin)
 )
 def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
     axis = None if dim is None else check_dim_not_empty(self, dim, "aminmax")
-    if axis is None:
-        _check_not_empty(self, "aminmax")
+    if axis is None and not self.size:
+        raise OperatorError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
     axis = axis if self.ndim else None
     low, high = np.min(self, axis, keepdims=keepdim), np.max(self, axis, keepdims=keepdim)
     return as_array(low), as_array(high)
@@ -332,8 +334,7 @@ def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Arr
         if dim is None:
             if not self.size:
                 raise IndexOutOfRange(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                    "Specify the reduction dim with the 'dim' argument."
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
             where = asarray(choose(self))
             return where.reshape((1,) * self.ndim) if keepdim else where

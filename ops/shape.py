@@ -280,9 +280,9 @@ def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) ->
         )
     where = [wrap_dim(d, self.ndim) for d in source]
     to = [wrap_dim(d, self.ndim) for d in destination]
-    for name, dims in (("source", where), ("destination", to)):
+    for name, dims, given in (("source", where, source), ("destination", to, destination)):
         if len(set(dims)) != len(dims):
-            raise OperatorError(f"movedim: repeated dim in `{name}` ({dims})")
+            raise OperatorError(f"movedim: repeated dim in `{name}` ({list(given)})")
     return np.moveaxis(self, where, to) if self.ndim else self.view()
 
 

@@ -51,7 +51,7 @@ def _of_nothing(dtype: np.dtype[Any]) -> Array:
 
 def _median(name: str, skip_nan: bool) -> None:
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-        axis = check_dim_not_empty(self, dim, name)
+        axis = check_dim_not_empty(self, dim, "median")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
         order = sorted_positions(self, axis, False)
@@ -110,7 +110,7 @@ _INTERPOLATIONS: Final = ("linear", "lower", "higher", "midpoint", "nearest")
 
 def _check_quantile(name: str, self: Array, q: Array, interpolation: str) -> None:
     if not self.size:
-        raise OperatorError(f"{name}() input tensor must be non-empty")
+        raise OperatorError("quantile() input tensor must be non-empty")
     if q.ndim > 1:
         raise OperatorError(f"{name}() q must be a scalar or 1D tensor")
     if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import join, shape
+from .dims import wrap_dim
 from .dtype import Array
 from .errors import OperatorError
 from .index import copy_into
@@ -29,6 +30,14 @@ def _same(self: Array) -> Array:
     return self
 
 
+def _narrowed(self: Array, dim: int, start: int, length: int) -> Array:
+    """`narrow`, whose copy words a negative length in its own way."""
+    if length < 0 and self.ndim:
+        size = self.shape[wrap_dim(dim, self.ndim)]
+        raise OperatorError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return shape.narrow(self, dim, start, length)
+
+
 for _schema, _view in (
     ("alias_copy(Tensor self) -> Tensor", _same),
     ("detach_copy(Tensor self) -> Tensor", _same),
@@ -41,7 +50,7 @@ for _schema, _view in (
         "SymInt step=1) -> Tensor",
         shape.slice_tensor,
     ),
-    ("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", shape.narrow),
+    ("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", _narrowed),
     ("squeeze_copy(Tensor self) -> Tensor", shape.squeeze),
     ("squeeze_copy.dim(Tensor self, int dim) -> Tensor", shape.squeeze_dim),
     ("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", shape.squeeze_dims),
