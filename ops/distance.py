@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dims import wrap_dim
-from .dtype import Array, dtype_of
+from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
 from .loss_reduction import floats, reduced, widened
 from .pointwise import as_array, binary, cast, checked_broadcast, with_number
@@ -175,6 +175,19 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
         unit.append(whole / np.maximum(length, length.dtype.type(eps)))
     result = as_array((unit[0] * unit[1]).sum(axis))
     return result.astype(dtype, copy=False)
+
+
+@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+def dist(self: Array, other: Array, p: Scalar) -> Array:
+    """The norm of the difference, over all elements."""
+    difference = binary(np.subtract, self, other)
+    if kind(difference.dtype) < 2:
+        raise OperatorError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {dtype_of(difference).scalar_name} instead.",
+            code="dtype-mismatch",
+        )
+    return vector_length(difference.reshape(-1), float(p.real), -1)
 
 
 # --------------------------------------------------------------------------- losses

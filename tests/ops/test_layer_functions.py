@@ -1,0 +1,96 @@
+"""Functions of layers: expressions with what torch computes, and the code that script makes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded import load
+
+import rushlight
+from rushlight.nn import functional
+from rushlight.ops.error_functions import erf, erfc, erfinv
+from rushlight.ops.tensor import Tensor
+
+DATA = load("layers.json")
+TOLERANCE = {"bfloat16": 1e-2, "float16": 2e-3}
+
+
+def _names() -> dict[str, Any]:
+    names: dict[str, Any] = {"torch": rushlight, "F": functional}
+    exec("\n".join(DATA["setup"]), names)
+    return names
+
+
+NAMES = _names()
+
+
+def _compare(got: Any, wanted: Any) -> None:
+    if isinstance(wanted, list):
+        assert len(got) == len(wanted)
+        for part, each in zip(got, wanted, strict=True):
+            _compare(part, each)
+        return
+    assert isinstance(got, Tensor)
+    assert str(got.dtype) == f"torch.{wanted['dtype']}"
+    assert list(got.shape) == wanted["shape"]
+    values = np.array([float(value) for value in wanted["values"]])
+    close = TOLERANCE.get(wanted["dtype"], 2e-5)
+    np.testing.assert_allclose(got._array.astype(float).ravel(), values, close, close)
+
+
+@pytest.mark.parametrize(("expression", "wanted"), DATA["rows"], ids=lambda text: str(text)[:50])
+def test_as_torch_computes(expression: str, wanted: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not isinstance(wanted, str):
+            _compare(eval(expression, NAMES), wanted)
+            return
+        kind, _, message = wanted[1:].partition(": ")
+        with pytest.raises((RuntimeError, ValueError, LookupError)) as caught:
+            eval(expression, NAMES)
+    assert kind in [each.__name__ for each in type(caught.value).__mro__]
+    assert str(caught.value).splitlines()[0].strip() == message.strip()
+
+
+@pytest.mark.parametrize(("name", "wanted"), DATA["codes"].items())
+def test_scripted_code_is_torchs(name: str, wanted: str) -> None:
+    code: str = rushlight.jit.script(getattr(functional, name)).code
+    assert hashlib.sha256(code.strip().encode()).hexdigest()[:16] == wanted, code
+
+
+def test_attention_scripts_and_agrees_with_eager() -> None:
+    wave = NAMES["wave"]
+    sequence = wave(5, 2, 4)
+    arguments = (sequence, sequence, sequence, 4, 2, wave(12, 4), wave(12), None, None, False, 0.0)
+    scripted = rushlight.jit.script(functional.multi_head_attention_forward)
+    for needed in (True, False):
+        options = {"need_weights": needed, "attn_mask": rushlight.eye(5).bool()}
+        eager = functional.multi_head_attention_forward(*arguments, wave(4, 4), wave(4), **options)
+        again = scripted(*arguments, wave(4, 4), wave(4), **options)
+        assert (eager[1] is None) == (again[1] is None) == (not needed)
+        np.testing.assert_array_equal(eager[0].numpy(), again[0].numpy())
+
+
+def test_a_warning_is_given_from_script() -> None:
+    scripted = rushlight.jit.script(functional.softmax)
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax"):
+        scripted(NAMES["x"])
+
+
+@given(st.lists(st.floats(-30, 30), min_size=1, max_size=40))
+def test_error_functions_are_those_of_the_c_library(numbers: list[float]) -> None:
+    x = np.array(numbers)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(erf(x), [math.erf(v) for v in numbers], 2e-15)
+        np.testing.assert_allclose(erfc(x), [math.erfc(v) for v in numbers], 5e-15, 1e-300)
+        single = np.array([math.erf(float(v)) for v in x.astype(np.float32)])
+        np.testing.assert_allclose(erf(x.astype(np.float32)), single, 1e-6, 1e-44)
+        inner = np.array([v / 30.000001 for v in numbers])
+        np.testing.assert_allclose(erf(erfinv(inner)), inner, 1e-14, 1e-300)
