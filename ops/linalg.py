@@ -9,8 +9,7 @@ import numpy as np
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .elementwise import mul
 from .errors import OperatorError
-from .metadata import become
-from .pointwise import as_array, broadcast_error, cast, in_place, number_as, write
+from .pointwise import as_array, broadcast_error, cast, in_place, number_as
 from .promotion import kind, promote
 from .shape import expand
 from .table import operator
@@ -347,14 +346,10 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scala
     return _plus(self, as_array(total).astype(products.dtype, copy=False), beta, alpha)
 
 
-@operator(
+operator(
     "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor(a!)"
-)
-def addbmm_(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    """In place; a smaller `self` takes the size of the result."""
-    found = addbmm(self, batch1, batch2, beta, alpha)
-    return become(self, found) if found.shape != self.shape else write(self, found)
+)(in_place(addbmm))
 
 
 @operator(
