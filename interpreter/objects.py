@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..typecheck.types import ClassType, EnumType, Type
@@ -11,6 +14,7 @@ from ..typecheck.types import ClassType, EnumType, Type
 __all__ = [
     "EnumMember",
     "ScriptObject",
+    "call_method",
     "enum_member",
     "module_handles",
     "python_classes",
@@ -30,12 +34,16 @@ run_method: list[Callable[[str, Sequence[object]], object]] = []
 """What runs a method of the first value; `run` puts it here."""
 
 
+call_method: list[Callable[..., object]] = []
+"""What calls a method with Python's values: (object, method, arguments...)."""
+
+
 class ScriptObject:
     """An instance of a script class or of a module's class.
 
     `slots` holds the attributes in the order of `cls.attributes`: a tensor as its `Tensor` handle
     (so that Python sees one and the same Parameter), anything else as the machine's own value.
-    Slots are reached by attribute name as well; methods are not, they belong to the floors above.
+    Slots and methods are reached by attribute name as well.
     Two objects are equal if they are the same object.
 
     `handle` is the Python object that stands for this one outside, if there is one; it is what a
@@ -50,9 +58,22 @@ class ScriptObject:
         self.handle: object | None = None
 
     def __getattr__(self, name: str) -> object:
-        if name in ScriptObject.__slots__ or name not in self.cls.attributes:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return self.slots[self.cls.slot(name)]
+        if name not in ScriptObject.__slots__ and not name.startswith("__"):
+            if name in self.cls.attributes:
+                return self.slots[self.cls.slot(name)]
+            method = self.cls.methods.get(name)
+            for call in call_method if method is not None else ():
+                return partial(call, self, method)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __copy__(self) -> ScriptObject:
+        return ScriptObject(self.cls, self.slots)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptObject:
+        """A copy with copies of all it holds; what it holds twice is copied once."""
+        made = memo[id(self)] = ScriptObject(self.cls)
+        made.slots[:] = copy.deepcopy(self.slots, memo)
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in ScriptObject.__slots__ and name in self.cls.attributes:

@@ -24,7 +24,7 @@ from .assemble import assemble
 from .code import Code
 from .errors import Failure, script_error
 from .machine import MachineFailure, execute
-from .objects import ScriptObject, run_method
+from .objects import ScriptObject, call_method, run_method
 from .outward import outward
 from .plan import Plan, make_plan
 from .steps import ENTER, EXIT, MEMBER
@@ -236,3 +236,10 @@ def call(
     else:
         return executable.binding.give_back(result)
     raise error from None
+
+
+def _call_method(owner: ScriptObject, method: Function, /, *args: Any, **kwargs: Any) -> Any:
+    return call(method, args, kwargs, owner)
+
+
+call_method.append(_call_method)

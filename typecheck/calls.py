@@ -39,6 +39,7 @@ from .sugar import (
 )
 from .types import (
     ANY,
+    DEVICE,
     INT,
     NONE,
     STRING,
@@ -372,6 +373,11 @@ class Calls(Conversions):
             return self._new_object(type, given, node)
         if isinstance(type, TupleType) and type.name is not None:
             return self._new_named_tuple(type, given, node)
+        if type == DEVICE:
+            place = node.function.span
+            return self.call_operator(
+                "aten::device", given, node.span, written="device", torch_span=place
+            )
         form = {"list": "list", "tuple": "tuple"}.get(str(type), type.python)
         return self.special_form(SpecialForm(form), node, None)
 

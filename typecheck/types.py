@@ -329,6 +329,9 @@ class ClassType(Type):
                 return found
         return None
 
+    def __deepcopy__(self, memo: object) -> ClassType:
+        return self
+
     def add_attribute(
         self,
         name: str,

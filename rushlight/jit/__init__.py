@@ -27,6 +27,7 @@ from .overloads import overload_method as _overload_method
 from .resolver import register_special
 from .script import script, script_method
 from .session import collecting
+from .settings import optimized_execution, set_fusion_strategy
 from .tasks import fork, wait
 from .tasks import fork as _fork
 from .tasks import wait as _wait
@@ -57,9 +58,11 @@ __all__ = [
     "isinstance",
     "load",
     "save",
+    "optimized_execution",
     "script",
     "script_if_tracing",
     "script_method",
+    "set_fusion_strategy",
     "unused",
     "wait",
 ]

@@ -55,6 +55,10 @@ class _Compiled:
         """The graph as source text, as archives hold it."""
         return print_function(self._rushlight_function).text
 
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that runs: all calls inlined; the arguments make no difference here."""
+        return self.inlined_graph
+
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:
         """`code`, and the values it names `CONSTANTS.c0` and so on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
 from collections.abc import Callable, Iterator, MutableMapping
@@ -171,6 +172,12 @@ class RecursiveScriptModule(ScriptModule):
         """
         with trimmed():
             return super().__call__(*args, **kwargs)
+
+    def __copy__(self) -> Module:
+        return wrap(copy.copy(self._c))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        return wrap(copy.deepcopy(self._c, memo))
 
     @property
     def original_name(self) -> str:

@@ -317,5 +317,6 @@ def f(xs: List[int], t: Tuple[int, int]):
     # A comprehension over a tuple runs in the block itself, so `x` is put back after it.
     assert checked.body[2] == (
         "zs: int[] = ($3 = list[int](); $1, $2, = *t; $4 = x; 0; "
-        "x: int = $1; aten::append.t($3, x); 1; x: int = $2; aten::append.t($3, x); x: int = $4; $3)"
+        "x: int = $1; aten::append.t($3, x); 1; x: int = $2; aten::append.t($3, x); "
+        "x: int = $4; $3)"
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
+from ...frontend.exceptions import trimmed
 from ...ops.dtype import Device, DType
 from ...ops.tensor import Parameter, Tensor
 from .. import state as states
@@ -504,9 +505,10 @@ class Module:
     # -- calling and hooks ---------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_hooks or self._forward_pre_hooks:
-            return call_with_hooks(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+        with trimmed():
+            if self._forward_hooks or self._forward_pre_hooks:
+                return call_with_hooks(self, args, kwargs)
+            return self.forward(*args, **kwargs)
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False

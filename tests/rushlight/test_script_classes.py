@@ -1,0 +1,198 @@
+"""Script classes, enumerations and interfaces at the border between Python and scripted code."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import io
+
+import pytest
+
+import rushlight as torch
+
+
+@torch.jit.script
+class Counter:
+    def __init__(self, start: int):
+        self.count = start
+        self.seen = [start]
+
+    def add(self, n: int) -> int:
+        self.count += n
+        self.seen.append(self.count)
+        return self.count
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Mixed(enum.Enum):
+    NUMBER = 1
+    TEXT = "a"
+
+
+def bumped(counter: Counter):
+    counter.add(2)
+    return counter
+
+
+def test_objects_are_copied_at_the_border() -> None:
+    mine = Counter(1)
+    theirs = torch.jit.script(bumped)(mine)
+    assert type(theirs) is Counter
+    assert (theirs.count, theirs.seen) == (3, [1, 3])
+    assert (mine.count, mine.seen) == (1, [1])
+
+
+def other(colour: Colour) -> Colour:
+    if colour == Colour.RED:
+        return Colour.BLUE
+    return Colour.RED
+
+
+def total():
+    found = 0
+    for colour in Colour:
+        found += colour.value
+    return found
+
+
+def test_members_of_enumerations_pass_the_border() -> None:
+    assert torch.jit.script(other)(Colour.RED) is Colour.BLUE
+    assert torch.jit.script(other)(Colour.BLUE) is Colour.RED
+    assert torch.jit.script(total)() == 3
+
+
+def of_mixed(x: Mixed):
+    return x
+
+
+def test_an_enumeration_of_two_types_is_no_type() -> None:
+    with pytest.raises(RuntimeError, match="Unknown type name 'Mixed'"):
+        torch.jit.script(of_mixed)
+
+
+class Derived(Counter):
+    def more(self) -> int:
+        return self.count
+
+
+def test_inheritance_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="does not support inheritance"):
+        torch.jit.script(Derived)
+
+
+class Holder(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.counter = Counter(5)
+
+    def forward(self, n: int) -> int:
+        return self.counter.add(n)
+
+
+def test_an_object_held_by_a_module_is_saved_and_copied() -> None:
+    scripted = torch.jit.script(Holder())
+    twin = copy.deepcopy(scripted)
+    assert scripted(1) == 6
+    assert twin(10) == 15
+    buffer = io.BytesIO()
+    torch.jit.save(scripted, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    assert loaded.counter.count == 6
+    assert loaded(1) == 7
+    assert loaded.counter.add(1) == 8
+
+
+def quiet(x: torch.Tensor, fail: bool) -> bool:
+    with torch.no_grad():
+        if fail:
+            raise ValueError("stop")
+    return torch.is_grad_enabled()
+
+
+def test_a_failure_leaves_the_contexts_it_was_in() -> None:
+    scripted = torch.jit.script(quiet)
+    assert scripted(torch.ones(1), False) is True
+    with pytest.raises(Exception, match="stop"):
+        scripted(torch.ones(1), True)
+    assert torch.is_grad_enabled()
+
+
+def plus(x: int) -> int:
+    return x + 1
+
+
+def forked(x: int):
+    task = torch.jit.fork(plus, x)
+    return torch.jit.wait(task), task
+
+
+def failing(x: int) -> int:
+    assert x > 0, "must be positive"
+    return x
+
+
+def fork_failing(x: int):
+    return torch.jit.fork(failing, x)
+
+
+def test_tasks() -> None:
+    value, future = torch.jit.script(forked)(3)
+    assert (value, future.wait(), future.done()) == (4, 4, True)
+    kept = torch.jit.script(fork_failing)(-1)
+    with pytest.raises(Exception, match="must be positive"):
+        kept.wait()
+
+
+def test_compilation_units() -> None:
+    unit = torch.jit.CompilationUnit("def one(x: int) -> int:\n    return x + 1\n")
+    unit.define("def two(x: int) -> int:\n    return one(one(x))\n")
+    assert unit.two(1) == 3
+    with pytest.raises(AttributeError):
+        unit.three  # noqa: B018
+
+
+class Calls(torch.nn.Module):
+    @torch.jit.ignore
+    def swap(self, x: tuple[int, str]) -> tuple[str, int]:
+        return x[1], x[0]
+
+    @torch.jit.unused
+    def never(self, x: int) -> int:
+        return x
+
+    def forward(self, x: int):
+        if x < 0:
+            return self.never(x), "", 0
+        text, number = self.swap((x, "a"))
+        return x, text, number
+
+
+def test_functions_left_to_python() -> None:
+    scripted = torch.jit.script(Calls())
+    assert scripted(3) == (3, "a", 3)
+    assert "^swap()(self" in scripted.code
+    with pytest.raises(Exception, match="annotated to be ignored"):
+        scripted(-1)
+    with pytest.raises(RuntimeError, match="Could not export Python function call 'swap'"):
+        torch.jit.save(scripted, io.BytesIO())
+
+
+class Plain(torch.nn.Module):
+    def forward(self, x: int) -> int:
+        return x + 1
+
+
+def wrong_input(self, inputs: tuple[str]) -> None:
+    return None
+
+
+def test_a_hook_must_fit() -> None:
+    module = Plain()
+    module.register_forward_pre_hook(wrong_input)
+    with pytest.raises(RuntimeError, match="wrong inner types for the input tuple"):
+        torch.jit.script(module)
