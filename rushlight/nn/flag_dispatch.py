@@ -32,7 +32,7 @@ class FlagDispatch:
         self.if_false = if_false
         self.__name__ = self.__qualname__ = name
         self.__doc__ = if_true.__doc__
-        self.__module__ = if_true.__module__
+        self.__module__ = "rushlight.nn.functional"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         flag = args[self.place] if self.place < len(args) else kwargs.get(self.flag, False)
