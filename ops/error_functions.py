@@ -132,9 +132,13 @@ def _double(x: Array, complement: bool) -> Array:
 
 def _in_blocks(kernel: Callable[[Array], Array], x: Array) -> Array:
     """`kernel` over pieces that stay in the processor's cache."""
+    if not x.flags.c_contiguous:  # keep the layout: compute in the order of memory
+        axes = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+        ordered = _in_blocks(kernel, np.ascontiguousarray(x.transpose(axes)))
+        return ordered.transpose(np.argsort(axes))
+    flat = x.reshape(-1)
     if x.size <= _BLOCK:
-        return kernel(x.reshape(-1)).reshape(x.shape)
-    flat = np.ascontiguousarray(x).reshape(-1)
+        return kernel(flat).reshape(x.shape)
     result = np.empty_like(flat)
     for start in range(0, flat.size, _BLOCK):
         result[start : start + _BLOCK] = kernel(flat[start : start + _BLOCK])
