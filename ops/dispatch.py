@@ -16,6 +16,7 @@ from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
+from .metadata import become
 from .pointwise import cast, number_as
 from .promotion import can_cast, common_dtype_with
 from .quiet import QUIET, enter, leave
@@ -483,4 +484,4 @@ def _write_one(result: Tensor, out: Tensor) -> None:
             f"shape {list(array.shape)}",
         )
     else:
-        out._array = cast(array, target.dtype).copy()
+        become(target, cast(array, target.dtype).copy())

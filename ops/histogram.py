@@ -49,9 +49,8 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
 
 @operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
 def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
-    if kind(self.dtype) == 2 and self.itemsize < 4:
-        return histc(self.astype(np.float32), bins, min, max).astype(self.dtype)
-    _check_floats("histogram_cpu", self)
+    if kind(self.dtype) != 2:
+        _check_floats("histogram_cpu", self)
     if bins <= 0:
         raise OperatorError("bins must be > 0")
     number = self.dtype.type
@@ -66,7 +65,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
         low, high = low - number(1), high + number(1)
     values = self.reshape(-1)
     values = values[(values >= low) & (values <= high)]
-    places = ((values - low) * (number(bins) / (high - low))).astype(_INT64)
+    places = ((values - low) * number(bins) / (high - low)).astype(_INT64)
     return np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(self.dtype)
 
 

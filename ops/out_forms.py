@@ -12,10 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from .dtype import Array, of_numpy
 from .errors import OperatorError
+from .metadata import become
 from .pointwise import cast
 from .promotion import can_cast
+from .storage import is_resizable
 
 __all__ = ["into_out", "out_overloads", "out_schema"]
 
@@ -68,11 +72,10 @@ def into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
 
 
 def _resize(out: Array, shape: tuple[int, ...]) -> None:
-    try:
-        out.resize(shape, refcheck=False)
-    except ValueError:
+    if not is_resizable(out):
         raise OperatorError(
             "Trying to resize storage that is not resizable",
             code="shape-mismatch",
             headline=f"`out` has shape {list(out.shape)}, the result {list(shape)}",
-        ) from None
+        )
+    become(out, np.empty(shape, out.dtype))
