@@ -416,8 +416,8 @@ def linalg_inv(A: Array) -> Array:
 
 
 def _check_determinant(A: Array, name: str) -> None:
-    check_floating(A, name)
     check_square(A, name)
+    check_floating(A, name)
     check_lapack(A, "lu_factor_cpu")
 
 

@@ -1,0 +1,104 @@
+"""Linear algebra, Fourier transforms and windows: expressions and what torch shows for them."""
+
+from __future__ import annotations
+
+import re
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded import load
+
+import rushlight
+
+DATA = load("linalg.json")
+NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]\d+)?|-?\binf\b|\bnan\b")
+
+
+def shown(expression: str) -> str:
+    names: dict[str, Any] = {"torch": rushlight, "nan": nan}
+    exec("\n".join(DATA["setup"]), names)
+    try:
+        return repr(eval(expression, names))
+    except Exception as error:
+        kinds = (kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return f"!{next(kinds).__name__}: {error}"
+
+
+def parts(text: str) -> tuple[list[str], list[float]]:
+    """The words and the numbers of what is shown: the last digit of a number may differ."""
+    words = re.sub(r"\s+", "", NUMBER.sub("#", text))
+    return words.split(","), [float(number) for number in NUMBER.findall(text)]
+
+
+@pytest.mark.parametrize(("expression", "wanted"), DATA["rows"], ids=lambda text: text[:60])
+def test_shown_as_in_torch(expression: str, wanted: str) -> None:
+    got = shown(expression)
+    if wanted.startswith("!"):
+        assert got.splitlines()[0] == wanted.splitlines()[0]
+        return
+    words, numbers = parts(got)
+    wanted_words, wanted_numbers = parts(wanted)
+    assert words == wanted_words
+    assert np.allclose(numbers, wanted_numbers, rtol=1e-3, atol=2e-4, equal_nan=True)
+
+
+# --------------------------------------------------------------------------- larger matrices
+
+
+@pytest.fixture
+def matrices() -> Any:
+    rushlight.manual_seed(0)
+    return rushlight.randn(2, 3, 7, 7, dtype=rushlight.float64)
+
+
+def close(a: Any, b: Any) -> bool:
+    return np.allclose(a.numpy(), b.numpy())
+
+
+def test_factors_multiply_to_the_matrix(matrices: Any) -> None:
+    linalg = rushlight.linalg
+    p, lower, upper = linalg.lu(matrices)
+    assert close(p @ lower @ upper, matrices)
+    q, r = linalg.qr(matrices)
+    assert close(q @ r, matrices)
+    u, s, v = linalg.svd(matrices)
+    assert close((u * s[..., None, :]) @ v, matrices)
+    positive = matrices @ matrices.mT + rushlight.eye(7, dtype=rushlight.float64)
+    factor = linalg.cholesky(positive)
+    assert close(factor @ factor.mT, positive)
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_ldl_solves(matrices: Any, hermitian: bool) -> None:
+    wide = rushlight.complex(matrices, matrices.flip(-1))
+    symmetric = wide + (wide.mT.conj() if hermitian else wide.mT)
+    right = wide[..., :2]
+    factors = rushlight.linalg.ldl_factor(symmetric, hermitian=hermitian)
+    found = rushlight.linalg.ldl_solve(*factors, right, hermitian=hermitian)
+    assert close(symmetric @ found, right)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("adjoint", [True, False])
+def test_lu_solves(matrices: Any, left: bool, adjoint: bool) -> None:
+    factors = rushlight.linalg.lu_factor(matrices)
+    found = rushlight.linalg.lu_solve(*factors, matrices.flip(0), left=left, adjoint=adjoint)
+    matrix = matrices.mT if adjoint else matrices
+    assert close(matrix @ found if left else found @ matrix, matrices.flip(0))
+
+
+def test_errors_can_be_caught_by_name() -> None:
+    with pytest.raises(rushlight.linalg.LinAlgError, match="singular"):
+        rushlight.linalg.inv(rushlight.zeros(2, 2))
+
+
+def test_scripted_names_are_the_operators() -> None:
+    def reduced(x: rushlight.Tensor) -> Any:
+        q, r = rushlight.linalg.qr(x)
+        return rushlight.linalg.norm(q @ r - x) + rushlight.fft.fft(x).abs().sum()
+
+    text = str(rushlight.jit.script(reduced).graph)
+    for name in ("aten::linalg_qr", "aten::linalg_norm", "aten::fft_fft"):
+        assert name in text
