@@ -1,0 +1,88 @@
+"""Functions of layers in script: the same results as eager, and the calls that torch makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+import rushlight.nn.functional as F
+
+
+def pools(x: torch.Tensor) -> Any:
+    return F.max_pool2d(x, 2), F.avg_pool2d(x, 2), F.adaptive_avg_pool2d(x, (2, 1))
+
+
+def pools_with_places(x: torch.Tensor) -> Any:
+    return F.max_pool2d(x, 2, return_indices=True), F.adaptive_max_pool2d(x, 2, True)
+
+
+def unpooled(x: torch.Tensor) -> Any:
+    values, places = F.max_pool2d(x, 2, return_indices=True)
+    return F.max_unpool2d(values, places, 2), F.lp_pool2d(x, 2.0, 2)
+
+
+def resized(x: torch.Tensor) -> Any:
+    once = F.interpolate(x, scale_factor=2.0, mode="bilinear")
+    return once, F.interpolate(x, size=[3, 2]), F.interpolate(x, size=5, mode="area")
+
+
+def normalized(x: torch.Tensor) -> Any:
+    return F.batch_norm(x, None, None, training=True), F.group_norm(x, 2), F.layer_norm(x, [4, 6])
+
+
+def arranged(x: torch.Tensor) -> Any:
+    columns = F.unfold(x, 2)
+    return F.fold(columns, (4, 6), 2), F.pad(x, [1, 1, 2, 0], "reflect"), F.conv2d(x, x)
+
+
+def flat(value: Any) -> list[Any]:
+    return [part for each in value for part in flat(each)] if isinstance(value, tuple) else [value]
+
+
+@pytest.mark.parametrize(
+    "function", [pools, pools_with_places, unpooled, resized, normalized, arranged]
+)
+def test_script_gives_what_eager_gives(function: Callable[[torch.Tensor], Any]) -> None:
+    x = torch.arange(96.0).reshape(2, 2, 4, 6).sin()
+    for scripted, eager in zip(flat(torch.jit.script(function)(x)), flat(function(x)), strict=True):
+        assert torch.equal(scripted, eager)
+
+
+def test_a_flag_chooses_the_function_and_numbers_are_repeated() -> None:
+    def pooled(x: torch.Tensor, k: int) -> Any:
+        return F.max_pool2d(x, k), F.max_pool2d(x, k, return_indices=True)
+
+    assert torch.jit.script(pooled).code == (
+        "def pooled(x: Tensor,\n"
+        "    k: int) -> Any:\n"
+        "  _0 = __torch__.torch.nn.functional._max_pool2d\n"
+        "  _1 = __torch__.torch.nn.functional.max_pool2d_with_indices\n"
+        "  _2 = _0(x, [k, k], None, [0, 0], [1, 1], False, False, )\n"
+        "  _3 = _1(x, [k, k], None, [0, 0], [1, 1], False, True, )\n"
+        "  return (_2, _3)\n"
+    )
+
+
+def test_the_flag_must_be_known() -> None:
+    def pooled(x: torch.Tensor, places: bool) -> Any:
+        return F.max_pool2d(x, 2, return_indices=places)
+
+    with pytest.raises(RuntimeError, match="argument for boolean dispatch at position 6 was not"):
+        torch.jit.script(pooled)
+
+
+def test_functions_of_sizes_leave_no_trace() -> None:
+    def pooled(x: torch.Tensor) -> torch.Tensor:
+        return F.adaptive_avg_pool2d(x, 2)
+
+    def unfolded(x: torch.Tensor) -> torch.Tensor:
+        return F.unfold(x, 2)
+
+    text = str(torch.jit.script(unfolded).inlined_graph)
+    assert "prim::CallFunction" not in text
+    assert text.count("prim::ListConstruct") == 4
+    with pytest.raises(torch.jit.Error):
+        torch.jit.script(pooled)(torch.ones(2, 2))
