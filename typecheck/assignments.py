@@ -405,6 +405,9 @@ class Assignments(Expressions):
                 self._report_hidden(target, span)
                 return
             wanted = value.type
+            if _contains(wanted, cls):
+                self._report_recursive(cls, target, span)
+                return
             cls.add_attribute(name, wanted)
         elif slot is None:
             self._report_no_slot(cls, target, span)
@@ -426,6 +429,18 @@ class Assignments(Expressions):
             )
             return
         into.append(typed.SetAttribute(span, owner, name, value))
+
+    def _report_recursive(self, cls: ClassType, target: tree.Attribute, span: Span) -> None:
+        self.report(
+            "recursion",
+            f"`{target.name}` would hold an object of its own class `{cls.name}`",
+            target.span,
+            "classes that contain themselves are not possible",
+            torch=f"Assignment to attribute '{target.name}' cannot be of a type that contains "
+            f"class '{cls}'.\nClasses that recursively contain instances of themselves are not "
+            "yet supported",
+            torch_span=span,
+        )
 
     def _initializes(self, cls: ClassType) -> bool:
         return self.self_type is cls and self.tree.name == "__init__" and not cls.is_module
@@ -471,3 +486,8 @@ class Assignments(Expressions):
 def _is_live_module(value: typed.Expr) -> bool:
     """Whether a name for the value stands for one module, known now, and is no variable."""
     return isinstance(value.type, ClassType) and value.type.is_live
+
+
+def _contains(type: Type, cls: ClassType) -> bool:
+    """Whether objects of the class occur in values of the type."""
+    return type is cls or any(_contains(part, cls) for part in type.contained)

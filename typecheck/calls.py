@@ -40,6 +40,7 @@ from .sugar import (
 from .types import (
     ANY,
     DEVICE,
+    GENERATOR,
     INT,
     NONE,
     STRING,
@@ -169,6 +170,8 @@ class Calls(Conversions):
             return self.call_function(type.function, given, node)
         if isinstance(type, ClassType | InterfaceType):
             name = "forward" if type.is_module else "__call__"
+            if isinstance(value, typed.Temporary) and value.index in self.sliced:
+                return self._report_sliced(type, node)
             methods = type.method if isinstance(type, ClassType) else type.methods.get
             method = methods(name)
             if method is not None:
@@ -185,6 +188,18 @@ class Calls(Conversions):
                 torch=f"cannot call a value of type '{self.torch_type(value)}'",
                 secondary=tuple(self.origin(value)),
             )
+        return self.unknown(node.span)
+
+    def _report_sliced(self, type: Type, node: tree.Call) -> typed.Expr:
+        self.report(
+            "unsupported-syntax",
+            "a module out of a slice cannot be called",
+            node.function.span,
+            "loop over all modules, or index them one by one",
+            torch=f"'{type}' object has no attribute or method '__call__'. Did you forget to "
+            "initialize an attribute in __init__()?",
+            torch_span=node.span,
+        )
         return self.unknown(node.span)
 
     # --------------------------------------------------------------------- script functions
@@ -378,6 +393,8 @@ class Calls(Conversions):
             return self.call_operator(
                 "aten::device", given, node.span, written="device", torch_span=place
             )
+        if type == GENERATOR:
+            return self.call_operator("aten::Generator", given, node.span, written="Generator")
         form = {"list": "list", "tuple": "tuple"}.get(str(type), type.python)
         return self.special_form(SpecialForm(form), node, None)
 

@@ -61,6 +61,8 @@ class Containers(Narrowing):
         if sequence.form == "keys":
             return [typed.Literal(sequence.span, STRING, key) for key, _ in rows]
         values = [self.let(value, into) for _, value in rows]
+        if sequence.cut != slice(None):
+            self.sliced.update(v.index for v in values if isinstance(v, typed.Temporary))
         if sequence.form == "items" or sequence.form.startswith("named_"):
             keys = [typed.Literal(sequence.span, STRING, key) for key, _ in rows]
             return list(zip(keys, values, strict=True))
@@ -155,11 +157,11 @@ class Containers(Narrowing):
         if known and numbered:
             message, torch = "there is no such member", "list index out of range"
         elif known:
-            message, torch = "there is no such key", f"Key Error, {place.text}"
+            message, torch = "there is no such key", f"Key Error, {place.text.strip(chr(34) + chr(39))}"
         elif numbered:
             message = "modules are indexed only by literal integers"
             torch = (
-                "Expected integer literal for index. ModuleList/Sequential indexing is only "
+                "Expected integer literal for index but got a variable or non-integer. ModuleList/Sequential indexing is only "
                 "supported with integer literals. For example, 'i = 4; self.layers[i](x)' will "
                 "fail because i is not a literal. Enumeration is supported, e.g. 'for index, v in "
                 "enumerate(self): out = v(inp)'"

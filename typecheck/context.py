@@ -24,6 +24,7 @@ __all__ = ["Context"]
 class Context:
     """The state of checking one function.
 
+    `sliced` are the temporaries that hold modules out of a slice, which torch cannot call.
     `definitions` are the places where names were first defined, `checked_attributes` the tests of
     attributes against None with the attribute in them, by its text; both for messages.  `direct` is
     an expression that a statement looks at itself, and the statement: for torch, what such a call
@@ -59,6 +60,7 @@ class Context:
         self.checked_attributes: dict[str, tuple[Span, Span]] = {}
         self.direct: tuple[tree.Expr, Span] | None = None
         self._temporaries = 0
+        self.sliced: set[int] = set()
 
     # ------------------------------------------------------------- given by later classes
 
