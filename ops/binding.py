@@ -343,6 +343,6 @@ _OTHER_NAMES: Final = {
 }
 
 TAKE_NUMBERS: Final = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide copy_".split()
+    "add sub subtract mul multiply div divide true_divide floor_divide copy_ result_type".split()
 )
 """Functions that take a plain number where their schema has a tensor."""

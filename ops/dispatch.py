@@ -328,7 +328,7 @@ class EagerFunction:
                 requires_grad = bool(kwargs.pop("requires_grad"))
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
             kwargs.setdefault("dtype", out.dtype)
-        if len(args) == 2 and self.__name__ in TAKE_NUMBERS:
+        if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
             args = _as_operand(*args), args[1]
         form, values = self._match(args, kwargs)
         if not kwargs and _LEAVES.issuperset(map(type, args)):

@@ -96,8 +96,8 @@ def zeta(x: Any, q: Any) -> Any:
         power = power / (a * a)
     pole = (x == 1) | (~(x < 1) & (q <= 0) & (q == np.floor(q)))
     result = np.where(usable, total, np.where(pole, np.inf, np.nan))
-    result = np.where(usable & np.isinf(x), sums, result)
-    return np.where(usable & np.isinf(q), np.where(np.isinf(x), np.nan, 0.0), result)
+    result = np.where(usable & np.isinf(x), np.where(sums == 0, np.nan, sums), result)
+    return np.where(np.isinf(q) & (q > 0) & (x > 1), np.nan, result)
 
 
 def polygamma(n: int, x: Any) -> Any:
@@ -173,10 +173,11 @@ def _incomplete(a: Any, x: Any) -> tuple[Any, Any]:
     upper = _upper_fraction(np.where(left, 1.0, order), np.where(left, 2.0, point))
     below = np.where(left, lower, 1 - upper)
     above = np.where(left, 1 - lower, upper)
-    edge = np.where(np.isinf(x) | ((a == 0) & (x > 0)), 1.0, 0.0)
-    wrong = (a < 0) | (x < 0) | ((a == 0) & (x == 0)) | np.isnan(a) | np.isnan(x)
-    wrong |= np.isinf(a) & np.isinf(x)
-    edge = np.where(wrong, np.nan, edge)
+    edge = np.where((a == 0) & (x > 0), 1.0, np.nan)
+    edge = np.where(np.isinf(x) & ~np.isinf(a), 1.0, edge)
+    edge = np.where(np.isinf(a) & ~np.isinf(x), 0.0, edge)
+    edge = np.where((x == 0) & (a != 0), 0.0, edge)
+    edge = np.where((a < 0) | (x < 0), np.nan, edge)
     return np.where(usable, below, edge), np.where(usable, above, 1 - edge)
 
 

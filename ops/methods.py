@@ -34,6 +34,7 @@ _IN_PLACE: Final = {
     **{"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"},
     **{"floordiv": "floor_divide_", "mod": "remainder_", "pow": "pow_"},
     **{"and": "bitwise_and_", "or": "bitwise_or_", "xor": "bitwise_xor_"},
+    **{"lshift": "bitwise_left_shift_", "rshift": "bitwise_right_shift_"},
 }
 
 _UNARY: Final = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
@@ -103,6 +104,7 @@ def _give_operators() -> None:
         _give(f"__{name}__", _binary(function))
         if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
             _give(f"__r{name}__", _reflected(name, function))
+    _give("__rdiv__", _reflected("truediv", eager_function("aten::div")))
     for name, operator_name in _IN_PLACE.items():
         _give(f"__i{name}__", _binary(eager_function(f"aten::{operator_name}")))
     for name, operator_name in _UNARY.items():

@@ -1,0 +1,104 @@
+"""Refused dtypes, derived forms and plans of eager calls."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.declare import twin_schema
+from rushlight.ops.table import TABLE
+
+_MISSING = "NotImplementedError"
+
+_REFUSED: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "bool": (
+        lambda x: x % x,
+        "NotImplementedError",
+        "\"remainder_cpu\" not implemented for 'Bool'",
+    ),
+    "uint16": (lambda x: x + x, "NotImplementedError", "\"add_stub\" not implemented for 'UInt16'"),
+    "complex64": (torch.ceil, "NotImplementedError", "ceil is not supported for complex inputs"),
+    "int64": (
+        lambda x: x.add_(1.5),
+        "RuntimeError",
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    "float16": (
+        lambda x: x & x,
+        "NotImplementedError",
+        "\"bitwise_and_cpu\" not implemented for 'Half'",
+    ),
+    "uint8": (
+        lambda x: x.masked_fill(x > 0, 300),
+        *("RuntimeError", "value cannot be converted to type uint8_t without overflow"),
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", _REFUSED)
+def test_refusals_have_torchs_class_and_sentence(dtype: str) -> None:
+    call, name, sentence = _REFUSED[dtype]
+    with pytest.raises(RuntimeError) as caught:
+        call(torch.ones(2, dtype=getattr(torch, dtype)))
+    assert (type(caught.value).__name__, str(caught.value)) == (name, sentence)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again).__module__, type(again).__name__) == ("builtins", name)
+
+
+def test_casting_is_refused_before_the_kernel() -> None:
+    with pytest.raises(RuntimeError, match="can't be cast to the desired output type Bool"):
+        torch.ones(2, dtype=torch.bool).floor_divide_(torch.ones(2, dtype=torch.complex64))
+    with pytest.raises(RuntimeError, match=r"output with shape \[\] doesn't match"):
+        torch.ones((), dtype=torch.bool).floor_divide_(torch.ones(2, dtype=torch.bool))
+
+
+def test_numbers_are_not_wrapped_where_floats_are_computed() -> None:
+    x = torch.ones(1, dtype=torch.uint8)
+    assert torch.copysign(x, -1).item() == -1.0
+    assert (True // torch.tensor(3, dtype=torch.int16)).dtype is torch.int16
+
+
+def test_twins_and_out_forms_are_derived() -> None:
+    schema = "aten::f.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+    twin = "aten::f_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"
+    assert twin_schema(schema) == twin
+    entry = TABLE.operator("aten::add.out")
+    assert entry is not None
+    assert entry.schema == (
+        "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+    )
+    assert entry.signature.is_mutable
+    assert entry.signature.returns[0].alias is not None
+    out = np.zeros(1, np.float64)
+    given = np.ones(3, np.float32)
+    assert entry.forward(given, given, 1, out) is out
+    assert out.tolist() == [2.0] * 3
+
+
+def test_plans_keep_quiet_and_leave_the_users_state_alone() -> None:
+    x, zero = torch.ones(2), torch.zeros(2)
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):  # the second call goes by its plan
+            assert (x / zero).tolist() == [float("inf")] * 2
+        with pytest.raises(FloatingPointError):
+            np.ones(2) / np.zeros(2)
+        for _ in range(2):
+            with pytest.raises(RuntimeError):
+                x.add(torch.ones(3))
+        with pytest.raises(FloatingPointError):
+            np.ones(2) / np.zeros(2)
+
+
+def test_plans_give_back_the_handle_that_was_changed() -> None:
+    x = torch.ones(3)
+    for _ in range(3):
+        assert x.add_(x) is x
+        assert x.mul_(1.0) is x
+    assert x.view(3, 1).shape == x.view(3, 1).shape == (3, 1)
