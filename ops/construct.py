@@ -178,7 +178,7 @@ class finfo:
                 f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 f"'{dtype}'"
             )
-        if dtype.numpy.kind not in "fc":
+        if dtype.numpy.isbuiltin != 1:
             import ml_dtypes
 
             read: Any = ml_dtypes.finfo

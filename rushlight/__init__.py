@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from . import ops as ops
     from . import signal as signal
     from . import special as special
+    from . import testing as testing
     from .jit.graph_text import parse_ir as parse_ir
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("_C", "fft", "jit", "linalg", "masked", "nn", "ops", "signal", "special")
+_PACKAGES = ("_C", "fft", "jit", "linalg", "masked", "nn", "ops", "signal", "special", "testing")
 _ELSEWHERE = {"cdist": ".functional", "parse_ir": ".jit.graph_text"}
 
 
