@@ -43,6 +43,7 @@ from ..typecheck.types import (
 from .actions import write_slot
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_classes
+from .shared import ScriptDict, ScriptList
 from .tasks import Future
 
 __all__ = ["CastError", "class_text", "inward"]
@@ -234,6 +235,8 @@ def _list_inward(type: ListType) -> Convert:
     packed = type.element in _PACKED
 
     def convert(value: Any) -> list[Any]:
+        if value.__class__ is ScriptList and value.type == type:
+            return value.values
         if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
         items = _iterate(value)
@@ -251,6 +254,8 @@ def _dict_inward(type: DictType) -> Convert:
     key, element = inward(type.key), inward(type.value)
 
     def convert(value: Any) -> dict[Any, Any]:
+        if value.__class__ is ScriptDict and value.type == type:
+            return value.values_by_key
         try:
             items = dict(value)
         except (TypeError, ValueError) as error:

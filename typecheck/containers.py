@@ -157,12 +157,14 @@ class Containers(Narrowing):
         if known and numbered:
             message, torch = "there is no such member", "list index out of range"
         elif known:
-            message, torch = "there is no such key", f"Key Error, {place.text.strip(chr(34) + chr(39))}"
+            message = "there is no such key"
+            torch = f"Key Error, {place.text.strip(chr(34) + chr(39))}"
         elif numbered:
             message = "modules are indexed only by literal integers"
             torch = (
-                "Expected integer literal for index but got a variable or non-integer. ModuleList/Sequential indexing is only "
-                "supported with integer literals. For example, 'i = 4; self.layers[i](x)' will "
+                "Expected integer literal for index but got a variable or non-integer. "
+                "ModuleList/Sequential indexing is only supported with integer literals. For "
+                "example, 'i = 4; self.layers[i](x)' will "
                 "fail because i is not a literal. Enumeration is supported, e.g. 'for index, v in "
                 "enumerate(self): out = v(inp)'"
             )

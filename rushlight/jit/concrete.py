@@ -134,7 +134,11 @@ def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
 def _gather(module: Module) -> Facts:
     facts = Facts()
     annotations = dict(_annotations(type(module)))
-    for kind, table in (("parameter", module._parameters), ("buffer", module._buffers)):
+    tables: list[tuple[Kind, dict[str, Any]]] = [
+        ("parameter", dict(module._parameters)),
+        ("buffer", dict(module._buffers)),
+    ]
+    for kind, table in tables:
         for name, value in table.items():
             facts.attributes.append((name, _type_of(name, value, annotations)[0] or NONE, kind))
     for name, submodule in module._modules.items():

@@ -81,12 +81,13 @@ class ScriptMeta(type):
             cls._compile_after_init()
 
     def _compile_after_init(cls) -> None:
-        original = cls.__init__  # type: ignore[misc]
+        original: Callable[..., None] = cls.__init__  # type: ignore[misc]
 
         @functools.wraps(original)
         def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            if type(self) is cls:
+            made: Any = type(self)
+            if made is cls:
                 ScriptMeta.finish(self)
 
         cls.__init__ = initialise  # type: ignore[misc]
@@ -182,7 +183,7 @@ class RecursiveScriptModule(ScriptModule):
     @property
     def original_name(self) -> str:
         """The name of the class that was scripted."""
-        return self._c.cls.name
+        return str(self._c.cls.name)
 
     # -- texts
 

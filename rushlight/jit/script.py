@@ -9,10 +9,14 @@ from enum import Enum
 from typing import Any
 
 from ..frontend.exceptions import trimmed
+from ..interpreter.inference import CannotInfer, infer_type
+from ..interpreter.inward import inward
 from ..interpreter.objects import ScriptObject
+from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import to_machine
 from ..nn.module import Module
 from ..ops.tensor import Tensor
+from ..typecheck.types import DictType, ListType
 from . import decorators
 from .classes import script_class
 from .compile import compile_function
@@ -52,11 +56,26 @@ def _script(obj: Any) -> Any:
         return obj
     if isinstance(obj, Module):
         return script_module(obj)
+    if isinstance(obj, list | dict):
+        return _shared(obj)
     if inspect.isfunction(obj) or inspect.ismethod(obj):
         return _script_function(obj)
     raise TypeError(
         f"`{obj!r}` is of type {type(obj).__name__}; script compiles functions and modules"
     )
+
+
+def _shared(obj: list[Any] | dict[Any, Any]) -> ScriptList | ScriptDict:
+    """A list or dict that scripted code changes in place."""
+    try:
+        type = infer_type(obj)
+    except CannotInfer as reason:
+        raise RuntimeError(str(reason)) from None
+    values = to_machine(obj, type)
+    if isinstance(type, ListType):
+        return ScriptList(type, values, inward(type.element))
+    assert isinstance(type, DictType)
+    return ScriptDict(type, values, inward(type.key), inward(type.value))
 
 
 def _script_class(cls: type, scope: Mapping[str, object]) -> type:

@@ -196,3 +196,42 @@ def test_a_hook_must_fit() -> None:
     module.register_forward_pre_hook(wrong_input)
     with pytest.raises(RuntimeError, match="wrong inner types for the input tuple"):
         torch.jit.script(module)
+
+
+def extended(numbers: list[int], names: dict[str, int]) -> None:
+    numbers.append(9)
+    names["z"] = 1
+
+
+def test_scripted_lists_and_dicts_are_shared() -> None:
+    numbers, names = torch.jit.script([1]), torch.jit.script({"a": 0})
+    torch.jit.script(extended)(numbers, names)
+    assert list(numbers) == [1, 9]
+    assert dict(names.items()) == {"a": 0, "z": 1}
+
+
+class Sliced(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Plain(), Plain()])
+
+    def forward(self, x: int) -> int:
+        for layer in self.layers[1:]:
+            x = layer(x)
+        return x
+
+
+class Chosen(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Plain(), Plain()])
+
+    def forward(self, x: int) -> int:
+        return self.layers[x](x)
+
+
+def test_what_containers_cannot_do() -> None:
+    with pytest.raises(RuntimeError, match="no attribute or method '__call__'"):
+        torch.jit.script(Sliced())
+    with pytest.raises(RuntimeError, match="Expected integer literal for index"):
+        torch.jit.script(Chosen())
