@@ -12,6 +12,7 @@ from .dtype import Array, Scalar, default_dtype, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .pointwise import as_array, binary, cast, number_as, with_number
 from .promotion import kind, result_dtype
+from .reduce import sum_over
 from .table import operator
 
 __all__: list[str] = []
@@ -87,11 +88,18 @@ def _zeros_without(y: Array, axis: int) -> Array:
     return np.zeros(y.shape[:axis] + y.shape[axis + 1 :], dtype)
 
 
+def _refuse_bools(name: str, y: Array, by: Array | Scalar) -> None:
+    for word, each in (("y", y), ("x", by)):
+        if isinstance(each, np.ndarray) and each.dtype.kind == "b":
+            raise OperatorError(
+                f"{name}: received a bool input for `{word}`, but bool is not supported",
+                code="dtype-mismatch",
+            )
+
+
 def _areas(name: str, y: Array, by: Array | Scalar, dim: int) -> Array:
     """The area below each pair of neighbouring points."""
-    for each in (y, by):
-        if each is True or (isinstance(each, np.ndarray) and each.dtype.kind == "b"):
-            raise OperatorError(f"{name}: received a bool input for `{'y' if each is y else 'x'}`")
+    _refuse_bools(name, y, by)
     axis = wrap_dim(dim, y.ndim)
     sides = _sides(y, axis)
     if isinstance(by, np.ndarray):
@@ -108,12 +116,21 @@ def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") 
     axis = wrap_dim(dim, y.ndim)
     if not y.shape[axis]:
         return _zeros_without(y, axis)
-    if isinstance(by, np.ndarray):
-        areas = _areas(name, y, by, dim)
-        last = areas.ndim - y.ndim + axis
-    else:
-        areas, last = _areas(name, y, by, dim), axis
+    if not isinstance(by, np.ndarray):
+        return _even_trapezoid(name, y, by, axis)
+    areas = _areas(name, y, by, dim)
+    last = areas.ndim - y.ndim + axis
     return as_array(np.add.reduce(areas, last, areas.dtype))
+
+
+def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
+    """The sum of the heights without half of the first and the last."""
+    _refuse_bools(name, y, by)
+    before = (slice(None),) * axis
+    ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
+    halves = with_number(np.multiply, ends, 0.5)
+    middle = binary(np.subtract, sum_over(y, [axis], False, None), halves)
+    return with_number(np.multiply, middle, by)
 
 
 @operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")

@@ -31,7 +31,7 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     """How often each whole number from 0 on occurs, or the sum of its weights."""
     if minlength < 0:
         raise OperatorError("minlength should be >= 0")
-    if self.dtype.kind not in "iu" and self.dtype.kind != "b":
+    if self.dtype.kind not in "iu":
         raise UnsupportedDtype(
             f"\"bincount_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
         )
@@ -231,7 +231,7 @@ def histogramdd_counts_at(
 def histogram(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
 ) -> tuple[Array, Array]:
-    _check_floats("histogram_cpu", self)
+    _check_floats("histogramdd", self)
     points = self.reshape(-1, 1)
     _check_weight("torch.histogram", points, self, weight)
     edges = _edges(points, [bins], range)
@@ -245,7 +245,7 @@ def histogram(
 def histogram_at(
     self: Array, bins: Array, weight: Array | None, density: bool
 ) -> tuple[Array, Array]:
-    _check_floats("histogram_cpu", self)
+    _check_floats("histogramdd", self)
     points = self.reshape(-1, 1)
     _check_weight("torch.histogram", points, self, weight)
     return _count(points, [bins], weight, density), bins.copy()

@@ -270,7 +270,7 @@ def repeat_interleave_each(
 @operator("aten::flip(Tensor self, int[] dims) -> Tensor")
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(dims, self.ndim) if dims else ()
-    return np.flip(self, axes).copy()
+    return np.flip(self, axes).copy() if self.ndim else self.copy()
 
 
 @operator("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
@@ -324,6 +324,14 @@ def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
         raise OperatorError(
             'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
         )
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise OperatorError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(tensor.shape)}",
+                code="shape-mismatch",
+                headline=f"`tensors` must have at most 1 dimension, not {tensor.ndim}",
+            )
     if indexing == "xy" and len(tensors) > 1:
         first, second, *rest = meshgrid([tensors[1], tensors[0], *tensors[2:]])
         return [second, first, *rest]

@@ -14,6 +14,7 @@ import numpy as np
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
+from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, in_place
 from .promotion import kind
 from .table import operator
@@ -82,6 +83,8 @@ def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     "ScalarType? dtype=None) -> Tensor"
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    if self.dtype.kind == "c":
+        raise OperatorError("nansum on CPU does not support complex inputs", code="dtype-mismatch")
     if kind(self.dtype) >= 2:
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return sum_over(self, dim, keepdim, dtype)
@@ -295,6 +298,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        check_kernel(f"{name}_values_cpu", self)
         axes = wrap_dims(dim, self.ndim)
         if not dim:
             _check_not_empty(self, f"a{name}")
@@ -318,6 +322,7 @@ _extreme("min", np.min, np.argmin)
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
 )
 def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
+    check_kernel("aminmax_cpu", self)
     axis = None if dim is None else check_dim_not_empty(self, dim, "aminmax")
     if axis is None and not self.size:
         raise OperatorError(
@@ -331,6 +336,7 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
 
 def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
     def position(self: Array, dim: int | None, keepdim: bool) -> Array:
+        check_ordered(f"{name}():", self, "bc", "input")
         if dim is None:
             if not self.size:
                 raise IndexOutOfRange(
@@ -437,6 +443,7 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
 
 
 def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
     where = sorted_positions(self, axis, descending)
     if not self.ndim:
@@ -476,6 +483,7 @@ def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Arr
     "-> (Tensor values, Tensor indices)"
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")
     axis = wrap_dim(dim, self.ndim)
     size = self.shape[axis] if self.ndim else 1
     if not 0 <= k <= size:
@@ -497,6 +505,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     axis = wrap_dim(dim, self.ndim)
+    check_kernel("kthvalue_cpu", self, "bc")
     check_dim_not_empty(self, dim, "kthvalue")
     size = self.shape[axis] if self.ndim else 1
     if not 1 <= k <= size:

@@ -247,6 +247,8 @@ def numpy_t(self: Array) -> Array:
 
 @operator("aten::mT(Tensor(a) self) -> Tensor(a)", "aten::mT.a(Tensor(a) self) -> Tensor(a)")
 def matrix_t(self: Array, name: str = "mT") -> Array:
+    if not self.ndim:
+        return self.view()
     if self.ndim < 2:
         raise OperatorError(
             f"tensor.{name} is only supported on matrices or batches of matrices. "

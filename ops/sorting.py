@@ -10,7 +10,8 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .pointwise import as_array, number_as
+from .ordered import check_kernel, check_ordered
+from .pointwise import as_array, cast, number_as
 from .promotion import common_dtype, kind
 from .reduce import check_dim_not_empty, sorted_positions
 from .table import operator
@@ -34,6 +35,7 @@ def _plain(self: Array) -> Array:
 
 @operator("aten::msort(Tensor self) -> Tensor")
 def msort(self: Array) -> Array:
+    check_ordered(" Sort", self)
     if not self.ndim:
         return self.copy()
     return np.take_along_axis(self, sorted_positions(self, 0, False), 0)
@@ -51,6 +53,7 @@ def _of_nothing(dtype: np.dtype[Any]) -> Array:
 
 def _median(name: str, skip_nan: bool) -> None:
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        check_kernel("median_out", self, "bc")
         axis = check_dim_not_empty(self, dim, "median")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
@@ -65,6 +68,7 @@ def _median(name: str, skip_nan: bool) -> None:
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
     def of_all(self: Array) -> Array:
+        check_kernel("median_cpu", self, "bc")
         if not self.size:
             return _of_nothing(self.dtype)
         return along(self.reshape(-1), 0, False)[0]
@@ -85,6 +89,7 @@ _median("nanmedian", True)
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""
+    check_kernel("mode_cpu", self)
     axis = check_dim_not_empty(self, dim, "mode")
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
@@ -269,6 +274,7 @@ def _searchsorted(
             "while right was True"
         )
     _check_search(sequence, values, sorter)
+    check_kernel("searchsorted_out_cpu", sequence, "bc")
     if sorter is not None:
         sequence = np.take_along_axis(sequence, sorter, -1)
     sequence, values = _plain(sequence), _plain(values)
@@ -331,7 +337,8 @@ def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> A
             f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
             code="shape-mismatch",
         )
-    return searchsorted(boundaries, self, out_int32, right, None, None)
+    dtype = common_dtype(self, boundaries)
+    return _searchsorted(cast(boundaries, dtype), cast(self, dtype), out_int32, right, None, None)
 
 
 @operator(
@@ -382,6 +389,7 @@ _NONE: Final = np.zeros(0, _INT64)
 
 
 def _unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
+    check_kernel("unique", self)
     values, inverse, counts = np.unique(
         _plain(self).reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
     )
@@ -435,6 +443,7 @@ def _rows(self: Array, axis: int) -> Array:
 def unique_dim(
     self: Array, dim: int, sorted: bool, return_inverse: bool, return_counts: bool
 ) -> tuple[Array, Array, Array]:
+    check_kernel("unique_dim", self)
     axis = _check_unique_dim(self, dim)
     rows = _plain(_rows(self, axis))
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(rows.shape[0])
@@ -467,6 +476,7 @@ def unique_consecutive(
 ) -> tuple[Array, Array, Array]:
     if dim is not None and self.ndim:
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    check_kernel("unique", self)
     flat = self.reshape(-1)
     found, inverse, counts = _runs(flat[:, None])
     return (
@@ -483,6 +493,7 @@ def unique_consecutive(
 def unique_dim_consecutive(
     self: Array, dim: int, return_inverse: bool, return_counts: bool
 ) -> tuple[Array, Array, Array]:
+    check_kernel("unique_dim", self)
     axis = _check_unique_dim(self, dim)
     found, inverse, counts = _runs(_rows(self, axis))
     return (np.take(self, found, axis) if self.ndim else self.copy()), inverse, counts
@@ -493,6 +504,7 @@ def unique_dim_consecutive(
 
 def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
     def running(self: Array, dim: int) -> tuple[Array, Array]:
+        check_kernel(f"{name}_cpu", self)
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)

@@ -58,7 +58,7 @@ for _schema, _view in (
     ("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", shape.transpose),
     ("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", shape.unfold),
     ("unsqueeze_copy(Tensor self, int dim) -> Tensor", shape.unsqueeze),
-    ("view_copy(Tensor self, SymInt[] size) -> Tensor", shape.view),
+    ("view_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
     ("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", shape.view_dtype),
     ("_reshape_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
     (
