@@ -124,17 +124,35 @@ def _taken(
     return part, here if index is None else np.take_along_axis(index, spread, axis) + here
 
 
-def _regular(g: Geometry, place: int, size: int, ndim: int, axis: int) -> Coordinates:
-    shape = [1] * ndim
+def _max_along(
+    values: Array, index: Array | None, axis: int, g: Geometry, place: int, scale: int
+) -> tuple[Array, Array]:
+    """`max_over` for windows that lie regularly: what they see are slices."""
+    size, count, stride = values.shape[axis], g.output[place], g.stride[place]
+    dilation, before = g.dilation[place], g.padding[place]
+    starts = np.arange(count) * stride - before
+    first = np.where(starts < 0, starts + -(starts // dilation) * dilation, starts)
+    best, places = _taken(values, index, axis, first.clip(0, size - 1), scale)
+    places = np.broadcast_to(places, best.shape).astype(np.int64)
+    needed = (count - 1) * stride + dilation * (g.kernel[place] - 1) + 1
+    after = max(0, needed - before - size)
+    source = _widened(values, axis, before, after)
+    origin = None if index is None else _widened(index, axis, before, after)
+    has_nan = values.dtype.kind == "f" and bool(np.isnan(values.max(initial=0)))
+    shape = [1] * values.ndim
     shape[axis] = -1
-    starts = np.arange(g.output[place]) * g.stride[place] - g.padding[place]
-
-    def at(k: int) -> tuple[Array, Array]:
-        where = starts + k * g.dilation[place]
-        exists = (where >= 0) & (where < size)
-        return where.clip(0, size - 1), exists.reshape(shape)
-
-    return at
+    cut = [slice(None)] * values.ndim
+    for k in range(g.kernel[place]):
+        start = k * dilation
+        cut[axis] = slice(start, start + (count - 1) * stride + 1, stride)
+        part = source[tuple(cut)]
+        better = part > best
+        if has_nan:
+            better |= part != part
+        np.copyto(best, part, where=better)
+        here = (starts + start).reshape(shape) * scale
+        np.copyto(places, here if origin is None else origin[tuple(cut)] + here, where=better)
+    return best, places
 
 
 def _with_places(input: Array, g: Geometry) -> tuple[Array, Array]:
@@ -143,8 +161,7 @@ def _with_places(input: Array, g: Geometry) -> tuple[Array, Array]:
     for place in reversed(range(dims)):
         axis = input.ndim - dims + place
         size = input.shape[axis]
-        at = _regular(g, place, size, input.ndim, axis)
-        values, index = max_over(values, index, axis, g.kernel[place], at, scale)
+        values, index = _max_along(values, index, axis, g, place, scale)
         scale *= size
     assert index is not None
     return values, index

@@ -52,12 +52,12 @@ def test_script_gives_what_eager_gives(function: Callable[[torch.Tensor], Any]) 
 
 
 def test_a_flag_chooses_the_function_and_numbers_are_repeated() -> None:
-    def pooled(x: torch.Tensor, k: int) -> Any:
+    def pooled(x: torch.Tensor, k: int) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         return F.max_pool2d(x, k), F.max_pool2d(x, k, return_indices=True)
 
     assert torch.jit.script(pooled).code == (
         "def pooled(x: Tensor,\n"
-        "    k: int) -> Any:\n"
+        "    k: int) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:\n"
         "  _0 = __torch__.torch.nn.functional._max_pool2d\n"
         "  _1 = __torch__.torch.nn.functional.max_pool2d_with_indices\n"
         "  _2 = _0(x, [k, k], None, [0, 0], [1, 1], False, False, )\n"
