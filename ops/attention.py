@@ -298,3 +298,26 @@ def transformer_encoder_layer(
         return as_array(src + fed_forward(_normalised(src, *second)))
     src = _normalised(as_array(src + attended(src)), *first)
     return _normalised(as_array(src + fed_forward(src)), *second)
+
+
+@operator(
+    "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor"
+)
+def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | None) -> Array:
+    """Softmax of scores [B, heads, L, L] where True in the mask leaves a value out.
+
+    The mask is [L, L] for type 0, [B, L] for type 1, of the scores' shape for type 2.
+    """
+    if mask.dtype != np.bool_:
+        raise OperatorError("Mask should be a boolean tensor", code="dtype-mismatch")
+    if mask_type not in (0, 1, 2):
+        raise OperatorError("Mask Type should be defined")
+    if mask_type == 0 and mask.shape != (self.shape[-1],) * 2:
+        raise OperatorError("For mask_type == 0 mask shape should be (L, L)", code="shape-mismatch")
+    if mask_type == 1:
+        mask = mask[:, None, None, :]
+    wide = widened(self)
+    kept = as_array(np.where(mask, wide.dtype.type(-np.inf), wide))
+    axis = wrap_dim(-1 if dim is None else dim, self.ndim)
+    scores = np.exp(kept - kept.max(axis, keepdims=True))
+    return as_array(scores / scores.sum(axis, keepdims=True)).astype(self.dtype, copy=False)

@@ -313,3 +313,48 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) ->
     if bias is not None:
         result = result + widened(bias)
     return as_array(result).astype(input1.dtype, copy=False)
+
+
+@operator(
+    "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, "
+    "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor"
+)
+def trilinear(
+    i1: Array,
+    i2: Array,
+    i3: Array,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int,
+) -> Array:
+    """The product of three tensors, each with new dimensions of size 1, summed over `sumdim`."""
+    first = np.expand_dims(i1, tuple(expand1))
+    second = np.expand_dims(i2, tuple(expand2))
+    third = np.expand_dims(i3, tuple(expand3))
+    return as_array((first * second * third).sum(tuple(sumdim)))
+
+
+@operator(
+    "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
+    "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"
+)
+def embedding_dense_backward(
+    grad_output: Array,
+    indices: Array,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Array:
+    """The gradient of the table: for each row the sum of what came back where it was used."""
+    _check_indices(indices, 2, "indices", "embedding_backward")
+    rows = widened(grad_output).reshape(indices.size, -1)
+    named = indices.reshape(-1)
+    kept = named != padding_idx
+    rows, named = rows[kept], named[kept]
+    if scale_grad_by_freq:
+        rows = rows / np.bincount(named, minlength=num_weights)[named][:, None].astype(rows.dtype)
+    result = np.zeros((num_weights, rows.shape[1]), rows.dtype)
+    np.add.at(result, named, rows)
+    return result.astype(grad_output.dtype, copy=False)

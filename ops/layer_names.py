@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["LAYER_FUNCTIONS", "NEVER_METHODS"]
+__all__ = ["LAYER_FUNCTIONS", "NEVER_METHODS", "OPERATORS_ALONE"]
 
 LAYER_FUNCTIONS: Final = frozenset(
     """gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ hardsigmoid hardsigmoid_ hardswish
@@ -25,13 +25,22 @@ LAYER_FUNCTIONS: Final = frozenset(
 )
 """The functions of layers."""
 
-NEVER_METHODS: Final = LAYER_FUNCTIONS | frozenset(
+OPERATORS_ALONE: Final = frozenset(
     """log_sigmoid_forward nll_loss_forward nll_loss2d_forward multilabel_margin_loss_forward
-    embedding_renorm embedding_renorm_ kl_div hinge_embedding_loss pdist rrelu rrelu_
+    embedding_renorm embedding_dense_backward native_dropout_backward""".split()
+)
+"""What only `torch.ops.aten` has."""
+
+NEVER_METHODS: Final = (
+    LAYER_FUNCTIONS
+    | OPERATORS_ALONE
+    | frozenset(
+        """embedding_renorm_ kl_div hinge_embedding_loss pdist rrelu rrelu_
     binary_cross_entropy_with_logits selu selu_ celu celu_ threshold threshold_ alpha_dropout_
     feature_dropout_ feature_alpha_dropout_
     adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d
     max_pool1d_with_indices constant_pad_nd pixel_shuffle pixel_unshuffle channel_shuffle
     native_channel_shuffle mkldnn_convolution conv_tbc""".split()
+    )
 )
 """Operators with a `self` that Python knows as functions alone."""

@@ -28,7 +28,7 @@ from .dtype import (
 from .errors import OperatorError
 from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from .layer_names import LAYER_FUNCTIONS
+from .layer_names import LAYER_FUNCTIONS, OPERATORS_ALONE
 from .random import Generator, default_generator
 from .random import manual_seed as seed_default_generator
 from .table import TABLE
@@ -325,9 +325,10 @@ def _is_tensor_function(name: str) -> bool:
 def public_names() -> dict[str, Any]:
     """What `rushlight.<name>` stands for, by name."""
     names: dict[str, Any] = {}
+    hidden = _METHODS_ALONE | LAYER_FUNCTIONS | OPERATORS_ALONE
     for qualified in TABLE.names():
         space, _, name = qualified.partition("::")
-        if space != "aten" or name.startswith("__") or name in _METHODS_ALONE | LAYER_FUNCTIONS:
+        if space != "aten" or name.startswith("__") or name in hidden:
             continue
         if _is_tensor_function(qualified) and not name.startswith(_SPACES):
             names[name] = eager_function(qualified)

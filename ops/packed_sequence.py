@@ -96,3 +96,17 @@ def pad_sequence(
         start = longest - len(each) if padding_side == "left" else 0
         row[start : start + len(each)] = each
     return padded if batch_first else np.ascontiguousarray(np.swapaxes(padded, 0, 1))
+
+
+@operator(
+    "aten::_pack_sequence(Tensor output, Tensor batch_sizes, Tensor? sorted_indices, "
+    "Tensor? unsorted_indices) -> (Tensor, Tensor, Tensor?, Tensor?)"
+)
+def pack_sequence(
+    output: Array,
+    batch_sizes: Array,
+    sorted_indices: Array | None,
+    unsorted_indices: Array | None,
+) -> tuple[Array, Array, Array | None, Array | None]:
+    """The four parts of packed sequences, as they are."""
+    return output, batch_sizes, sorted_indices, unsorted_indices
