@@ -283,6 +283,14 @@ def _edge(f: Array, near: Array, far: Array) -> Array:
 
 
 def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list[Array]:
+    if self.dtype == np.uint8:
+        raise OperatorError("torch.gradient does not support uint8 input.", code="dtype-mismatch")
+    if self.dtype.kind == "b":
+        raise OperatorError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead.",
+            code="dtype-mismatch",
+        )
     dims = wrap_dims([dim] if isinstance(dim, int) else dim, self.ndim)
     several = spacing if isinstance(spacing, list) else None
     _check_gradient(self, dims, edge_order, several, dim is not None)

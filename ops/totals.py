@@ -77,13 +77,19 @@ def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
             f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions",
             code="shape-mismatch",
         )
+    if kind(self.dtype) < 2:
+        raise OperatorError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
     axis = wrap_dim(dim, self.ndim)
     others = tuple(d for d in range(self.ndim) if d != axis)
     sizes = np.abs(self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64))
     norms = np.linalg.vector_norm(sizes, axis=others, keepdims=True, ord=p)
     factors = np.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
     if self.itemsize < 4:
-        return (self.astype(np.float32) * factors.astype(np.float32)).astype(self.dtype)
+        return as_array(self * factors.astype(self.dtype))
     return as_array(self * factors.astype(sizes.dtype)).astype(self.dtype)
 
 
