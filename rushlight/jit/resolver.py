@@ -19,6 +19,8 @@ from ..interpreter.objects import python_classes
 from ..nn.flag_dispatch import FlagDispatch
 from ..nn.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.packets import Namespace as OperatorNamespace
+from ..ops.packets import Packet as OperatorPacket
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,
@@ -156,8 +158,10 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
         return ModuleClass(value, compile)
-    if isinstance(value, types.ModuleType):
+    if isinstance(value, types.ModuleType | OperatorNamespace):
         return LiveNamespace(value, compile)
+    if isinstance(value, OperatorPacket):
+        return OperatorName(value._name)
     return _function(value, compile) or _unusable(value, name)
 
 
