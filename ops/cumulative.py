@@ -126,7 +126,7 @@ def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") 
 def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
     """The sum of the heights without half of the first and the last."""
     _refuse_bools(name, y, by)
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (_ALL,) * axis
     ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
     halves = with_number(np.multiply, ends, 0.5)
     middle = binary(np.subtract, sum_over(y, [axis], False, None), halves)
