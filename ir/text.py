@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..ops.random import Generator
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     DictType,
@@ -152,6 +153,8 @@ def _container_text(value: object, type: Type) -> str:
         return f"{{{', '.join(items)}}}"
     if str(type) == "Device":
         return escape(str(value))
+    if isinstance(value, Generator):
+        return f'torch.Generator(device="cpu", seed={value.initial_seed()})'
     raise TypeError(f"no text for a constant {value!r} of type {type}")
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..ir.text import escape, float_text
+from ..ir.text import constant_text, escape, float_text
+from ..ops.random import Generator
 from ..typecheck.types import (
     BOOL,
     COMPLEX,
@@ -180,4 +181,6 @@ def _scalar(value: object, type: Type) -> str:
         return float_text(value)
     if isinstance(value, complex):
         return loose_text(value)
+    if isinstance(value, Generator):
+        return constant_text(value, type)
     raise TypeError(f"{type_name(value)} is not a constant of type {type}")

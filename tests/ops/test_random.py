@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import NAMES, TORCH, load
 
+import rushlight as torch
 from rushlight.ops.fused import fused_double, fused_float
 from rushlight.ops.random import Generator
 
@@ -74,3 +75,18 @@ def test_fused_double_rounds_once(a: float, b: float, c: float) -> None:
 
     exact = float(Fraction(a) * Fraction(b) + Fraction(c))
     assert float(fused_double(np.array([a]), b, c)[0]) == exact
+
+
+def test_a_scripted_generator_draws_what_an_eager_one_does() -> None:
+    def drawn(seed: int, given: torch.Generator) -> Any:
+        own = torch.Generator()
+        own.manual_seed(seed)
+        return torch.rand([2], generator=own), torch.randn([3], generator=given)
+
+    drawn.__annotations__ = {"seed": int, "given": torch.Generator}
+    scripted = torch.jit.script(drawn)
+    assert 'torch.Generator(device="cpu", seed=67280421310721)' in scripted.code
+    first, second = scripted(3, torch.Generator().manual_seed(4))
+    eager = torch.Generator()
+    assert torch.equal(first, torch.rand(2, generator=eager.manual_seed(3)))
+    assert torch.equal(second, torch.randn(3, generator=eager.manual_seed(4)))
