@@ -49,6 +49,10 @@ def relu(self: Array) -> Array:
         raise OperatorError(
             "Boolean inputs not supported for relu", code="dtype-mismatch", headline="no bools"
         )
+    if dtype.kind == "c":
+        raise UnsupportedDtype(
+            "clamp is not supported for complex types", headline="complex numbers have no order"
+        )
     return as_array(_maximum(self, _zero(dtype)))
 
 
