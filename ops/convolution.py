@@ -176,7 +176,7 @@ def _transposed(
     total = np.zeros(
         (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True))), input.dtype
     )
-    if input.size and weight.size:
+    if input.size and weight.size and all(output):
         rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
         columns = np.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
         parts = columns.reshape(batch, made, *kernel, *space)

@@ -226,7 +226,7 @@ def check_transposed_sizes(
         raise OperatorError(
             "output padding must be smaller than either stride or dilation, but got " + said
         )
-    if any(size < 1 for size in output):
+    if min(output) < (1 if len(output) == 3 else 0):
         raise _shape_error(
             f"Given input size per channel: {_by(input.shape[2:])}. Calculated output size per "
             f"channel: {_by(output)}. Output size is too small",

@@ -28,13 +28,13 @@ def _to_places(grid: Array, size: int, align: bool) -> Array:
     """Grid coordinates, from -1 to 1 over the input, as places in a dimension."""
     number = grid.dtype.type
     if align:
-        return (grid + number(1)) * number((size - 1) / 2)
-    return (grid + number(1)) * number(size / 2) - number(0.5)
+        return np.asarray((grid + number(1)) * number((size - 1) / 2))
+    return np.asarray((grid + number(1)) * number(size / 2) - number(0.5))
 
 
-def _clipped(at: Array, size: int) -> Array:
-    """Inside the dimension; what is not a number goes to 0."""
-    return np.clip(np.where(np.isnan(at), 0, at), 0, size - 1).astype(at.dtype)
+def _clipped(at: Array, size: int, nan: int) -> Array:
+    """Inside the dimension; what is not a number goes to `nan`."""
+    return np.clip(np.where(np.isnan(at), nan, at), 0, size - 1).astype(at.dtype)
 
 
 def _reflected(at: Array, size: int, align: bool) -> Array:
@@ -46,15 +46,15 @@ def _reflected(at: Array, size: int, align: bool) -> Array:
         return np.zeros_like(at)
     away = np.abs(at - low)
     extra = away - np.trunc(away / number(around)) * number(around)
-    return np.minimum(extra, number(around) - extra) + low
+    return np.asarray(np.minimum(extra, number(around) - extra) + low)
 
 
-def _inside(at: Array, size: int, padding: int, align: bool) -> Array:
+def _inside(at: Array, size: int, padding: int, align: bool, nan: int = 0) -> Array:
     """Places after padding: those that stay outside read zeros."""
     if padding == _BORDER:
-        return _clipped(at, size)
+        return _clipped(at, size, nan)
     if padding == _REFLECTION:
-        return _clipped(_reflected(at, size, align), size)
+        return _clipped(_reflected(at, size, align), size, nan)
     return at
 
 
@@ -90,8 +90,10 @@ def _sample_linear(reader: _Reader, places: list[Array]) -> Array:
         for up, part in zip(corner, share, strict=True):
             weight = weight * (part if up else 1 - part)
         taken = reader.read([down + up for down, up in zip(low, corner, strict=True)])
-        exists = _exists([down + up for down, up in zip(low, corner, strict=True)], reader.space)
-        term = taken * np.where(exists, weight, 0)[:, None]
+        if len(places) == 3:  # over images torch multiplies by weights that are no numbers
+            here = [down + up for down, up in zip(low, corner, strict=True)]
+            weight = np.where(_exists(here, reader.space), weight, 0)
+        term = taken * weight[:, None]
         total = term if total is None else total + term
     assert total is not None
     return total
@@ -203,7 +205,7 @@ def grid_sampler(
         made = _sample_cubic(reader, places, padding_mode, align_corners)
         return made.astype(input.dtype, copy=False)
     places = [
-        _inside(at, size, padding_mode, align_corners)
+        _inside(at, size, padding_mode, align_corners, size - 1 if len(space) == 3 else 0)
         for at, size in zip(places, space, strict=True)
     ]
     if interpolation_mode == _NEAREST:

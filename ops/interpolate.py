@@ -47,9 +47,9 @@ def _smooth(filter: Filter) -> MakeTaps:
     return make
 
 
-def _nearest(exact: bool) -> MakeTaps:
+def _nearest(exact: bool, shortcut: bool = False) -> MakeTaps:
     def make(size: int, count: int, align: bool, scale: float | None, dtype: Any) -> Taps:
-        return nearest(size, count, scale, dtype, exact=exact)
+        return nearest(size, count, scale, dtype, exact=exact, shortcut=shortcut)
 
     return make
 
@@ -75,7 +75,8 @@ def resized(
     for place in reversed(range(len(output))):
         axis = 2 + place
         size, count = input.shape[axis], output[place]
-        if size != count or scales[place] is not None or not is_nearest:
+        # Equal sizes are copied whatever the scale says, except by these.
+        if size != count or make is cubic or is_nearest:
             if is_bytes and not is_nearest:
                 made = make(size, count, align, scales[place], _FLOAT64)
                 result = apply_to_bytes(result, axis, made)
@@ -169,7 +170,7 @@ def _declare(name: str, dims: int, aligned: bool, make: MakeTaps) -> None:
 
 
 for _dims in (1, 2, 3):
-    _declare(f"upsample_nearest{_dims}d", _dims, False, _nearest(False))
+    _declare(f"upsample_nearest{_dims}d", _dims, False, _nearest(False, _dims < 3))
     _declare(f"_upsample_nearest_exact{_dims}d", _dims, False, _nearest(True))
 _declare("upsample_linear1d", 1, True, linear)
 _declare("upsample_bilinear2d", 2, True, linear)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,6 +39,9 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     shape = tuple(
         size + before + after for size, (before, after) in zip(self.shape, pairs, strict=True)
     )
+    for size, (before, after) in zip(self.shape, pairs, strict=True):
+        if size + min(before, 0) + min(after, 0) < 0:
+            raise OperatorError("narrow(): length must be non-negative.", code="shape-mismatch")
     for dim, (size, pair) in enumerate(zip(self.shape, pairs, strict=True)):
         if shape[dim] < 0:
             raise OperatorError(
@@ -125,9 +128,10 @@ def _check_reflection(self: Array, pad: Ints) -> None:
     pairs = _pairs(pad)
     for dim, (before, after) in reversed(list(enumerate(pairs, self.ndim - len(pairs)))):
         if before >= self.shape[dim] or after >= self.shape[dim]:
+            place = 4 + 2 * (self.ndim - 1 - dim)
             raise OperatorError(
-                "Argument #4: Padding size should be less than the corresponding input dimension, "
-                f"but got: padding ({before}, {after}) at dimension {dim} of input "
+                f"Argument #{place}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({before}, {after}) at dimension {dim} of input "
                 f"{_sizes(self.shape)}",
                 code="shape-mismatch",
                 headline=f"reflection by {max(before, after)} needs more than "
@@ -172,10 +176,11 @@ def _pad_circular(self: Array, pad: Ints) -> Array:
             )
         if size + before + after < 0:
             raise OperatorError("Negative padding value is resulting in an empty dimension")
-    crops = tuple(
+    crops: tuple[Any, ...] = tuple(
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
     )
-    return _taken(self[(..., *crops)], [max(p, 0) for p in pad], _circular)
+    inner: Any = (..., *crops)
+    return _taken(self[inner], [max(p, 0) for p in pad], _circular)
 
 
 # --------------------------------------------------------------------------- by name
@@ -198,6 +203,10 @@ def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
         raise OperatorError(f'Padding mode "{name}" doesn\'t take in value argument')
     dims = _BY_RANK.get((len(pad), self.ndim))
     if dims is None:
+        if self.ndim in (2, 3, 4, 5) and len(pad) in (2, 4, 6):
+            raise UnsupportedOperator(
+                f"Padding size {len(pad)} is not supported for {self.ndim}D input tensor."
+            )
         raise UnsupportedOperator(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
