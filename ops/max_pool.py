@@ -133,7 +133,7 @@ def _max_along(
     starts = np.arange(count) * stride - before
     first = np.where(starts < 0, starts + -(starts // dilation) * dilation, starts)
     best, places = _taken(values, index, axis, first.clip(0, size - 1), scale)
-    places = np.broadcast_to(places, best.shape).astype(np.int64)
+    places = np.broadcast_to(places, best.shape).astype(np.int64, order="C")
     needed = (count - 1) * stride + dilation * (g.kernel[place] - 1) + 1
     after = max(0, needed - before - size)
     source = _widened(values, axis, before, after)
