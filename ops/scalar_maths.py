@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -328,7 +329,10 @@ def _leading(text: str, accepted: str, name: str) -> str:
 
 @operator("aten::Int.str(str a) -> int")
 def int_of_text(a: str) -> int:
+    """A whole number after leading white space; nothing may follow it."""
     number = int(_leading(a, r"[+-]?\d+", "stoll"))
+    if not re.fullmatch(r"\s*[+-]?[0-9]+", a):
+        raise OperatorError(f"invalid literal for int() with base 10: '{a}'")
     if wrap64(number) != number:
         raise OperatorError("stoll", headline=f"{a!r} does not fit into 64 bits")
     return number

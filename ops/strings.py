@@ -6,6 +6,7 @@ characters are those of bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -141,9 +142,15 @@ def rsplit(self: str, separator: str, max: int) -> list[str]:
     return self.rsplit(separator, max)
 
 
+_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e])"
+
+
 @operator("aten::splitlines(str self, bool keepends=False) -> str[]")
 def splitlines(self: str, keepends: bool) -> list[str]:
-    return self.splitlines(keepends)
+    """The lines; a line end of two characters is two, and kept ends stand by themselves."""
+    parts = re.split(_LINE_ENDS, self)
+    lines = parts if keepends else parts[::2]
+    return lines[:-1] if not lines[-1] else lines
 
 
 @operator("aten::partition(str self, str separator) -> (str, str, str)")
@@ -175,7 +182,9 @@ for _name in ("center", "ljust", "rjust"):
     operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(
         _on_bytes(getattr(str, _name))
     )
-operator("aten::zfill(str self, int width) -> str")(_on_bytes(str.zfill))
+operator("aten::zfill(str self, int width) -> str")(
+    _on_bytes(lambda self, width: self.rjust(width, "0"))
+)
 
 
 # --------------------------------------------------------------------------- searching
@@ -247,11 +256,13 @@ def ordinal(string: str) -> int:
 
 @operator("aten::chr(int i) -> str")
 def character_of(i: int) -> str:
-    if not 0 <= i < 256:
+    """The character of the lowest eight bits, as in torch."""
+    if not 0 <= i < 0x110000:
         raise OperatorError(
-            f"chr() arg not in range(256), found {i}", headline=f"`chr` takes 0 to 255, not {i}"
+            f"chr() arg not in range(0x110000), found {i}",
+            headline=f"`chr` takes 0 to 1114111, not {i}",
         )
-    return from_bytes(bytes([i]))
+    return from_bytes(bytes([i & 255]))
 
 
 operator("aten::hex(int i) -> str")(hex)

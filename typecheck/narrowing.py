@@ -12,7 +12,7 @@ from . import typed
 from .attributes import Attributes
 from .matching import Given
 from .names import SpecialForm
-from .relations import can_be_none, is_subtype, join_all, members, union, without_none
+from .relations import can_be_none, in_order, is_subtype, join_all, members, union, without_none
 from .types import (
     ANY,
     ANY_LIST,
@@ -302,7 +302,7 @@ class Narrowing(Attributes):
             return self.known(node.arguments[0].span, True, [value], if_true, if_false)
         if not yes:
             return self.known(node.arguments[0].span, False, [value], if_true, if_false)
-        test = typed.IsInstance(node.span, BOOL, value, tuple(wanted))
+        test = typed.IsInstance(node.span, BOOL, value, tuple(in_order(wanted)))
         return Condition(test, None, if_true, if_false)
 
     def _is_module_of(self, value: typed.Expr, wanted: tree.Expr) -> bool | None:

@@ -38,6 +38,7 @@ from .types import (
 __all__ = [
     "can_be_none",
     "equal",
+    "in_order",
     "is_subtype",
     "is_unknown",
     "join",
@@ -173,6 +174,11 @@ def _order(type: Type) -> tuple[int, str]:
         if type is kind or type.__class__ is kind:
             return place, str(type)
     return len(_KIND_ORDER), str(type)
+
+
+def in_order(types: Iterable[Type]) -> list[Type]:
+    """Types in the order in which the members of a union stand."""
+    return sorted(types, key=_order)
 
 
 def union(types: Iterable[Type]) -> Type:
