@@ -77,9 +77,11 @@ class _Elimination:
         changed |= self.mark_outputs(block)
         for node in block.nodes_reversed:
             for inner in node.blocks:
-                changed |= self.mark_block(inner)
-                while node.kind == "prim::Loop" and self.mark_block(inner):
-                    pass
+                again = self.mark_block(inner)
+                changed |= again
+                # once more only after a change, so that nested loops do not multiply the work
+                while again and node.kind == "prim::Loop":
+                    again = self.mark_block(inner)
             if node not in self.marked and self.is_needed(node):
                 changed |= self.mark(node)
         return changed
