@@ -14,10 +14,11 @@ The nodes themselves go as dead code.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from ...typecheck.types import INT, DictType, ListType
 from ..aliases import Aliases
-from ..constants import MISSING, constant_value, create_constant
+from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
 from .context import PassContext
 
@@ -79,10 +80,9 @@ class _Reading:
         return True
 
     def slice(self, node: Node, elements: Sequence[Value]) -> bool:
-        bounds = [constant_value(value) for value in node.inputs[1:4]]
-        if MISSING in bounds or bounds[2] == 0:
+        start, stop, step = (constant_value(value) for value in node.inputs[1:4])
+        if not (_is_bound(start) and _is_bound(stop) and _is_bound(step)) or step == 0:
             return False
-        start, stop, step = bounds
         self.replace_by_list(node, list(elements)[slice(start, stop, step)])
         return True
 
@@ -117,3 +117,7 @@ class _Reading:
         if node.output in self.changed:
             self.changed.add(made.output)
         node.output.replace_uses(made.output)
+
+
+def _is_bound(value: object) -> TypeGuard[int | None]:
+    return value is None or isinstance(value, int)

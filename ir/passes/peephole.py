@@ -92,9 +92,9 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
                 constant = create_constant(node.graph, outcome, BOOL).insert_before(node)
                 return [(node.output, constant.output)]
         case "aten::add" | "aten::sub" | "aten::mul" | "aten::floordiv" | "aten::div":
-            value = simplified(node)
-            if value is not None:
-                return [(node.output, value)]
+            simpler = simplified(node)
+            if simpler is not None:
+                return [(node.output, simpler)]
     return []
 
 
