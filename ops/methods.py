@@ -17,6 +17,7 @@ from .functional import METHODS
 from .layer_names import NEVER_METHODS
 from .table import TABLE
 from .tensor import Tensor
+from .unknown_names import UnknownName
 
 __all__: list[str] = []
 
@@ -129,9 +130,10 @@ _TAKES_SELF: Final = re.compile(r"\(Tensor(\([^)]*\))? self[,)]")
 
 def _give_methods() -> None:
     """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
+    hidden = _FUNCTIONS_ALONE | NEVER_METHODS
     for entry in TABLE:
         space, _, name = entry.name.partition("::")
-        if space != "aten" or name.startswith(_PREFIXES) or name in _FUNCTIONS_ALONE | NEVER_METHODS:
+        if space != "aten" or name.startswith(_PREFIXES) or name in hidden:
             continue
         if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and name not in Tensor.__dict__:
             setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
@@ -236,6 +238,13 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     return found if get_infos else tuple(found)[:2]
 
 
+def _unknown(self: Tensor, name: str) -> Any:
+    """What there is no method or attribute for."""
+    cls = type(self)
+    sentence = f"'{cls.__name__}' object has no attribute '{name}'"
+    raise UnknownName(sentence, name, lambda: [*dir(cls), *vars(self)])
+
+
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
@@ -248,3 +257,4 @@ def _give_conversions() -> None:
 _give_conversions()
 _give_operators()
 _give_methods()
+_give("__getattr__", _unknown)

@@ -40,6 +40,14 @@ def _public_names() -> dict[str, Any]:
     return found
 
 
+def _unknown(name: str) -> AttributeError:
+    if name.startswith("_"):  # asked for by the import system and inspection: import nothing
+        return AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    names = import_module(".ops.unknown_names", __name__)
+    error: AttributeError = names.unknown_in_module(__name__, name, __dir__)
+    return error
+
+
 def __getattr__(name: str) -> Any:
     if name == "torch":  # as in torch, where `torch.torch` is torch
         return import_module(__name__)
@@ -50,7 +58,7 @@ def __getattr__(name: str) -> Any:
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
     else:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        raise _unknown(name)
     globals()[name] = value
     return value
 

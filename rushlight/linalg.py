@@ -6,6 +6,7 @@ from typing import Any
 
 from .ops.matrix_checks import LinAlgError as LinAlgError
 from .ops.namespace import names_with_prefix
+from .ops.unknown_names import unknown_in_module
 
 _NAMES = names_with_prefix("linalg_")
 
@@ -13,7 +14,7 @@ _NAMES = names_with_prefix("linalg_")
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return _NAMES[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    raise unknown_in_module(__name__, name, __dir__)
 
 
 def __dir__() -> list[str]:

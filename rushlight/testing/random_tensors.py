@@ -49,7 +49,9 @@ def make_tensor(
         ValueError: the bounds or the other options do not go with the dtype or each other.
     """
     _check_options(dtype, requires_grad, noncontiguous, memory_format)
-    sizes = list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
+    sizes: list[Any] = (
+        list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
+    )
     apart = noncontiguous and math.prod(sizes) > 1
     drawn = [*sizes[:-1], 2 * sizes[-1]] if apart else sizes
     place = Device(device) if isinstance(device, str) else device
@@ -59,7 +61,7 @@ def make_tensor(
     elif memory_format is not None:
         made = made.clone(memory_format=memory_format)
     if exclude_zero:
-        made[made == 0] = 1 if _is_integral(dtype) else finfo(dtype).tiny
+        made[made.eq(0)] = 1 if _is_integral(dtype) else finfo(dtype).tiny
     return made.requires_grad_() if requires_grad else made
 
 
