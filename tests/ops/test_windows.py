@@ -167,3 +167,13 @@ def test_memory_follows_the_input() -> None:
     for made in (conv(x, w), pool(x, 2), eager_function("aten::avg_pool2d")(x, 2)):
         assert made.is_contiguous(memory_format=rushlight.channels_last)
         assert not made.is_contiguous()
+
+
+def test_resizing_by_mode_is_resizing() -> None:
+    by_mode = eager_function("aten::__interpolate")
+    x = rushlight.rand(1, 2, 4, 5)
+    for mode in ("nearest", "bilinear", "bicubic", "area"):
+        wanted = rushlight.nn.functional.interpolate(x, scale_factor=1.5, mode=mode)
+        assert rushlight.equal(by_mode(x, None, 1.5, mode), wanted)
+    with pytest.raises(NotImplementedError):
+        by_mode(x, 3, None, "trilinear")
