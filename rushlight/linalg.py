@@ -1,4 +1,4 @@
-"""Linear algebra: factorisations, solvers, norms and products; the names are those of `torch.linalg`."""
+"""Linear algebra under the names of `torch.linalg`: factorisations, solvers, norms, products."""
 
 from __future__ import annotations
 

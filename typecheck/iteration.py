@@ -153,9 +153,7 @@ class Iteration(Containers):
             rows.append(tuple(c[i] for c in columns if c is not None))
         return rows
 
-    def _column(
-        self, part: Iterated, into: list[typed.Statement], span: Span
-    ) -> list[Item] | None:
+    def _column(self, part: Iterated, into: list[typed.Statement], span: Span) -> list[Item] | None:
         items = self.unrolled(part, into, span)
         if items is None:
             self.report(

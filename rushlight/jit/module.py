@@ -124,7 +124,6 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         else:
             setattr(compiled, name, value)
 
-
     def define(self, src: str) -> None:
         """Add the methods of a text; they see the names of the caller.
 

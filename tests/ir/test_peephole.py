@@ -81,7 +81,7 @@ def test_a_float_equals_itself(value: float) -> None:
 
 def test_a_read_that_fails_but_is_not_needed_does_not_run() -> None:
     def call(x: dict[str, int]) -> int:
-        y = x["missing"]
+        y = x["missing"]  # noqa: F841
         return 3
 
     assert rushlight.jit.script(call)({}) == 3
