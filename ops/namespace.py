@@ -28,6 +28,7 @@ from .dtype import (
 from .errors import OperatorError
 from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .interchange import dlpack, dlpack_device, from_dlpack
 from .layer_names import LAYER_FUNCTIONS, OPERATORS_ALONE
 from .random import Generator, default_generator
 from .random import manual_seed as seed_default_generator
@@ -111,6 +112,8 @@ def _set_state(self: Generator, new_state: Tensor) -> Generator:
     return self
 
 
+Tensor.__dlpack__ = dlpack  # type: ignore[attr-defined]
+Tensor.__dlpack_device__ = dlpack_device  # type: ignore[attr-defined]
 Generator.get_state = _get_state  # type: ignore[attr-defined]
 Generator.set_state = _set_state  # type: ignore[attr-defined]
 
@@ -295,6 +298,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
     **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
     **{"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy},
+    **{"from_dlpack": from_dlpack},
     **{
         "is_tensor": is_tensor,
         "is_storage": is_storage,

@@ -1,0 +1,75 @@
+"""Memory shared with NumPy and through DLPack: both sides see what either writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+NAMES = "float32 float64 float16 int8 int16 int32 int64 uint8 uint16 bool complex64".split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numpy_shares_memory_both_ways(name: str) -> None:
+    array = np.ones((2, 3), name)
+    tensor = torch.from_numpy(array)
+    array[1, 2] = 0
+    assert not tensor[1, 2].item()
+    assert tensor.data_ptr() == array.ctypes.data
+    assert np.shares_memory(tensor.numpy(), array)
+    assert np.shares_memory(np.asarray(tensor), array)
+    assert not np.shares_memory(np.array(tensor), array)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dlpack_shares_memory_both_ways(name: str) -> None:
+    tensor = torch.ones(2, 3, dtype=getattr(torch, name)).t()
+    array = np.from_dlpack(tensor)
+    back = torch.from_dlpack(array)
+    assert back.stride() == tensor.stride() == (1, 3)
+    assert back.dtype is tensor.dtype
+    tensor[0, 1] = 0
+    assert not array[0, 1]
+    assert not back[0, 1].item()
+    assert back.data_ptr() == tensor.data_ptr()
+    assert tensor.__dlpack_device__() == (1, 0)
+
+
+def test_a_tensor_and_a_capsule_are_taken_and_copied_on_demand() -> None:
+    tensor = torch.arange(4)
+    assert torch.from_dlpack(tensor).data_ptr() == tensor.data_ptr()
+    assert torch.from_dlpack(tensor, copy=True).data_ptr() != tensor.data_ptr()
+    capsule = tensor.__dlpack__()
+    from_capsule = torch.from_dlpack(capsule)
+    assert from_capsule.data_ptr() == tensor.data_ptr()
+    assert from_capsule.tolist() == [0, 1, 2, 3]
+
+
+def test_views_and_slices_keep_sharing() -> None:
+    base = np.arange(12.0).reshape(3, 4)
+    part = torch.from_numpy(base[1:, ::2])
+    part.add_(100)
+    assert base.tolist() == [[0, 1, 2, 3], [104, 5, 106, 7], [108, 9, 110, 11]]
+    assert memoryview(part.numpy()).strides == (32, 16)
+
+
+def test_tensors_with_gradients_are_not_exported() -> None:
+    tensor = torch.ones(1, requires_grad=True)
+    with pytest.raises(BufferError, match="Can't export tensors that require gradient"):
+        tensor.__dlpack__()
+    with pytest.raises(RuntimeError, match=r"Use tensor.detach\(\).numpy\(\) instead"):
+        np.asarray(tensor)
+
+
+@pytest.mark.parametrize("value", [3, "x", [1.0]])
+def test_what_is_no_array_is_refused(value: Any) -> None:
+    with pytest.raises(RuntimeError, match="received an invalid capsule"):
+        torch.from_dlpack(value)
+
+
+def test_dtypes_the_protocol_of_numpy_lacks_are_refused() -> None:
+    with pytest.raises(BufferError, match=r"torch\.bfloat16 cannot be exported"):
+        torch.ones(2).bfloat16().__dlpack__()
