@@ -95,7 +95,8 @@ def _filled(
     limit = finfo(part).max
     low, high = _bounds(dtype, low, high, (-9, 9), (-limit, limit))
     if "float8" in dtype.name:
-        return _uniform(sizes, DTYPES["float32"], device, low, high).to(dtype)
+        stored: Tensor = _uniform(sizes, DTYPES["float32"], device, low, high).to(dtype)
+        return stored
     if dtype.is_complex:
         parts = _uniform([*sizes, 2], part, device, low, high)
         return _tensor(eager_function("aten::view_as_complex")(parts))
