@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ..frontend.source import UNKNOWN, Span
 from ..typecheck.schema import OperatorTable, Signature
 from ..typecheck.typed import Binding, Default, FromTuple, Gathered, Given, Repeated
-from ..typecheck.types import INT, ListType, TupleType, Type
+from ..typecheck.types import INT, ClassType, ListType, TupleType, Type
 from .constants import create_constant
 from .graph import Block, Graph, Node, Value
 
@@ -174,6 +174,10 @@ class Emitter:
         frame = self.frames[-1]
         if value.name is None and is_meaningful(name) and self._is_of(value, frame.block):
             value.name = name
+        outer = next((f.written[name] for f in self.frames[-2::-1] if name in f.written), None)
+        if outer is not None:
+            # torch looks at what it overwrites; nothing uses this, but it moves the names on
+            self.load(name, outer)
         node = self.emit("prim::Store", (value,))
         node.attributes["name"] = name
         frame.written[name] = type or value.type
@@ -183,9 +187,12 @@ class Emitter:
         return value.node.owner is block
 
     def load(self, name: str, type: Type) -> Value:
-        """Read a variable."""
+        """Read a variable; for as long as the read is there, it has the variable's name."""
         node = self.emit("prim::Load", (), (type,))
         node.attributes["name"] = name
+        live_self = isinstance(type, ClassType) and type.is_live and name == "self"
+        if is_meaningful(name) and not live_self:
+            node.output.name = name
         return node.output
 
     # -- arguments

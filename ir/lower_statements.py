@@ -126,17 +126,34 @@ class StatementLowering(LoopLowering):
         if all(leaving):
             self.leaving.add(here.block)
             return
+        for written, frame in ((one.written, other), (other.written, one)):
+            for name in sorted(written):
+                if name in frame.written or self.is_defined(name):
+                    # torch looks whether the other branch knows it: see `_look`
+                    self.load(name, frame.written.get(name) or self.type_of_variable(name))
         for name in sorted({*one.written, *other.written}):
             if not self._is_joined(name, (one, other), leaving):
                 continue
             if True in leaving:
                 left, stays = (one, other) if leaving[0] else (other, one)
-                type = stays.written.get(name) or self.type_of_variable(name)
+                type = self._look(stays, name)
                 self._undefined(left.block, name, type)
             else:
-                types = [f.written.get(name) or self.type_of_variable(name) for f in (one, other)]
+                types = [self._look(frame, name) for frame in (one, other)]
                 type = join(*types, or_union=True) or types[0]
+            if self.is_defined(name):
+                self.load(name, self.type_of_variable(name))
             here.written[name] = type
+
+    def _look(self, frame: Frame, name: str) -> Type:
+        """The type of a variable at the end of a branch.
+
+        torch reads the variable to learn it: nothing uses the read, but it moves the names on.
+        """
+        type = frame.written.get(name) or self.type_of_variable(name)
+        with self.graph.inserting_before(frame.block.ret):
+            self.load(name, type)
+        return type
 
     def _is_joined(self, name: str, frames: tuple[Frame, Frame], leaving: list[bool]) -> bool:
         """Whether the variable has a value after both branches."""

@@ -28,7 +28,7 @@ class Context:
     `definitions` are the places where names were first defined, `checked_attributes` the tests of
     attributes against None with the attribute in them, by its text; both for messages.  `direct` is
     an expression that a statement looks at itself, and the statement: for torch, what such a call
-    compiles is compiled for the statement.
+    compiles is compiled for the statement.  `remainders` counts the `%` met so far.
 
     The parts of the checker are classes that build on each other in one line of inheritance;
     `expression`, `sugared` and `block` are given their meaning by later ones.
@@ -59,6 +59,7 @@ class Context:
         self.definitions: dict[str, Span] = {}
         self.checked_attributes: dict[str, tuple[Span, Span]] = {}
         self.direct: tuple[tree.Expr, Span] | None = None
+        self.remainders = 0
         self._temporaries = 0
         self.sliced: set[int] = set()
 

@@ -190,14 +190,33 @@ class Expressions(Displays):
         chain = [node]
         while isinstance(chain[-1].left, tree.Binary):
             chain.append(chain[-1].left)
+        before = self.remainders
         left = self.expression(chain[-1].left)
         for part in reversed(chain):
-            left = self._binary(part, left)
+            left = self._binary(part, left, is_plain=self.remainders == before)
         return left
 
-    def _binary(self, node: tree.Binary, left: typed.Expr) -> typed.Expr:
-        if node.operator == "%" and left.type == STRING:
-            return self.percent_format(node, left)
+    def _binary(self, node: tree.Binary, left: typed.Expr, *, is_plain: bool) -> typed.Expr:
+        if node.operator == "%":
+            if left.type == STRING:
+                return self.percent_format(node, left)
+            return self._remainder(node, left, is_plain=is_plain)
+        return self._operation(node, left)
+
+    def _remainder(self, node: tree.Binary, left: typed.Expr, *, is_plain: bool) -> typed.Expr:
+        """`a % b`, of which torch evaluates `a` twice: first to see whether it is a string.
+
+        That shows where `a` changes something.  An `a` that has a remainder in it is not `is_plain`
+        and evaluated once, so that nested ones do not double the code at every level.
+        """
+        result = self._operation(node, left)
+        if not is_plain or isinstance(left, typed.Literal):
+            return result
+        self.remainders += 1
+        first = typed.Evaluate(left.span, left)
+        return typed.Sequenced(node.span, result.type, (first,), result)
+
+    def _operation(self, node: tree.Binary, left: typed.Expr) -> typed.Expr:
         right = self.expression(node.right)
         tuples = isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
         if node.operator == "+" and tuples:

@@ -1,0 +1,26 @@
+"""`a % b` in script."""
+
+from __future__ import annotations
+
+import time
+
+import rushlight as torch
+
+
+def popped(xs: list[int]) -> int:
+    return xs.pop() % 4
+
+
+def deep(a: int) -> int:
+    return (((((((((((((((((((((((((a % 97) % 96) % 95) % 94) % 93) % 92) % 91) % 90) % 89) % 88)
+        % 87) % 86) % 85) % 84) % 83) % 82) % 81) % 80) % 79) % 78) % 77) % 76) % 75) % 74) % 73)  # fmt: skip
+
+
+def test_the_left_side_runs_twice_as_in_torch() -> None:
+    assert torch.jit.script(popped)([1, 2, 3]) == 2
+
+
+def test_nested_remainders_stay_small() -> None:
+    started = time.monotonic()
+    assert torch.jit.script(deep)(1000) == deep(1000)
+    assert time.monotonic() - started < 5
