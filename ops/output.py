@@ -52,7 +52,7 @@ def _too_few() -> OperatorError:
 
 def _specified(specifier: str, value: Any) -> str:
     if specifier == "s":
-        return _plain(value)
+        return format_for_print(value)
     if specifier in "di":
         return str(int_of(value) if isinstance(value, float) else int(value))
     if specifier in "eEfF":
@@ -63,11 +63,6 @@ def _specified(specifier: str, value: Any) -> str:
         f"The specifier %{specifier} is not supported in TorchScript format strings",
         headline=f"`%{specifier}` is not one of %s %d %i %f %F %e %E %c",
     )
-
-
-def _plain(value: Any) -> str:
-    """A value for `%s`, where floats look as in C++ streams."""
-    return f"{value:g}" if isinstance(value, float) else format_for_print(value)
 
 
 @operator("aten::percentFormat(str self, ...) -> str")

@@ -112,3 +112,8 @@ def test_print_writes_values_and_a_newline(capsys: pytest.CaptureFixture[str]) -
     run("prim::Print", "x", 1.0, [True])
     run("prim::Print")
     assert capsys.readouterr().out == "x 1. [True]\n\n"
+
+
+def test_percent_formats_floats_as_print_does() -> None:
+    forward = TABLE.operators("aten::percentFormat")[0].forward
+    assert forward("%s %s", 1e-9, 3.0) == "1.0000000000000001e-09 3."
