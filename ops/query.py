@@ -250,3 +250,34 @@ def tuple_index(tup: tuple[Any, ...], i: int) -> Any:
 @operator("aten::is_scripting() -> bool")
 def is_scripting() -> bool:
     return True
+
+
+_LISTED: Final = (
+    ("Long", ("int64",)),
+    ("Float", ("float32", "float64", "float16", "bfloat16")),
+    ("Bool", ("bool",)),
+    ("ComplexDouble", ("complex64", "complex128")),
+)
+"""What `tolist` may list as int, float, bool and complex: torch's word, and the dtypes."""
+
+
+@operator("prim::tolist(Tensor self, int dim, int element) -> Any")
+def to_list(self: Array, dim: int, element: int) -> Any:
+    """The elements as nested lists `dim` deep; for `dim` 0 the one element."""
+    word, names = _LISTED[element]
+    dtype = dtype_of(self)
+    if dtype.name not in names:
+        raise OperatorError(
+            "Output annotation element type and runtime tensor element type must match for "
+            f"tolist(): {word} vs {dtype.scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`tolist` was told to give other elements than those of {dtype.name}",
+        )
+    if self.ndim != dim:
+        raise OperatorError(
+            "Output annotation list dimension and runtime tensor dimension must match for tolist()",
+            code="shape-mismatch",
+            headline=f"`tolist` was told to nest lists {dim} deep, but the tensor has {self.ndim} "
+            f"dimension{'' if self.ndim == 1 else 's'}",
+        )
+    return self.tolist()

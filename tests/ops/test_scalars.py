@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,3 +118,13 @@ def test_print_writes_values_and_a_newline(capsys: pytest.CaptureFixture[str]) -
 def test_percent_formats_floats_as_print_does() -> None:
     forward = TABLE.operators("aten::percentFormat")[0].forward
     assert forward("%s %s", 1e-9, 3.0) == "1.0000000000000001e-09 3."
+
+
+def test_to_list_wants_the_dtype_and_depth_it_was_told() -> None:
+    forward = TABLE.operators("prim::tolist")[0].forward
+    assert forward(np.ones((2, 1), np.float32), 2, 1) == [[1.0], [1.0]]
+    assert forward(np.array(3), 0, 0) == 3
+    with pytest.raises(RuntimeError, match=r"element type must match for tolist.*Long vs Float"):
+        forward(np.ones(2, np.float32), 1, 0)
+    with pytest.raises(RuntimeError, match="dimension must match for tolist"):
+        forward(np.ones(2, np.float32), 2, 1)
