@@ -10,11 +10,7 @@ The inserted nodes' call stacks say through which calls they came.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..ops.table import TABLE
 from ..typecheck.functions import Function
-from ..typecheck.schema import Signature
 from ..typecheck.types import ClassType, FunctionType
 from .clone import clone_graph, insert_graph
 from .graph import Block, CallSite, Graph, Node, Value
@@ -23,7 +19,7 @@ from .passes.constant_propagation import propagate_constants
 from .passes.context import PassContext
 from .passes.peephole import peephole
 
-__all__ = ["call_path", "callee", "inline", "inlined", "module_path"]
+__all__ = ["call_path", "callee", "inline", "module_path"]
 
 
 def inline(graph: Graph, name: str, context: PassContext) -> Graph:
@@ -35,15 +31,6 @@ def inline(graph: Graph, name: str, context: PassContext) -> Graph:
     copy = clone_graph(graph)
     _Inlining(context).block(copy.block, name)
     return copy
-
-
-def inlined(graph: Graph, name: str = "") -> Graph:
-    """`inline`, with rushlight's own operators."""
-    return inline(graph, name, PassContext(TABLE, _evaluate))
-
-
-def _evaluate(signature: Signature, values: Sequence[object]) -> object:
-    return TABLE.of(signature).forward(*values)
 
 
 def callee(node: Node) -> Function | None:

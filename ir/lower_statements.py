@@ -130,7 +130,7 @@ class StatementLowering(LoopLowering):
             for name in sorted(written):
                 if name in frame.written or self.is_defined(name):
                     # torch looks whether the other branch knows it: see `_look`
-                    self.load(name, frame.written.get(name) or self.type_of_variable(name))
+                    self.load(name, self._type_in(frame, name))
         for name in sorted({*one.written, *other.written}):
             if not self._is_joined(name, (one, other), leaving):
                 continue
@@ -145,12 +145,16 @@ class StatementLowering(LoopLowering):
                 self.load(name, self.type_of_variable(name))
             here.written[name] = type
 
+    def _type_in(self, frame: Frame, name: str) -> Type:
+        """The type of a variable in a branch: what the branch wrote, else what it found."""
+        return frame.written.get(name) or self.type_of_variable(name)
+
     def _look(self, frame: Frame, name: str) -> Type:
         """The type of a variable at the end of a branch.
 
         torch reads the variable to learn it: nothing uses the read, but it moves the names on.
         """
-        type = frame.written.get(name) or self.type_of_variable(name)
+        type = self._type_in(frame, name)
         with self.graph.inserting_before(frame.block.ret):
             self.load(name, type)
         return type

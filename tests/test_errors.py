@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import linecache
-import sys
 import traceback
-import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 
 import rushlight
 from rushlight.frontend.render import render_concise
+from tools.programs import run_file
 
 FOLDER = Path(__file__).parent / "errors"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -28,13 +26,7 @@ def _stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def failure(name: str) -> Exception:
     """The exception of a program's `run()`."""
-    path = Path(f"{name}.py")
-    text = path.read_text(encoding="utf-8")
-    module = types.ModuleType(name)
-    module.__file__ = path.name
-    sys.modules[name] = module
-    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-    exec(compile(text, path.name, "exec", dont_inherit=True), module.__dict__)
+    module = run_file(Path(f"{name}.py"))
     with pytest.raises(Exception) as caught:  # noqa: PT011 - which one is what is tested
         module.run()
     return caught.value

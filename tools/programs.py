@@ -23,7 +23,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Program", "call", "capture", "encode", "load", "normalized", "same"]
+__all__ = [
+    "Program",
+    "call",
+    "capture",
+    "encode",
+    "load",
+    "normalized",
+    "run_file",
+    "same",
+]
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,17 @@ class Program:
     inputs: Callable[[], list[tuple[Any, ...]]]
 
 
+def run_file(path: Path) -> types.ModuleType:
+    """Run a file of the working directory as a module, its source known by the bare file name."""
+    text = path.read_text(encoding="utf-8")
+    module = types.ModuleType(path.stem)
+    module.__file__ = path.name
+    sys.modules[path.stem] = module
+    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
+    exec(compile(text, path.name, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
 def load(folder: Path) -> Iterator[Program]:
     """The programs of every file in a folder, by file name.
 
@@ -44,12 +64,7 @@ def load(folder: Path) -> Iterator[Program]:
     """
     os.chdir(folder)
     for path in sorted(Path().glob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        module = types.ModuleType(path.stem)
-        module.__file__ = path.name
-        sys.modules[path.stem] = module
-        linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-        exec(compile(text, path.name, "exec", dont_inherit=True), module.__dict__)
+        module = run_file(path)
         for name, make in module.PROGRAMS.items():
             yield Program(name, path.name, make, module.INPUTS[name])
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import sys
-import types
 import warnings
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 import torch
+from programs import run_file
 
 sys.modules["rushlight"] = torch
 warnings.simplefilter("ignore")
@@ -23,11 +25,7 @@ warnings.simplefilter("ignore")
 def main() -> None:
     os.chdir(sys.argv[1])
     for path in sorted(Path().glob("*.py")):
-        module = types.ModuleType(path.stem)
-        module.__file__ = path.name
-        sys.modules[path.stem] = module
-        code = compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True)
-        exec(code, module.__dict__)
+        module = run_file(path)
         try:
             module.run()
         except Exception as error:

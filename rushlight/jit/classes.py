@@ -16,7 +16,7 @@ from ..interpreter.objects import python_classes
 from ..interpreter.run import evaluate
 from ..interpreter.values import to_machine
 from ..ir.define import define_function
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from ..ops.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.functions import Function

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
 from ..interpreter.objects import python_classes
-from ..nn.module import Module
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
+from ..nn.modules.module import Module
 from ..ops.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
 from ..typecheck.types import NONE, ClassType, InterfaceType, Type

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..frontend.from_text import function_trees
-from ..nn.module import Module
 from ..nn.modules.container import ModuleDict, ModuleList, Sequential
+from ..nn.modules.module import Module
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning, OverloadedFunction
 from ..typecheck.types import ClassType

@@ -13,7 +13,7 @@ from ..frontend.exceptions import trimmed
 from ..interpreter.objects import ScriptObject, module_handles
 from ..interpreter.values import from_machine, to_machine
 from ..ir.graph import Graph
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..serialization.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName

@@ -17,7 +17,7 @@ from typing import Any
 from ..frontend.source import Span
 from ..interpreter.objects import python_classes
 from ..nn.flag_dispatch import FlagDispatch
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.packets import Namespace as OperatorNamespace
 from ..ops.packets import Packet as OperatorPacket

@@ -14,7 +14,7 @@ from ..interpreter.inward import inward
 from ..interpreter.objects import ScriptObject
 from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import to_machine
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..typecheck.types import DictType, ListType
 from . import decorators
