@@ -17,6 +17,7 @@ import math
 import os
 import re
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -71,23 +72,25 @@ def load(folder: Path) -> Iterator[Program]:
 
 @contextlib.contextmanager
 def capture() -> Iterator[Callable[[], str]]:
-    """Collect what is written to standard output, by Python or by C++; call the result for it."""
+    """Collect what is written to standard output, by Python or by C++; call the result for it.
+
+    A file takes it, not a pipe: a pipe that nobody empties stops the writer when it is full.
+    """
     sys.stdout.flush()
     saved = os.dup(1)
-    read, write = os.pipe()
-    os.dup2(write, 1)
-    os.close(write)
     text: list[str] = []
-    python_side = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), write_through=True)
-    try:
-        with contextlib.redirect_stdout(python_side):
-            yield lambda: "".join(text)
-    finally:
-        python_side.flush()
-        os.dup2(saved, 1)
-        os.close(saved)
-        with os.fdopen(read, encoding="utf-8") as pipe:
-            text.append(pipe.read())
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), 1)
+        python_side = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), write_through=True)
+        try:
+            with contextlib.redirect_stdout(python_side):
+                yield lambda: "".join(text)
+        finally:
+            python_side.flush()
+            os.dup2(saved, 1)
+            os.close(saved)
+            written.seek(0)
+            text.append(written.read().decode())
 
 
 def call(target: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
