@@ -29,7 +29,7 @@ class Hunk:
 
 
 def hunks(edits: Iterable[Edit]) -> list[Hunk]:
-    """The changed lines, one hunk for every edit; edits that share a line share a hunk."""
+    """The changed lines; edits on one line or on neighbouring lines share a hunk."""
     result: list[Hunk] = []
     group: list[Edit] = []
     for edit in sorted(edits, key=_place):
@@ -49,7 +49,7 @@ def _place(edit: Edit) -> tuple[str, int, int]:
 
 def _touch(one: Edit, other: Edit) -> bool:
     a, b = one.span, other.span
-    return a.source is b.source and a.end_line >= b.whole.line
+    return a.source is b.source and a.end_line + 1 >= b.whole.line
 
 
 def _hunk(edits: list[Edit]) -> Hunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help
+from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.near_miss import near_misses
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
@@ -269,12 +269,20 @@ class Attributes(Operators):
         else:
             hint = reason or "Did you forget to initialize an attribute in __init__()?"
             torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
+        label = "no such attribute"
+        if reason:
+            label = "not kept in the compiled module"
+        elif cls.is_module:
+            label = "no such attribute, parameter, buffer, submodule or method"
+        place = cls.place(name) if reason else cls.place(close[0]) if close else None
+        text = "set here" if reason else f"`{close[0]}` is set here" if close else ""
         self.report(
             "attribute-not-converted" if reason else "missing-attribute",
             f"`{cls.name}` has no attribute `{name}`",
             access.span,
-            "not kept in the compiled module" if reason else "no such attribute",
+            label,
             torch=torch,
+            secondary=(Label(place.target, text),) if place is not None else (),
             notes=(reason.strip(" ()"),) if reason else (),
             helps=() if reason else helps,
         )

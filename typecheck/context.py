@@ -13,7 +13,8 @@ from . import typed
 from .annotations import AnnotationReader
 from .environment import Frame, Variable
 from .functions import Function
-from .names import Constant, FunctionName, Resolver
+from .globals import global_helps, global_labels, global_notes
+from .names import Constant, FunctionName, Resolver, Unusable
 from .schema import OperatorTable
 from .sugar import Sugar, describe
 from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
@@ -191,11 +192,17 @@ class Context:
             return typed.Literal(span, sugar.type, sugar.value)
         if isinstance(sugar, FunctionName):
             return typed.Literal(span, FunctionType(sugar.function), sugar.function)
-        from_unusable = getattr(sugar, "torch_message", None)
-        if isinstance(from_unusable, str):
-            message = getattr(sugar, "message", "") or f"`{span.text}` cannot be used here"
-            code = str(getattr(sugar, "code", "global-value"))
-            self.report(code, message, span, "used here", torch=from_unusable)
+        if isinstance(sugar, Unusable):
+            self.report(
+                sugar.code,
+                sugar.message or f"`{span.text}` cannot be used here",
+                span,
+                "used here",
+                torch=sugar.torch_message,
+                secondary=global_labels(sugar),
+                notes=global_notes(sugar),
+                helps=global_helps(sugar, span, self.tree),
+            )
             return self.unknown(span)
         word = describe(sugar)
         self.report(

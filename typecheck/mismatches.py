@@ -18,7 +18,7 @@ from .matching import ACTUAL, Given, Mismatch
 from .relations import can_be_none, is_subtype
 from .schema import Argument
 from .signature_text import python_signature, torch_signature
-from .types import ANY, FLOAT, INT, TENSOR, ListType, OptionalType, Type, UnionType
+from .types import ANY, FLOAT, INT, TENSOR, ClassType, ListType, OptionalType, Type, UnionType
 from .variables import has_variables
 
 __all__ = ["Mismatches"]
@@ -350,13 +350,27 @@ class Mismatches(Context):
     # ------------------------------------------------------------------------------ reasons
 
     def origin(self, given: typed.Expr) -> list[Label]:
-        """Where the type of a variable comes from."""
+        """Where the type of a variable or an attribute comes from."""
+        if isinstance(given, typed.GetAttribute):
+            return self._attribute_origin(given)
         if not isinstance(given, typed.Local):
             return []
         variable = self.frame.find(given.name)
         if variable is None or variable.span is None or variable.type is None:
             return []
         return [Label(variable.span.whole, origin_text(variable))]
+
+    @staticmethod
+    def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
+        owner = given.object.type
+        place = owner.place(given.name) if isinstance(owner, ClassType) else None
+        if place is None:
+            return []
+        type = f"`{given.type.python}`"
+        if place.annotation is not None:
+            head = Span(place.statement.source, place.statement.start, place.annotation.end)
+            return [Label(head, f"declared {type}")]
+        return [Label(place.statement, f"{type}, because of this value")]
 
 
 def origin_text(variable: Variable) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..frontend.places import Place
 from ..frontend.source import Span
 from .functions import Function, PythonFunction
 from .types import Type
@@ -108,11 +109,16 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A name that exists but cannot be used in script, and torch's reason."""
+    """A name that exists but cannot be used in script, and torch's reason.
+
+    `value` is what a global holds, `place` where its file says so.
+    """
 
     torch_message: str
     code: str = "global-value"
     message: str = ""
+    value: object = None
+    place: Place | None = None
 
 
 class Namespace(Protocol):

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from ..frontend.places import Place
+    from ..frontend.source import Span
     from .functions import Function
     from .names import Meaning
 
@@ -284,7 +286,8 @@ class ClassType(Type):
     `container` is the kind of container a live module is (`ModuleList`, ...), `is_live` says that
     the class was made from a live module: modules are then no first-class values of programs.
     `others` finds what else an attribute stands for (functions, calls of Python);
-    hooks run around `forward` when the module is called.
+    hooks run around `forward` when the module is called.  `places` says, for an error, where the
+    Python class sets an attribute, and `bases` which base class is not looked at.
     """
 
     qualified_name: str
@@ -301,6 +304,8 @@ class ClassType(Type):
     others: list[Callable[[str], Meaning | None]] = field(default_factory=list)
     forward_pre_hooks: list[Function] = field(default_factory=list)
     forward_hooks: list[Function] = field(default_factory=list)
+    places: list[Callable[[str], Place | None]] = field(default_factory=list)
+    bases: list[Callable[[], Span | None]] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -328,6 +333,11 @@ class ClassType(Type):
             if found is not None:
                 return found
         return None
+
+    def place(self, name: str) -> Place | None:
+        """Where the Python class, if there is one, declares an attribute or sets it first."""
+        found = (find(name) for find in self.places)
+        return next((place for place in found if place is not None), None)
 
     def __deepcopy__(self, memo: object) -> ClassType:
         return self

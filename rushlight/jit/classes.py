@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from ..frontend import tree
 from ..frontend.from_python import class_tree
+from ..frontend.places import attribute_place, base_place
 from ..interpreter.inference import class_types, type_of_value
 from ..interpreter.objects import python_classes
 from ..interpreter.run import evaluate
@@ -98,6 +99,8 @@ def script_class(cls: type, scope: Scope) -> ClassType:
             "'object'."
         )
     made = ClassType(mangled(qualified_name(cls)))
+    made.places.append(lambda name: attribute_place(cls, name))
+    made.bases.append(lambda: base_place(cls))
     _known[cls] = made
     python_classes[made] = cls
     with compiling() as collector:

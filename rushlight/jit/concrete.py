@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
+from ..frontend.places import attribute_place
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
 from ..interpreter.objects import python_classes
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
@@ -97,6 +98,7 @@ def _make(module: Module, facts: Facts) -> ClassType:
     cls.missing.update(facts.missing)
     cls.finder.append(lambda name: _find_method(cls, module, name))
     cls.others.append(lambda name: find_other(cls, type(module), facts.functions, name))
+    cls.places.append(lambda name: attribute_place(type(module), name))
     add_properties(cls, type(module))
     for hooks, found in zip((cls.forward_pre_hooks, cls.forward_hooks), facts.hooks, strict=True):
         hooks.extend(method_function(cls, hook.__name__, hook) for hook in found)

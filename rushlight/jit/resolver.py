@@ -11,9 +11,10 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..frontend.places import global_place
 from ..frontend.source import Span
 from ..interpreter.objects import python_classes
 from ..nn.flag_dispatch import FlagDispatch
@@ -87,8 +88,16 @@ class LiveResolver:
         """See `typecheck.names.Resolver`."""
         for environment in self._environments():
             if name in environment:
-                return meaning_of(environment[name], name, self.compile, constant=False)
+                found = meaning_of(environment[name], name, self.compile, constant=False)
+                return self._placed(found, name, environment[name])
         return None
+
+    def _placed(self, found: Meaning, name: str, value: object) -> Meaning:
+        """What cannot be used, with the line of the file that makes it."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        if not isinstance(found, Unusable) or code is None:
+            return found
+        return replace(found, value=value, place=global_place(code.co_filename, name))
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
@@ -297,6 +306,5 @@ def _unusable(value: Any, name: str) -> Unusable:
         "global variable? If so, please consider passing it in as an argument or use a local "
         "variable instead."
     )
-    return Unusable(
-        message, message=f"`{name}` is a global of type `{kind}`, which script cannot read"
-    )
+    shown = f"`{name}` is a module-level variable, whose value scripted code cannot read"
+    return Unusable(message, message=shown)

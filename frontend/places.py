@@ -1,0 +1,124 @@
+"""Where a Python file says what a name is: the lines that diagnostics point back to.
+
+Files are read only when there is an error to explain; what cannot be read has no place.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+
+from .from_ast import parse
+from .positions import Positions
+from .source import Source, Span
+
+__all__ = ["Place", "attribute_place", "base_place", "global_place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The statement that gives a name its meaning.
+
+    `value` is what is assigned, None for a declaration alone; `annotation` the declared type;
+    `holder` the name of the class whose body or `__init__` it stands in, "" for a global.
+    """
+
+    statement: Span
+    target: Span
+    value: Span | None = None
+    annotation: Span | None = None
+    holder: str = ""
+
+
+def global_place(filename: str, name: str) -> Place | None:
+    """The last assignment of a global at the top of a file."""
+    text = "".join(linecache.getlines(filename))
+    if not text:
+        return None
+    source = Source(text, filename)
+    try:
+        body = parse(text).body
+    except SyntaxError:
+        return None
+    found = [p for node in body for p in _assigned(node, Positions(source), name, "")]
+    return found[-1] if found else None
+
+
+def attribute_place(cls: type, name: str) -> Place | None:
+    """Where an attribute is declared in a class body, or first set in its `__init__`; in the class
+    itself or the nearest base."""
+    for base in cls.__mro__[:-1]:
+        found = _in_class(base, name)
+        if found is not None:
+            return found
+    return None
+
+
+def base_place(cls: type) -> Span | None:
+    """The first base class as the class statement writes it."""
+    read = _class_source(cls)
+    if read is None or not read[0].bases:
+        return None
+    node, positions = read
+    base = node.bases[0]
+    return Span(positions.source, positions.start(base), positions.end(base))
+
+
+def _in_class(cls: type, name: str) -> Place | None:
+    read = _class_source(cls)
+    if read is None:
+        return None
+    node, positions = read
+    for statement in node.body:
+        for place in _assigned(statement, positions, name, cls.__name__):
+            return place
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+            for inner in ast.walk(statement):
+                for place in _assigned(inner, positions, f"self.{name}", cls.__name__):
+                    return place
+    return None
+
+
+def _class_source(cls: type) -> tuple[ast.ClassDef, Positions] | None:
+    try:
+        filename = inspect.getsourcefile(cls)
+        lines, first = inspect.getsourcelines(cls)
+        text = "".join(lines)
+        node = parse(dedent(text)).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return None
+    if not isinstance(node, ast.ClassDef):
+        return None
+    source = Source(text, filename, max(first, 1), cls.__name__)
+    indent = len(text) - len(text.lstrip(" \t"))
+    return node, Positions(source, indent=indent)
+
+
+def _assigned(node: ast.AST, positions: Positions, name: str, holder: str) -> Iterator[Place]:
+    """The place, if a statement assigns or declares `name`."""
+    targets: list[ast.expr] = []
+    annotation: ast.expr | None = None
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets, annotation = [node.target], node.annotation
+    for target in targets:
+        if ast.unparse(target) != name:
+            continue
+        assert isinstance(node, ast.Assign | ast.AnnAssign)
+        yield Place(
+            _span(positions, node),
+            _span(positions, target),
+            _span(positions, node.value) if node.value is not None else None,
+            _span(positions, annotation) if annotation is not None else None,
+            holder,
+        )
+
+
+def _span(positions: Positions, node: ast.expr | ast.stmt) -> Span:
+    return Span(positions.source, positions.start(node), positions.end(node))
