@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..ops.dtype import Device
+from ..ops.dtype import DTYPES, Device
+from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     BOOL,
@@ -19,7 +20,7 @@ from ..typecheck.types import (
     TupleType,
     Type,
 )
-from .text import TENSOR_CLASSES, unescape
+from .text import SCALARS, TENSOR_CLASSES, unescape
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -28,7 +29,12 @@ __all__ = ["LiteralReader"]
 
 
 class LiteralReader:
-    """Makes values of syntax trees; the type of a constant says what a number or string means."""
+    """Makes values of syntax trees; the type of a constant says what a number or string means.
+
+    With `placeholders` a tensor that was too large to be printed becomes one of zeros.
+    """
+
+    placeholders = False
 
     def read(self, tree: Tree[Token], type: Type | None = None) -> object:
         """The value of a literal.
@@ -53,10 +59,12 @@ class LiteralReader:
                 return [] if parts[1].data == "list" else {}
             case "tensor":
                 number = _number(str(parts[0]), None)
-                return np.array(number, np.float32 if isinstance(number, float) else np.int64)
+                return _one_element(number, type)
             case "table":
                 return _table(str(parts[0]))
             case "large":
+                if self.placeholders and isinstance(type, RefinedTensor):
+                    return _zeros(type)
                 raise ValueError("a tensor that was too large to be printed cannot be read")
         return self.container(tree, type)
 
@@ -79,6 +87,20 @@ def _number(text: str, type: Type | None) -> object:
     if type != FLOAT and re.fullmatch(r"-?\d+", text):
         return int(text)
     return float(text)
+
+
+def _one_element(number: object, type: Type | None) -> object:
+    if isinstance(type, RefinedTensor) and type.scalar is not None:
+        array = _zeros(type)
+        array[...] = number
+        return array
+    return np.array(number, np.float32 if isinstance(number, float) else np.int64)
+
+
+def _zeros(type: RefinedTensor) -> np.ndarray:
+    """A tensor of the form that its type tells; sizes that are not known are 1."""
+    sizes = [1 if size is None else size for size in type.sizes or ()]
+    return np.zeros(sizes, DTYPES[SCALARS[type.scalar or "Float"]].numpy)
 
 
 def _complex(text: str) -> complex:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..typecheck.functions import Function
+from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (
     INT,
     SIMPLE_TYPES,
-    TENSOR,
     ClassType,
     DictType,
     EnumType,
@@ -23,6 +23,7 @@ from ..typecheck.types import (
     UnionType,
 )
 from .parse_literals import LiteralReader
+from .text import SCALARS
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -73,12 +74,36 @@ class TypeReader:
                 name = str(parts[0])
                 return self.known.setdefault(name, ClassType(name))
             case "tensor_type":
-                return TENSOR
+                return _tensor(str(parts[0]), parts[1:])
         return self.simple(str(parts[0]))
 
     def simple(self, name: str) -> Type:
         if name == "Function":
             return FunctionType(Function(""))
+        if name.endswith("Tensor") and name[: -len("Tensor")] in SCALARS:
+            return RefinedTensor(scalar=name[: -len("Tensor")])
         if name in SIMPLE_TYPES:
             return SIMPLE_TYPES[name]
         return self.known.setdefault(name, ClassType(name))
+
+
+def _tensor(name: str, facts: Sequence[Tree[Token]]) -> Type:
+    """`Float(2, *, strides=[3, 1], requires_grad=0, device=cpu)`."""
+    sizes: list[int | None] = []
+    notes: dict[str, list[str]] = {}
+    for fact in facts:
+        words = [str(token) for token in fact.children]
+        if fact.data == "size":
+            sizes.append(None if words[0] == "*" else int(words[0]))
+        else:
+            notes[words[0]] = words[1:]
+    strides = notes.get("strides")
+    gradient = notes.get("requires_grad")
+    device = notes.get("device")
+    return RefinedTensor(
+        scalar=None if name == "Tensor" else name.removesuffix("Tensor"),
+        sizes=None if name.endswith("Tensor") and not sizes else tuple(sizes),
+        strides=None if strides is None else tuple(map(int, strides)),
+        requires_grad=None if gradient is None else gradient[0] != "0",
+        device=None if device is None else ":".join(device),
+    )

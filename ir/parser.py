@@ -1,7 +1,6 @@
 """Graph text read back.
 
-`str(parse_ir(text))` is the text again, except where the text says more than graphs do: sizes and
-strides of tensors become plain `Tensor`, and tensors too large to be printed cannot be read.
+`str(parse_ir(text))` is the text again.  Tensors that are too large to be printed cannot be read.
 """
 
 from __future__ import annotations
@@ -57,12 +56,16 @@ def parse_ir(
     table: OperatorTable | None = None,
     types: Mapping[str, Type] | None = None,
     functions: Mapping[str, Function] | None = None,
+    renumber: bool = False,
+    placeholders: bool = False,
 ) -> Graph:
     """Read a graph.
 
     `table` gives operators their signatures, `types` the classes and enumerations by qualified
     name, `functions` the functions by the name that constants spell.  What is not given is made
-    up: an empty class, a function without a body, no signature.
+    up: an empty class, a function without a body, no signature.  With `renumber` only inputs keep
+    their names and all values get new numbers; with `placeholders` a tensor too large to be printed
+    becomes one of zeros, in the form that its type tells.
 
     Raises:
         GraphSyntaxError: the text is not a graph, a value is used before it is defined or defined
@@ -76,6 +79,7 @@ def parse_ir(
         line, column = max(error.line, 1), max(error.column, 1)
         raise GraphSyntaxError("unexpected text in graph", line, column) from None
     reader = _Reader(text, table, TypeReader(types or {}), functions or {})
+    reader.renumber, reader.literals.placeholders = renumber, placeholders
     main, *tasks = tree.children
     for task in reversed(tasks):
         name, body = cast("Tree[Token]", task).children
@@ -95,6 +99,7 @@ class _Reader:
         self.table = table
         self.types = types
         self.literals = LiteralReader()
+        self.renumber = False
         self.functions = dict(functions)
         self.tasks: dict[str, Graph] = {}
         self.values: dict[str, Value] = {}
@@ -103,7 +108,10 @@ class _Reader:
         graph = Graph()
         self.values = {}
         self.fill(graph.block, tree.children)
-        _keep_numbers(graph, self.values)
+        if self.renumber:
+            _keep_input_names(self.values)
+        else:
+            _keep_numbers(graph, self.values)
         return graph
 
     def fill(self, block: Block, children: Sequence[Any]) -> None:
@@ -189,6 +197,12 @@ def _keep_numbers(graph: Graph, values: Mapping[str, Value]) -> None:
             value.id = highest
             value.name = name
     graph._last_id = highest
+
+
+def _keep_input_names(values: Mapping[str, Value]) -> None:
+    for name, value in values.items():
+        if value.node.kind == "prim::Param" and not name.isdigit():
+            value.name = name
 
 
 # --------------------------------------------------------------------------------- signatures

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..ops.random import Generator
+from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     DictType,
@@ -19,7 +20,15 @@ from ..typecheck.types import (
     Type,
 )
 
-__all__ = ["TENSOR_CLASSES", "constant_text", "escape", "float_text", "type_text", "unescape"]
+__all__ = [
+    "SCALARS",
+    "TENSOR_CLASSES",
+    "constant_text",
+    "escape",
+    "float_text",
+    "type_text",
+    "unescape",
+]
 
 _ESCAPES = {
     "\\": "\\\\",
@@ -40,6 +49,8 @@ _SHOWN_ELEMENTS = 10
 def type_text(type: Type) -> str:
     """A type as graphs spell it: `Future[int]` where schemas say `Future(int)`."""
     match type:
+        case RefinedTensor():
+            return type.graph_text
         case FutureType(element, kind):
             return f"{kind}[{type_text(element)}]"
         case ListType(element):
@@ -189,6 +200,14 @@ TENSOR_CLASSES = {
     "uint8": "CPUByteType",
     "bool": "CPUBoolType",
 }
+
+
+SCALARS = {
+    **{cls[len("CPU") : -len("Type")]: name for name, cls in TENSOR_CLASSES.items()},
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
+}
+"""Element types as tensor types spell them, and NumPy's names of them."""
 
 
 def _sizes(array: np.ndarray) -> str:
