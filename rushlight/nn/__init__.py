@@ -1,37 +1,10 @@
-"""`torch.nn`: modules, the layers there are so far, and functions."""
+"""`torch.nn`: modules, layers, and functions."""
 
 from __future__ import annotations
 
-from . import functional, init
-from .modules import (
-    Identity,
-    Linear,
-    Module,
-    ModuleDict,
-    ModuleList,
-    ParameterList,
-    ReLU,
-    Sequential,
-    Sigmoid,
-    Softmax,
-    Tanh,
-)
+from . import functional, init, modules
+from .modules import *  # noqa: F403
 from .parameter import Buffer, Parameter
 
-__all__ = [
-    "Buffer",
-    "Identity",
-    "Linear",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "Parameter",
-    "ParameterList",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Softmax",
-    "Tanh",
-    "functional",
-    "init",
-]
+__all__ = ["Buffer", "Parameter", "functional", "init"]
+__all__ += modules.__all__

@@ -17,6 +17,7 @@ __all__ = [
     "list_with_default",
     "pair",
     "pair_of_floats",
+    "reversed_twice",
     "single",
     "triple",
     "triple_of_floats",
@@ -101,6 +102,11 @@ def list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     last = defaults[len(defaults) - len(out_size) :]
     return [v if v is not None else d for v, d in zip(out_size, last, strict=True)]
+
+
+def reversed_twice(x: Iterable[int]) -> tuple[int, ...]:
+    """The elements from the last to the first, each two times: what `pad` wants of `padding`."""
+    return tuple(value for value in reversed(list(x)) for _ in range(2))
 
 
 @in_script("annotate")

@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from .activation import ReLU, Sigmoid, Softmax, Tanh
-from .container import ModuleDict, ModuleList, ParameterList, Sequential
-from .linear import Identity, Linear
-from .module import Module
+from . import (
+    activation,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    module,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    upsampling,
+)
+from .activation import *  # noqa: F403
+from .batchnorm import *  # noqa: F403
+from .channelshuffle import *  # noqa: F403
+from .container import *  # noqa: F403
+from .conv import *  # noqa: F403
+from .flatten import *  # noqa: F403
+from .fold import *  # noqa: F403
+from .instancenorm import *  # noqa: F403
+from .linear import *  # noqa: F403
+from .module import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .pixelshuffle import *  # noqa: F403
+from .pooling import *  # noqa: F403
+from .upsampling import *  # noqa: F403
 
-__all__ = [
-    "Identity",
-    "Linear",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "ParameterList",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Softmax",
-    "Tanh",
-]
+__all__: list[str] = []
+__all__ += activation.__all__
+__all__ += batchnorm.__all__
+__all__ += channelshuffle.__all__
+__all__ += container.__all__
+__all__ += conv.__all__
+__all__ += flatten.__all__
+__all__ += fold.__all__
+__all__ += instancenorm.__all__
+__all__ += linear.__all__
+__all__ += module.__all__
+__all__ += normalization.__all__
+__all__ += padding.__all__
+__all__ += pixelshuffle.__all__
+__all__ += pooling.__all__
+__all__ += upsampling.__all__
