@@ -7,7 +7,7 @@ there are any, and for an LSTM with projections the matrix that makes the hidden
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,30 @@ from .pointwise import as_array
 from .random_ops import dropout as drop
 from .table import operator
 
-__all__: list[str] = []
+__all__ = ["Options", "Weights", "over_input", "over_packed", "steps"]
 
 State = tuple[Array, ...]
 """The hidden state; of an LSTM also the cell state."""
 
 
 class Weights(NamedTuple):
-    """The weights of one layer in one direction."""
+    """The weights of one layer in one direction.
 
-    w_ih: Array
-    w_hh: Array
+    Where `w_ih` and `w_hh` are no arrays, they are functions that multiply and add the bias.
+    """
+
+    w_ih: Any
+    w_hh: Any
     b_ih: Array | None
     b_hh: Array | None
     w_hr: Array | None
+
+
+def _gates(input: Array, weight: Any, bias: Array | None) -> Array:
+    if isinstance(weight, np.ndarray):
+        return linear(input, weight, bias)
+    made: Array = weight(input)
+    return made
 
 
 Step = Callable[[Array, State, Weights], State]
@@ -40,16 +50,16 @@ Step = Callable[[Array, State, Weights], State]
 
 
 def _tanh_step(gates: Array, state: State, weights: Weights) -> State:
-    return (as_array(np.tanh(gates + linear(state[0], weights.w_hh, weights.b_hh))),)
+    return (as_array(np.tanh(gates + _gates(state[0], weights.w_hh, weights.b_hh))),)
 
 
 def _relu_step(gates: Array, state: State, weights: Weights) -> State:
-    return (as_array(np.maximum(gates + linear(state[0], weights.w_hh, weights.b_hh), 0)),)
+    return (as_array(np.maximum(gates + _gates(state[0], weights.w_hh, weights.b_hh), 0)),)
 
 
 def _lstm_step(gates: Array, state: State, weights: Weights) -> State:
     hidden, cell = state
-    gates = as_array(gates + linear(hidden, weights.w_hh, weights.b_hh))
+    gates = as_array(gates + _gates(hidden, weights.w_hh, weights.b_hh))
     enter, forget, new, leave = np.split(gates, 4, -1)
     cell = as_array(sigmoid(forget) * cell + sigmoid(enter) * np.tanh(new))
     hidden = as_array(sigmoid(leave) * np.tanh(cell))
@@ -61,11 +71,19 @@ def _lstm_step(gates: Array, state: State, weights: Weights) -> State:
 def _gru_step(gates: Array, state: State, weights: Weights) -> State:
     hidden = state[0]
     reset_i, update_i, new_i = np.split(gates, 3, -1)
-    reset_h, update_h, new_h = np.split(linear(hidden, weights.w_hh, weights.b_hh), 3, -1)
+    reset_h, update_h, new_h = np.split(_gates(hidden, weights.w_hh, weights.b_hh), 3, -1)
     reset, update = sigmoid(as_array(reset_i + reset_h)), sigmoid(as_array(update_i + update_h))
     new = np.tanh(new_i + reset * new_h)
     return (as_array(new + update * (hidden - new)),)
 
+
+steps: Final[dict[str, Step]] = {
+    "rnn_tanh": _tanh_step,
+    "rnn_relu": _relu_step,
+    "lstm": _lstm_step,
+    "gru": _gru_step,
+}
+"""The step of each kind of network."""
 
 # --------------------------------------------------------------------------- through time
 
@@ -74,7 +92,7 @@ def _run(
     step: Step, input: Array, state: State, weights: Weights, reverse: bool
 ) -> tuple[Array, State]:
     """One layer in one direction over input [T, B, F]: the hidden states and the last state."""
-    gates = linear(input, weights.w_ih, weights.b_ih)
+    gates = _gates(input, weights.w_ih, weights.b_ih)
     times = range(len(gates))
     outputs: list[Array] = []
     for time in reversed(times) if reverse else times:
@@ -94,7 +112,7 @@ def _run_packed(
     reverse: bool,
 ) -> tuple[Array, State]:
     """The same over packed data; the last state of each sequence is the one at its own end."""
-    gates = linear(data, weights.w_ih, weights.b_ih)
+    gates = _gates(data, weights.w_ih, weights.b_ih)
     ends = np.cumsum(sizes).tolist()
     last = tuple(part.copy() for part in state)
     outputs: list[Array] = []
@@ -111,7 +129,9 @@ def _run_packed(
     return np.concatenate(outputs), last
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
+    """What a layer is told besides its weights."""
+
     layers: int
     dropout: float
     train: bool
@@ -135,7 +155,7 @@ def _layers(
     data: Array,
     states: Sequence[Array],
     groups: list[Weights],
-    options: _Options,
+    options: Options,
 ) -> tuple[Array, ...]:
     """All layers: the output of the last one and the final states of all."""
     directions = 2 if options.bidirectional else 1
@@ -156,14 +176,15 @@ def _layers(
     return (data, *(np.stack(parts) for parts in zip(*finals, strict=True)))
 
 
-def _of_input(
+def over_input(
     step: Step,
     input: Array,
     states: Sequence[Array],
     groups: list[Weights],
-    options: _Options,
+    options: Options,
     batch_first: bool,
 ) -> tuple[Array, ...]:
+    """A network over input [T, B, F], or [B, T, F]: the outputs and the final states."""
     for weights in groups:
         _check_cell(step, states[0].shape[-1], weights)
     data = np.swapaxes(input, 0, 1) if batch_first else input
@@ -173,14 +194,15 @@ def _of_input(
     return (np.swapaxes(output, 0, 1) if batch_first else output, *rest)
 
 
-def _of_packed(
+def over_packed(
     step: Step,
     data: Array,
     batch_sizes: Array,
     states: Sequence[Array],
     groups: list[Weights],
-    options: _Options,
+    options: Options,
 ) -> tuple[Array, ...]:
+    """The same over packed data."""
     sizes = batch_sizes.tolist()
 
     def run(data: Array, state: State, weights: Weights, reverse: bool) -> tuple[Array, State]:
@@ -191,6 +213,8 @@ def _of_packed(
 
 def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
     """A GRU's gates are cut in three: other sizes would be cut wrongly."""
+    if not isinstance(weights.w_ih, np.ndarray):
+        return
     if step is _gru_step and weights.w_ih.shape[0] != 3 * hidden:
         raise OperatorError(
             f"weight_ih first dim must be 3 * hidden_size = {3 * hidden}, but got "
@@ -222,8 +246,8 @@ def _declare(name: str, step: Step) -> None:
         bidirectional: bool,
         batch_first: bool,
     ) -> tuple[Array, ...]:
-        options = _Options(num_layers, dropout, train, bidirectional)
-        return _of_input(
+        options = Options(num_layers, dropout, train, bidirectional)
+        return over_input(
             step, input, [hx], _grouped(params, has_biases, False), options, batch_first
         )
 
@@ -238,9 +262,9 @@ def _declare(name: str, step: Step) -> None:
         train: bool,
         bidirectional: bool,
     ) -> tuple[Array, ...]:
-        options = _Options(num_layers, dropout, train, bidirectional)
+        options = Options(num_layers, dropout, train, bidirectional)
         groups = _grouped(params, has_biases, False)
-        return _of_packed(step, data, batch_sizes, [hx], groups, options)
+        return over_packed(step, data, batch_sizes, [hx], groups, options)
 
     def cell(
         input: Array,
@@ -292,8 +316,8 @@ def lstm(
     """The output, the hidden states and the cell states of an LSTM."""
     _check_states(hx)
     groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
-    options = _Options(num_layers, dropout, train, bidirectional)
-    return _of_input(_lstm_step, input, hx, groups, options, batch_first)
+    options = Options(num_layers, dropout, train, bidirectional)
+    return over_input(_lstm_step, input, hx, groups, options, batch_first)
 
 
 @operator(
@@ -314,8 +338,8 @@ def lstm_packed(
     """`lstm` over packed data."""
     _check_states(hx)
     groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
-    options = _Options(num_layers, dropout, train, bidirectional)
-    return _of_packed(_lstm_step, data, batch_sizes, hx, groups, options)
+    options = Options(num_layers, dropout, train, bidirectional)
+    return over_packed(_lstm_step, data, batch_sizes, hx, groups, options)
 
 
 @operator(f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)")
