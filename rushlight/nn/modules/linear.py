@@ -11,7 +11,7 @@ from ...ops.tensor import Parameter, Tensor
 from .. import functional, init
 from .module import Module
 
-__all__ = ["Identity", "Linear"]
+__all__ = ["Bilinear", "Identity", "Linear", "NonDynamicallyQuantizableLinear"]
 
 _empty = eager_function("aten::empty")
 
@@ -66,3 +66,67 @@ class Linear(Module):
     def extra_repr(self) -> str:
         bias = self.bias is not None
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear that tools which quantize models leave alone; the last one of attention."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__(in_features, out_features, bias=bias, device=device, dtype=dtype)
+
+
+class Bilinear(Module):
+    """`y[k] = x1 @ weight[k] @ x2 + bias[k]`."""
+
+    __constants__: ClassVar[list[str]] = ["in1_features", "in2_features", "out_features"]
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight: Tensor
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.weight = Parameter(_empty(out_features, in1_features, in2_features, **made))
+        if bias:
+            self.bias = Parameter(_empty(out_features, **made))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias uniformly from ±1/sqrt(in1_features)."""
+        bound = 1 / math.sqrt(self.weight.size(1))
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return functional.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        first, second = self.in1_features, self.in2_features
+        return (
+            f"in1_features={first}, in2_features={second}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
