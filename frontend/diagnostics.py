@@ -53,11 +53,15 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """`callee` is compiled because `caller` calls it at `span`; both by qualified name."""
+    """`callee` is compiled because `caller` calls it at `span`; both by qualified name.
+
+    `written` is the callee alone, as the call writes it.
+    """
 
     callee: str
     caller: str
     span: Span
+    written: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .source import Source, Span
 
-__all__ = ["Edit", "Hunk", "hunks"]
+__all__ = ["Edit", "Hunk", "hunks", "joined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,20 @@ class Hunk:
     insert: tuple[str, ...]
 
 
+def joined(edits: Iterable[Edit]) -> Edit:
+    """One edit that does what several edits of one source do, for what is to be read as one."""
+    parts = sorted(edits, key=_place)
+    source, start = parts[0].span.source, parts[0].span.whole.start
+    text, at = "", start
+    for edit in parts:
+        span = edit.span.whole
+        text += source.text[at : span.start] + edit.text
+        at = span.end
+    return Edit(Span(source, start, at), text)
+
+
 def hunks(edits: Iterable[Edit]) -> list[Hunk]:
-    """The changed lines; edits on one line or on neighbouring lines share a hunk."""
+    """The changed lines, one hunk for every edit; edits that share a line share a hunk."""
     result: list[Hunk] = []
     group: list[Edit] = []
     for edit in sorted(edits, key=_place):
@@ -49,7 +61,7 @@ def _place(edit: Edit) -> tuple[str, int, int]:
 
 def _touch(one: Edit, other: Edit) -> bool:
     a, b = one.span, other.span
-    return a.source is b.source and a.end_line + 1 >= b.whole.line
+    return a.source is b.source and a.end_line >= b.whole.line
 
 
 def _hunk(edits: list[Edit]) -> Hunk:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Literal, NoReturn
 
 from .diagnostics import Collector, Diagnostic
+from .folding import fold
 from .paths import is_own_file
 from .terminal import colors_wanted, width_wanted
 from .torch_text import compile_error_text
@@ -104,8 +105,8 @@ def exception_for(diagnostics: Sequence[Diagnostic], text: str | None = None) ->
         return attach(RuntimeError(first.message), diagnostics)
     mode = _mode()
     if mode == "rich":
-        message = _readable(diagnostics)
-    return attach(_make(exception_class(first.exception), message), diagnostics)
+        message = _readable(fold(diagnostics))
+    return attach(_make(exception_class(first.exception), message), fold(diagnostics))
 
 
 def _make(cls: type[Exception], message: str) -> Exception:

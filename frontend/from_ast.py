@@ -19,6 +19,10 @@ VARIADIC = (
 )
 
 
+LABELS = 4
+"""The places marked at most for one error."""
+
+
 def parse(text: str) -> ast.Module:
     """Python's own tree of a text, without Python's warnings about it.
 
@@ -63,7 +67,7 @@ class Converter(StatementConverter):
         self.refuse_variadic(node, class_name)
         parameters = self.parameters(node.args)
         returns = self.expression(node.returns) if node.returns else None
-        body = self.statements(node.body)
+        body = (*self.variadic_names(node.args), *self.statements(node.body))
         decorators = self.quiet().expressions(node.decorator_list)
         start = self.positions.start(node)
         ends = [start + len("def"), *(parameter.span.torch_end for parameter in parameters)]
@@ -138,9 +142,13 @@ class Converter(StatementConverter):
         if stars is not None:
             names.append(f"`**{stars.arg}`")
             labels.append(Label(self.starred(stars, 2), "any keyword arguments"))
+        optional = sum(default is not None for default in arguments.kw_defaults)
+        if optional > 1:
+            names.insert(0, "keyword-only parameters")
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            if default is not None:
-                names.append(f"the keyword-only default `{argument.arg}`")
+            if default is not None and len(labels) < LABELS:
+                if optional == 1:
+                    names.append(f"the keyword-only default `{argument.arg}`")
                 span = Span(
                     self.source, self.positions.start(argument), self.positions.end(default)
                 )
@@ -160,6 +168,15 @@ class Converter(StatementConverter):
                 exception="NotSupportedError",
             )
         )
+
+    def variadic_names(self, arguments: ast.arguments) -> tuple[tree.Statement, ...]:
+        """The refused parameters as names bound to an error, which silences their uses."""
+        found = [node for node in (arguments.vararg, arguments.kwarg) if node is not None]
+        if not found:
+            return ()
+        span = self.span(found[0])
+        names = tuple(tree.Name(self.span(node), node.arg) for node in found)
+        return (tree.Assign(span, names, tree.Name(span, tree.ERROR_NAME)),)
 
     def starred(self, node: ast.arg, stars: int) -> Span:
         start = self.positions.start(node) - stars

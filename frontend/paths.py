@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["PACKAGE", "is_own_file", "shown"]
+__all__ = ["PACKAGE", "is_library_file", "is_own_file", "shown"]
 
 PACKAGE = Path(__file__).resolve().parent.parent
 """The directory that holds the parts: the installed package, or a checkout."""
@@ -22,8 +22,25 @@ def is_own_file(filename: str) -> bool:
     return any(filename.startswith(str(PACKAGE / part) + os.sep) for part in _PARTS)
 
 
+@lru_cache(maxsize=1)
+def _libraries() -> tuple[str, ...]:
+    """The folders of Python's own modules and of installed ones, the longest first."""
+    import sysconfig  # only errors need it
+
+    names = ("purelib", "platlib", "stdlib", "platstdlib")
+    found = {sysconfig.get_path(name) + os.sep for name in names}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def is_library_file(filename: str | None) -> bool:
+    """Whether a file belongs to Python, an installed package or rushlight: not to the user."""
+    if filename is None:
+        return False
+    return filename.startswith(_libraries()) or is_own_file(filename)
+
+
 def shown(filename: str | None) -> str:
-    """A file name for a message: relative to the working directory, or to the package."""
+    """A file name for a message: relative to the working directory, the package or the library."""
     if filename is None:
         return "<string>"
     if not os.path.isabs(filename):
@@ -34,4 +51,7 @@ def shown(filename: str | None) -> str:
     here = os.getcwd() + os.sep
     if filename.startswith(here):
         return filename[len(here) :]
+    for library in _libraries():
+        if filename.startswith(library):
+            return filename[len(library) :].replace(os.sep, "/")
     return filename

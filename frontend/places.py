@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import dedent
 
+from .edits import Edit, joined
 from .from_ast import parse
 from .positions import Positions
 from .source import Source, Span
 
-__all__ = ["Place", "attribute_place", "base_place", "global_place"]
+__all__ = ["BaseClass", "Place", "attribute_place", "base_place", "global_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,14 @@ class Place:
     value: Span | None = None
     annotation: Span | None = None
     holder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseClass:
+    """A base class by its name in the class statement, and the edits that do without it."""
+
+    name: Span
+    moved: tuple[Edit, ...]
 
 
 def global_place(filename: str, name: str) -> Place | None:
@@ -58,14 +67,36 @@ def attribute_place(cls: type, name: str) -> Place | None:
     return None
 
 
-def base_place(cls: type) -> Span | None:
-    """The first base class as the class statement writes it."""
+def base_place(cls: type) -> BaseClass | None:
+    """The first base class of a class, as its statement names it."""
     read = _class_source(cls)
     if read is None or not read[0].bases:
         return None
     node, positions = read
     base = node.bases[0]
-    return Span(positions.source, positions.start(base), positions.end(base))
+    name = Span(positions.source, positions.start(base), positions.end(base))
+    return BaseClass(name, _moved(cls, node, positions, name))
+
+
+def _moved(cls: type, node: ast.ClassDef, positions: Positions, base: Span) -> tuple[Edit, ...]:
+    """The constructor of the only base class put into the class itself."""
+    constructor = vars(cls.__mro__[1]).get("__init__")
+    if len(node.bases) > 1 or "__init__" in vars(cls) or not inspect.isfunction(constructor):
+        return ()
+    try:
+        written = dedent("".join(inspect.getsourcelines(constructor)[0]))
+    except OSError:
+        return ()
+    source = positions.source
+    before, after = source.text[: base.start].rstrip(), source.text[base.end :].lstrip()
+    if not before.endswith("(") or not after.startswith(")") or "super()" in written:
+        return ()
+    close = source.text.index(")", base.end) + 1
+    first = source.line_starts[source.line_index(positions.start(node.body[0]))]
+    margin = " " * (positions.start(node.body[0]) - first)
+    text = "".join(f"{margin}{line}" for line in written.splitlines(keepends=True))
+    removed = Edit(Span(source, len(before) - 1, close), "")
+    return (joined([removed, Edit(Span(source, first, first), text + "\n")]),)
 
 
 def _in_class(cls: type, name: str) -> Place | None:
@@ -86,7 +117,7 @@ def _in_class(cls: type, name: str) -> Place | None:
 
 def _class_source(cls: type) -> tuple[ast.ClassDef, Positions] | None:
     try:
-        filename = inspect.getsourcefile(cls)
+        filename = _filename(cls)
         lines, first = inspect.getsourcelines(cls)
         text = "".join(lines)
         node = parse(dedent(text)).body[0]
@@ -97,6 +128,14 @@ def _class_source(cls: type) -> tuple[ast.ClassDef, Positions] | None:
     source = Source(text, filename, max(first, 1), cls.__name__)
     indent = len(text) - len(text.lstrip(" \t"))
     return node, Positions(source, indent=indent)
+
+
+def _filename(cls: type) -> str | None:
+    """The file of a class, as its functions name it."""
+    for member in vars(cls).values():
+        if inspect.isfunction(member):
+            return member.__code__.co_filename
+    return inspect.getsourcefile(cls)
 
 
 def _assigned(node: ast.AST, positions: Positions, name: str, holder: str) -> Iterator[Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from . import tree
 from .expressions import BINARY, ExpressionConverter
@@ -76,7 +77,22 @@ class StatementConverter(ExpressionConverter):
                 return tree.LocalFunction(self.span(node), node.name, self.statements(node.body))
             case _:
                 self.drop(type(node).__name__, node)
-                return None
+                return self.remains(node)
+
+    def remains(self, node: ast.stmt) -> tree.Statement | None:
+        """What a dropped statement leaves: its names are bound to an error, which silences what
+        follows from their absence; a `return` in it may still have been taken."""
+        names = list(dict.fromkeys(_bound_in(node)))
+        span = self.span(node)
+        error = tree.Name(span, tree.ERROR_NAME)
+        if any(isinstance(inner, ast.Return) for inner in _own_nodes(node)):
+            after: tuple[tree.Statement, ...] = ()
+            if names:
+                after = (tree.Assign(span, tuple(tree.Name(span, n) for n in names), error),)
+            return tree.If(span, error, (tree.Return(span, error),), after)
+        if not names:
+            return None
+        return tree.Assign(span, tuple(tree.Name(span, name) for name in names), error)
 
     def compound(self, node: ast.If | ast.While | ast.For | ast.With) -> tree.Statement | None:
         match node:
@@ -237,7 +253,7 @@ class StatementConverter(ExpressionConverter):
     def with_(self, node: ast.With) -> tree.Statement | None:
         if _is_ignore_context(node.items[0].context_expr):
             self.drop("IgnoreContext", node)
-            return None
+            return self.remains(node)
         items = tuple(self.with_item(item) for item in node.items)
         body = self.statements(node.body)
         ends = [self.positions.start(node) + len("with")]
@@ -253,6 +269,35 @@ class StatementConverter(ExpressionConverter):
         torch_end = max(context.span.start + len("with statements"), whole_end(last))
         span = Span(self.source, context.span.start, last.span.end, torch_end)
         return tree.WithItem(span, context, target)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all in it that belongs to the same function."""
+    yield node
+    if isinstance(node, (*_DEFINITIONS, ast.Lambda)):
+        return
+    for inner in ast.iter_child_nodes(node):
+        yield from _own_nodes(inner)
+
+
+def _bound_in(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds in its function."""
+    for inner in _own_nodes(node):
+        if isinstance(inner, _DEFINITIONS):
+            yield inner.name
+        elif isinstance(inner, ast.Global | ast.Nonlocal):
+            yield from inner.names
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id
+        elif isinstance(inner, ast.alias):
+            yield inner.asname or inner.name.partition(".")[0]
+        elif isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
+            yield inner.name
+        elif isinstance(inner, ast.MatchMapping) and inner.rest:
+            yield inner.rest
 
 
 def _is_ignore_context(context: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.near_miss import near_misses
+from ..frontend.places import BaseClass, Place
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
@@ -258,6 +259,13 @@ class Attributes(Operators):
 
     def _report_missing_attribute(self, cls: ClassType, access: Access) -> None:
         name = access.name
+        if (cls.qualified_name, name) in self.missing:
+            return
+        self.missing.add((cls.qualified_name, name))
+        base = cls.bases[0]() if cls.bases else None
+        if base is not None and (inherited := cls.place(name)) is not None:
+            self._report_inherited(cls, access, inherited, base)
+            return
         reason = cls.missing.get(name, "")
         candidates = [*cls.attributes, *cls.constants, *cls.methods, *cls.static_methods]
         close = near_misses(name, candidates)
@@ -269,6 +277,7 @@ class Attributes(Operators):
         else:
             hint = reason or "Did you forget to initialize an attribute in __init__()?"
             torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
+        used = [] if cls.is_module else self._used_label(cls)
         label = "no such attribute"
         if reason:
             label = "not kept in the compiled module"
@@ -282,10 +291,39 @@ class Attributes(Operators):
             access.span,
             label,
             torch=torch,
-            secondary=(Label(place.target, text),) if place is not None else (),
+            secondary=(*([Label(place.target, text)] if place is not None else []), *used),
             notes=(reason.strip(" ()"),) if reason else (),
             helps=() if reason else helps,
         )
+
+    def _report_inherited(
+        self, cls: ClassType, access: Access, place: Place, base: BaseClass
+    ) -> None:
+        """Report an attribute that a base class would set."""
+        text = f"`{place.holder}` sets it, but the bases of a scripted class are ignored"
+        labels = [Label(place.target, text), Label(base.name, "the ignored base class")]
+        self.report(
+            "missing-attribute",
+            f"`{cls.name}` has no attribute `{access.name}`",
+            access.span,
+            "no such attribute",
+            torch=f"'{cls}' object has no attribute or method '{access.name}'. "
+            "Did you forget to initialize an attribute in __init__()?",
+            secondary=(*labels, *self._used_label(cls)),
+            notes=(
+                "only `torch.nn.Module` subclasses, `Enum`, `NamedTuple` and exceptions keep "
+                "their base class",
+            ),
+            helps=(Help(f"put the members of `{place.holder}` in `{cls.name}`", base.moved),),
+        )
+
+    def _used_label(self, cls: ClassType) -> list[Label]:
+        """Why a class is compiled at all, if a function's use of it is the reason."""
+        for demand in reversed(self.collector.demands):
+            if demand.callee == cls.qualified_name:
+                text = f"`{cls.name}` is compiled because it is used here"
+                return [Label(demand.span.whole, text)]
+        return []
 
 
 def _is_method(checker: Attributes, name: str, value: typed.Expr) -> bool:

@@ -209,7 +209,8 @@ class Calls(Conversions):
         """While the callee is compiled, its diagnostics say why it is."""
         is_direct = self.direct is not None and self.direct[0] is node
         span = self.direct[1] if self.direct is not None and is_direct else whole_range(node)
-        demand = Demand(_title(function), _title(self.function), span)
+        written = node.function.span.whole if isinstance(node, tree.Call) else None
+        demand = Demand(_title(function), _title(self.function), span, written)
         self.collector.demands.append(demand)
         try:
             yield

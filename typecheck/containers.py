@@ -9,6 +9,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .literals import integer_of
+from .member_index import MemberIndex
 from .narrowing import Narrowing
 from .schema import Argument, Signature
 from .sugar import ContainerMethod, Item, MemberSequence, SliceValue, Sugar
@@ -34,7 +35,7 @@ def container_kind(type: Type) -> str:
     return type.container if isinstance(type, ClassType) else ""
 
 
-class Containers(Narrowing):
+class Containers(Narrowing, MemberIndex):
     """Members of modules."""
 
     def members_of(self, value: typed.Expr, span: Span) -> MemberSequence:
@@ -113,7 +114,7 @@ class Containers(Narrowing):
             for name, member in rows:
                 if name == key:
                     return member
-        self._report_index_of_members(node, numbered, known=number is not None)
+        self._report_index_of_members(value, node, numbered, known=number is not None)
         return self.unknown(node.span)
 
     def member_item(self, sequence: MemberSequence, node: tree.Subscript) -> Sugar:
@@ -125,7 +126,7 @@ class Containers(Narrowing):
         rows = list(self._rows(sequence.receiver, sequence.form, node.span))
         rows = rows[sequence.cut]
         if number is None or not -len(rows) <= number < len(rows):
-            self._report_index_of_members(node, True, known=number is not None)
+            self._report_index_of_members(sequence.receiver, node, True, known=number is not None)
             return self.unknown(node.span)
         return rows[number][1]
 
@@ -151,31 +152,17 @@ class Containers(Narrowing):
         return MemberSequence(sequence.span, sequence.receiver, sequence.form, cut)
 
     def _report_index_of_members(
-        self, node: tree.Subscript, numbered: bool, *, known: bool
+        self, value: typed.Expr, node: tree.Subscript, numbered: bool, *, known: bool
     ) -> None:
+        if not known:
+            self.report_unknown_index(value, node, numbered)
+            return
         place = node.indices[0].span
-        if known and numbered:
+        if numbered:
             message, torch = "there is no such member", "list index out of range"
-        elif known:
+        else:
             message = "there is no such key"
             torch = f"Key Error, {place.text.strip(chr(34) + chr(39))}"
-        elif numbered:
-            message = "modules are indexed only by literal integers"
-            torch = (
-                "Expected integer literal for index but got a variable or non-integer. "
-                "ModuleList/Sequential indexing is only supported with integer literals. For "
-                "example, 'i = 4; self.layers[i](x)' will "
-                "fail because i is not a literal. Enumeration is supported, e.g. 'for index, v in "
-                "enumerate(self): out = v(inp)'"
-            )
-        else:
-            message = "modules are indexed only by literal strings"
-            torch = (
-                "Unable to extract string literal index. ModuleDict indexing is only supported "
-                "with string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail "
-                "because i is not a literal. Enumeration of ModuleDict is supported, e.g. 'for k, "
-                "v in self.items(): out = v(inp)'"
-            )
         self.report("argument-type", message, place, "used here", torch=torch, torch_span=node.span)
 
 

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
+from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
@@ -340,11 +341,13 @@ class Mismatches(Context):
         line = source.line_starts[source.line_index(test.whole.start)]
         before = source.text[line : test.whole.start]
         indent = before[: len(before) - len(before.lstrip())]
-        edits = (
+        edits: tuple[Edit, ...] = (
             Edit(Span(source, line, line), f"{indent}{name} = {text}\n"),
             Edit(attribute.whole, name),
             Edit(operand.span.whole, name),
         )
+        if operand.span.whole.line == test.whole.line + 1:
+            edits = (joined(edits),)
         return Help(message, edits)
 
     # ------------------------------------------------------------------------------ reasons

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from ..frontend.places import Place
-    from ..frontend.source import Span
+    from ..frontend.places import BaseClass, Place
     from .functions import Function
     from .names import Meaning
 
@@ -305,7 +304,7 @@ class ClassType(Type):
     forward_pre_hooks: list[Function] = field(default_factory=list)
     forward_hooks: list[Function] = field(default_factory=list)
     places: list[Callable[[str], Place | None]] = field(default_factory=list)
-    bases: list[Callable[[], Span | None]] = field(default_factory=list)
+    bases: list[Callable[[], BaseClass | None]] = field(default_factory=list)
 
     @property
     def name(self) -> str:

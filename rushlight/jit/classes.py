@@ -87,17 +87,14 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType | None:
 def script_class(cls: type, scope: Scope) -> ClassType:
     """Compile a class; `scope` holds further names that its methods see.
 
+    Base classes are not looked at, as in torch.
+
     Raises:
-        RuntimeError: it inherits from another class, or cannot be compiled.
+        RuntimeError: it cannot be compiled.
     """
     known = _known.get(cls)
     if isinstance(known, ClassType):
         return known
-    if len(cls.mro()) > 2:
-        raise RuntimeError(
-            "TorchScript classes does not support inheritance yet. Please directly inherit from "
-            "'object'."
-        )
     made = ClassType(mangled(qualified_name(cls)))
     made.places.append(lambda name: attribute_place(cls, name))
     made.bases.append(lambda: base_place(cls))

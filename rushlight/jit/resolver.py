@@ -10,10 +10,12 @@ import builtins
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..frontend.diagnostics import Demand
 from ..frontend.places import global_place
 from ..frontend.source import Span
 from ..interpreter.objects import python_classes
@@ -54,6 +56,8 @@ from . import decorators
 from .builtin_functions import builtin_meaning
 from .overloads import overloads_of
 from .python_types import type_of_annotation, type_of_class
+from .qualified_names import qualified_name
+from .session import compiling
 
 __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
 
@@ -88,9 +92,25 @@ class LiveResolver:
         """See `typecheck.names.Resolver`."""
         for environment in self._environments():
             if name in environment:
-                found = meaning_of(environment[name], name, self.compile, constant=False)
+                with self._demanding(environment[name], span):
+                    found = meaning_of(environment[name], name, self.compile, constant=False)
                 return self._placed(found, name, environment[name])
         return None
+
+    @contextmanager
+    def _demanding(self, value: object, span: Span) -> Iterator[None]:
+        """While a class is compiled for its use here, diagnostics say so."""
+        if not isinstance(value, type) or value.__module__ == "builtins":
+            yield
+            return
+        with compiling() as collector:
+            function = inspect.unwrap(self.function)
+            caller = str(getattr(function, "__name__", "function"))
+            collector.demands.append(Demand(qualified_name(value), caller, span, span))
+            try:
+                yield
+            finally:
+                collector.demands.pop()
 
     def _placed(self, found: Meaning, name: str, value: object) -> Meaning:
         """What cannot be used, with the line of the file that makes it."""

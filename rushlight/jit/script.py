@@ -86,6 +86,11 @@ def _script_class(cls: type, scope: Mapping[str, object]) -> type:
             "an instance instead"
         )
     if not issubclass(cls, Enum) and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        if len(cls.mro()) > 2:
+            raise RuntimeError(
+                "TorchScript classes does not support inheritance yet. Please directly inherit "
+                "from 'object'."
+            )
         script_class(cls, dict(scope))
     return cls
 

@@ -13,6 +13,7 @@ from types import TracebackType
 
 from ..frontend.diagnostics import Collector, Diagnostic
 from ..frontend.exceptions import raise_for
+from ..frontend.folding import fold
 
 __all__ = ["CompilationFailed", "collecting", "compiling"]
 
@@ -59,7 +60,7 @@ class compiling:
 def _report(collector: Collector) -> None:
     gathered = _gathered.get()
     if gathered is not None and collector.errors:
-        gathered.extend(collector.found)
+        gathered.extend(fold(collector.found))
         raise CompilationFailed
     raise_for(collector)
 

@@ -50,7 +50,11 @@ def test_the_rest_of_the_function_is_kept() -> None:
     collector = Collector()
     converted = function_tree(MODULE.nested_function, collector)
     assert converted is not None
-    assert [type(s) for s in converted.body] == [tree.Assign, tree.Return]
+    assert [type(s) for s in converted.body] == [tree.Assign, tree.Assign, tree.Return]
+    dropped = converted.body[1]
+    assert isinstance(dropped, tree.Assign)
+    assert isinstance(dropped.value, tree.Name)
+    assert dropped.value.id == tree.ERROR_NAME
 
 
 def test_an_expression_becomes_the_error_name() -> None:
