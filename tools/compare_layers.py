@@ -1,0 +1,181 @@
+"""Compare rushlight's layers with those of real torch 2.13, row by row of the tables.
+
+    python tools/compare_layers.py PYTHON [TABLES] [--only TEXT] [-v]
+
+PYTHON is an interpreter that has torch; TABLES is tests/rushlight/layers unless said otherwise
+(`layer_rows.py` says what a row is).  Compared are parameters drawn, texts, results of both modes in
+eager and scripted form, archives' code, rushlight's archives run by torch and torch's by rushlight.
+`--record` writes what torch found to TABLES/recorded.npz and recorded.json, for the tests.
+Exit status 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import layer_rows
+import numpy as np
+
+import rushlight
+
+
+def same(wanted: Any, got: Any) -> bool:
+    """Whether results agree: numbers within rounding, everything else exactly."""
+    if isinstance(wanted, list) and isinstance(got, list):
+        return len(wanted) == len(got) and all(map(same, wanted, got))
+    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        if wanted.shape != got.shape or wanted.dtype != got.dtype:
+            return False
+        if wanted.dtype.kind not in "fc":
+            return bool(np.array_equal(wanted, got))
+        size = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=1e-3))
+        rough = 1e-5 if wanted.dtype.itemsize >= 4 else 2e-3
+        return bool(np.allclose(wanted, got, rough, rough * size, equal_nan=True))
+    return bool(wanted == got)
+
+
+def faults(wanted: dict[str, Any], got: dict[str, Any]) -> list[tuple[str, str]]:
+    """What differs, and the difference; what torch refuses to script is not compared there."""
+    found = []
+    for name, value in wanted.items():
+        if name in ("archive", "refused") or ("refused" in wanted and name.startswith("script")):
+            continue
+        if name not in got:
+            found.append((name, got.get("refused", "missing")))
+        elif not same(value, got[name]):
+            found.append((name, _difference(value, got[name])))
+    return found
+
+
+def _difference(wanted: Any, got: Any) -> str:
+    if isinstance(wanted, str) and isinstance(got, str):
+        lines = wanted.splitlines(), got.splitlines()
+        return "\n".join(difflib.unified_diff(*lines, "torch", "rushlight", lineterm=""))
+    return f"torch     {_short(wanted)}\nrushlight {_short(got)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    if isinstance(value, np.ndarray):
+        flat = [f"{v:.7g}" if value.dtype.kind == "f" else str(v) for v in value.reshape(-1)[:6]]
+        return f"{value.dtype}{list(value.shape)} {' '.join(flat)}"
+    return str(value)
+
+
+def compared(row: layer_rows.Row, recorded: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The faults found without torch, and rushlight's own results."""
+    own = layer_rows.run(rushlight, row)
+    found = faults(recorded, own)
+    if "archive" in recorded:
+        theirs = layer_rows.replay(rushlight, row, recorded["archive"])
+        found += [(f"torch's archive: {n}", d) for n, d in _replayed(recorded, theirs)]
+    return found, own
+
+
+def _replayed(recorded: dict[str, Any], results: dict[str, Any]) -> list[tuple[str, str]]:
+    wanted = {name: recorded[name] for name in results if name in recorded}
+    return faults(wanted or recorded, results)
+
+
+def record(folder: Path, results: dict[int, dict[str, Any]]) -> None:
+    """Keep the results of both modes, the texts, and sums of the parameters drawn."""
+    texts: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    for row, found in zip(layer_rows.rows(folder), results.values(), strict=True):
+        key = f"{row.constructor} => {row.inputs}"
+        kept = texts.setdefault(key, {})
+        for name in ("construction", "repr", "script code"):
+            if name in found:
+                kept[name] = found[name]
+        kept["state"] = [_summary(leaf) for leaf in found.get("state", ())]
+        for name in ("eager eval", "eager train"):
+            if name in found:
+                kept[name] = _kept(found[name], f"{len(texts)} {name}", arrays)
+    text = json.dumps(texts, indent=0, sort_keys=True)
+    (folder / "recorded.json").write_text(text + "\n", encoding="utf-8")
+    np.savez_compressed(folder / "recorded.npz", **arrays)
+
+
+def _summary(leaf: Any) -> Any:
+    """A key as it is; an array as its type, shape and two sums, which show order as well."""
+    if not isinstance(leaf, np.ndarray):
+        return leaf
+    flat = leaf.astype(np.float64).reshape(-1)
+    sums = [float(flat.sum()), float(flat @ np.arange(flat.size))]
+    return [str(leaf.dtype), list(leaf.shape), *sums]
+
+
+def _kept(result: Any, key: str, arrays: dict[str, Any]) -> Any:
+    if isinstance(result, str):
+        return result
+    names = []
+    for place, leaf in enumerate(result):
+        if isinstance(leaf, np.ndarray):
+            arrays[f"{key} {place}"] = leaf
+            names.append({"array": f"{key} {place}"})
+        else:
+            names.append(leaf)
+    return names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("python")
+    tables = ROOT / "tests" / "rushlight" / "layers"
+    parser.add_argument("tables", nargs="?", type=Path, default=tables)
+    parser.add_argument("--only", default="", help="rows whose family and constructor hold this")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the differences")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = layer_rows.rows(options.tables)
+    script = [options.python, str(ROOT / "tools" / "layer_rows.py"), str(options.tables)]
+    with tempfile.TemporaryDirectory() as work:
+        recorded, own, replayed = (Path(work, name) for name in ("torch", "own", "replayed"))
+        own.mkdir()
+        subprocess.run([*script, str(recorded), "--only", options.only], check=True)
+        results = pickle.loads((recorded / "results.pickle").read_bytes())
+        if options.record:
+            record(options.tables, results)
+        found = {}
+        for number, wanted in results.items():
+            found[number], made = compared(rows[number], wanted)
+            if "archive" in made:
+                (own / f"{number}.pt").write_bytes(made["archive"])
+        again = [*script, str(replayed), "--only", options.only, "--replay", str(own)]
+        subprocess.run(again, check=True)
+        for number, result in pickle.loads((replayed / "results.pickle").read_bytes()).items():
+            if "archive" in results[number]:
+                wrong = _replayed(results[number], result)
+                found[number] += [(f"archive in torch: {n}", d) for n, d in wrong]
+    return report(rows, found, options.verbose)
+
+
+def report(rows: list[layer_rows.Row], found: dict[int, list[Any]], verbose: bool) -> int:
+    """One line for each row that differs, then how many do not."""
+    wrong = 0
+    for number, differences in found.items():
+        if differences:
+            wrong += 1
+            print(f"{rows[number].constructor}: {', '.join(name for name, _ in differences)}")
+        for name, text in differences if verbose else ():
+            print(f"  -- {name}\n     " + text.replace("\n", "\n     "))
+    print(f"{len(found) - wrong} of {len(found)} layers equal")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
