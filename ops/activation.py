@@ -15,8 +15,10 @@ from .error_functions import erf
 from .errors import OperatorError, UnsupportedDtype
 from .loss_reduction import widened
 from .maths import sigmoid
+from .ordered import check_kernel
 from .pointwise import as_array, binary, cast, in_place, number_as, write
 from .promotion import kind
+from .refusals import Refusal
 from .table import operator
 
 __all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
@@ -43,17 +45,20 @@ _FLOAT32_ZERO: Final = _zero(_float32)
 def relu(self: Array) -> Array:
     dtype = self.dtype
     if dtype is _float32:
-        result = _maximum(self, _FLOAT32_ZERO)
+        result = _maximum(_FLOAT32_ZERO, self)  # in this order it leaves -0. as it is
         return result if type(result) is ndarray else as_array(result)
     if dtype.kind == "b":
         raise OperatorError(
             "Boolean inputs not supported for relu", code="dtype-mismatch", headline="no bools"
         )
-    if dtype.kind == "c":
+    if kind(dtype) == 3:
         raise UnsupportedDtype(
             "clamp is not supported for complex types", headline="complex numbers have no order"
         )
-    return as_array(_maximum(self, _zero(dtype)))
+    check_kernel("clamp_min_scalar_cpu", self, "ue")
+    if dtype.itemsize < 4:
+        return as_array(_maximum(self, _zero(dtype)))
+    return as_array(_maximum(_zero(dtype), self))
 
 
 operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
@@ -214,13 +219,17 @@ def _no_bools(self: Array) -> None:
         raise OperatorError("Bool inputs not supported for hardtanh", code="dtype-mismatch")
 
 
+_refuse_clamp: Final = Refusal("clamp_numbers")
+
+
 @operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     _no_bools(self)
     if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):  # type: ignore[operator]
         raise OperatorError("cannot do hardtanh on an unsigned type with negative limits")
+    _refuse_clamp(self.dtype)
     low, high = number_as(min_val, self.dtype), number_as(max_val, self.dtype)
-    return as_array(np.minimum(np.maximum(self, low), high))
+    return as_array(np.minimum(high, np.maximum(low, self)))
 
 
 operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")(

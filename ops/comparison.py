@@ -318,19 +318,27 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     """Every element held between two numbers; the upper one wins where they cross."""
     _check_bounds(min, max)
     bounds = [bound for bound in (min, max) if bound is not None]
+    if kind(self.dtype) == 2 and any(isinstance(bound, complex) for bound in bounds):
+        raise OperatorError(
+            "value cannot be converted to type double without overflow",
+            code="dtype-mismatch",
+            headline="a bound of floats is a float, not a complex number",
+        )
     dtype = result_dtype([self, *bounds])
     if dtype is not _FLOAT32:
         _refuse_clamp[min is not None, max is not None](dtype)
     result = cast(self, dtype)
     if min is not None:
-        result = np.maximum(result, number_as(min, dtype))
+        result = np.maximum(number_as(min, dtype), result)
     if max is not None:
-        result = np.minimum(result, number_as(max, dtype))
+        result = np.minimum(number_as(max, dtype), result)
     return as_array(result)
 
 
 def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
     _check_bounds(min, max)
+    if kind(self.dtype) == 3:
+        _refuse_clamp[True, True](self.dtype)
     dtype = result_dtype([each for each in (self, min, max) if each is not None])
     _refuse_clamp_tensors[min is not None, max is not None](dtype)
     result = cast(self, dtype)

@@ -12,6 +12,7 @@ from .convert import in_format
 from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .fused import fused_double, fused_float
+from .ordered import check_dtype
 from .pointwise import number_as
 from .promotion import number_dtype, result_dtype
 from .table import operator
@@ -241,6 +242,7 @@ def arange(
         )
     whole = all(isinstance(n, int) for n in (start, end, step))
     wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
+    check_dtype("arange_cpu", wanted, "buqce")
     if wanted.kind in "iu":
         start, end, step, whole = int(start), int(end), int(step), True
         if not step:
@@ -270,6 +272,7 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
         raise OperatorError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise OperatorError("upper bound and lower bound inconsistent with step sign")
+    check_dtype("range_cpu", float_dtype(dtype), "buqce")
     count = int((end - start) / step) + 1
     places = np.arange(count, dtype=np.float64)
     return np.asarray(start + step * places).astype(float_dtype(dtype))
@@ -286,6 +289,9 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
     wanted = float_dtype(dtype)
+    if dtype is None and any(isinstance(each, complex) for each in (start, end)):
+        wanted = default_dtype.complex
+    check_dtype("linspace_cpu", wanted, "buqe")
     if wanted.kind in "iu":
         first, last = (int(number_as(each, wanted)) for each in (start, end))
         return _linspace(first, last, steps, np.dtype(np.float64)).astype(wanted)
@@ -323,8 +329,12 @@ def logspace(
 ) -> Array:
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
-    exponents = _linspace(start, end, steps, np.dtype(np.float64))
-    return np.power(base, exponents).astype(float_dtype(dtype))
+    wanted = float_dtype(dtype)
+    if dtype is None and any(isinstance(each, complex) for each in (start, end)):
+        wanted = default_dtype.complex
+    check_dtype("logspace_cpu", wanted, "buqe")
+    wide = np.complex128 if wanted.kind == "c" else np.float64
+    return np.power(base, _linspace(start, end, steps, np.dtype(wide))).astype(wanted)
 
 
 def _end(name: str, start: Any, end: Any) -> tuple[Any, Any]:

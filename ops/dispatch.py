@@ -17,6 +17,7 @@ from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
 from .metadata import become
+from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .pointwise import cast, number_as
 from .promotion import can_cast, common_dtype_with
 from .quiet import QUIET, enter, leave
@@ -328,6 +329,9 @@ class EagerFunction:
                 requires_grad = bool(kwargs.pop("requires_grad"))
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
             kwargs.setdefault("dtype", out.dtype)
+        if isinstance(out, Tensor) and f"aten::{self.__name__}" in COMPUTED_IN_OUT:
+            wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
+            check_dtype_of_out(out.dtype, wanted)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
             args = _as_operand(*args), args[1]
         form, values = self._match(args, kwargs)

@@ -9,6 +9,7 @@ import numpy as np
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .elementwise import mul
 from .errors import OperatorError
+from .ordered import check_kernel
 from .pointwise import as_array, broadcast_error, cast, in_place, number_as
 from .promotion import kind, promote
 from .shape import expand
@@ -91,16 +92,15 @@ def _rank_error(sentence: str, *arrays: Array) -> OperatorError:
 # --------------------------------------------------------------------------- products
 
 
-def _product(a: Array, b: Array) -> Array:
-    """The matrix product; 16-bit floats are multiplied in float32, bools as whole numbers."""
+def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
+    """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
         result = a.dot(b)
         return result if type(result) is ndarray else asarray(result)
+    check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
         return asarray(np.matmul(a, b))
-    if dtype.kind == "b":
-        return asarray(np.matmul(a.astype(np.int64), b.astype(np.int64))).astype(bool)
     return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
@@ -134,7 +134,7 @@ def mv(self: Array, vec: Array) -> Array:
             headline=f"a `{x}` matrix cannot be multiplied with a `{y}` vector",
             roles={"self": f"is `{x}`", "vec": f"is `{y}`", "other": f"is `{y}`"},
         )
-    return _product(self, vec)
+    return _product(self, vec, "addmv_impl_cpu")
 
 
 @operator("aten::dot(Tensor self, Tensor tensor) -> Tensor")
@@ -163,11 +163,15 @@ def dot(self: Array, tensor: Array) -> Array:
                 "other": f"has {b} elements",
             },
         )
-    return _product(self, tensor)
+    return _product(self, tensor, "dot")
 
 
 @operator("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
 def bmm(self: Array, mat2: Array) -> Array:
+    return _checked_batches(self, mat2, "bmm")
+
+
+def _checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
     if self.ndim != 3:
         raise _rank_error("batch1 must be a 3D tensor", self, mat2)
     if mat2.ndim != 3:
@@ -181,7 +185,7 @@ def bmm(self: Array, mat2: Array) -> Array:
             code="dtype-mismatch",
             headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
         )
-    return _batched(self, mat2)
+    return _batched(self, mat2, kernel)
 
 
 def _batch_error(a: Array, b: Array) -> OperatorError:
@@ -199,12 +203,14 @@ def _batch_error(a: Array, b: Array) -> OperatorError:
     )
 
 
-def _batched(a: Array, b: Array) -> Array:
+def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     dtype = a.dtype
-    if dtype.kind == "b" or (dtype.kind not in "iuc" and dtype.itemsize < 4):
-        wide = np.int64 if dtype.kind == "b" else np.float32
-        return asarray(np.matmul(a.astype(wide), b.astype(wide))).astype(dtype)
-    return asarray(np.matmul(a, b))
+    if dtype.kind in "fc" and dtype.itemsize >= 4:
+        return asarray(np.matmul(a, b))
+    check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
+    if dtype.kind in "iu":
+        return asarray(np.matmul(a, b))
+    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
 @operator(
@@ -255,7 +261,8 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
         flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
         raise _inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
     try:
-        return _batched(a, b)
+        folded = min(a.ndim, b.ndim) < 3
+        return _batched(a, b, "addmm_impl_cpu_" if folded else "bmm")
     except ValueError:
         raise broadcast_error(a.shape[:-2], b.shape[:-2], ("self", "other")) from None
 
@@ -325,7 +332,7 @@ operator(
     "Scalar alpha=1) -> Tensor"
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    return _plus(self, bmm(batch1, batch2), beta, alpha)
+    return _plus(self, _checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
 
 
 operator(
@@ -340,7 +347,7 @@ operator(
 )
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""
-    products = bmm(batch1, batch2)
+    products = _checked_batches(batch1, batch2, "addmm_impl_cpu_")
     wide = np.float32 if products.dtype.itemsize < 4 and kind(products.dtype) == 2 else None
     total = np.add.reduce(products, 0, wide or products.dtype)
     return _plus(self, as_array(total).astype(products.dtype, copy=False), beta, alpha)
@@ -361,6 +368,7 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
         if vector.ndim != 1:
             sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
             raise _rank_error(sentence, vector)
+    check_kernel("addr_cpu", self, "uqe")
     product = outer(vec1, vec2)
     return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, alpha)
 

@@ -14,14 +14,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtype import Array, of_numpy
+from .dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from .errors import OperatorError
 from .metadata import become
 from .pointwise import cast
 from .promotion import can_cast
+from .refusals import CPP_NAMES
 from .storage import is_resizable
 
-__all__ = ["into_out", "out_overloads", "out_schema"]
+__all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overloads", "out_schema"]
 
 _HAS_KEYWORDS: Final = re.compile(r"[(,] ?\*, ")
 
@@ -45,7 +46,44 @@ def out_schema(name: str, overload: str, schema: str) -> str:
     return f"{name}.{overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
 
 
-def into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
+COMPUTED_IN_OUT: Final = frozenset(
+    ("aten::sum", "aten::prod", "aten::cumsum", "aten::cumprod", "aten::mean", "aten::nansum")
+)
+"""Operators that compute in the dtype of `out`; `dtype` is their last argument."""
+
+
+def check_dtype_of_out(own: DType, wanted: DType) -> None:
+    """Refuse an `out` of another dtype than the one asked for.
+
+    Raises:
+        OperatorError: the dtypes differ.
+    """
+    if own is not wanted:
+        raise OperatorError(
+            f"Expected out tensor to have dtype {CPP_NAMES.get(wanted.name, wanted.name)}, "
+            f"but got {CPP_NAMES.get(own.name, own.name)} instead",
+            code="dtype-mismatch",
+            headline=f"`out` is `{own}`, so `dtype` cannot be `{wanted}`",
+            roles={"out": f"is `{own}`"},
+        )
+
+
+def into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
+    """The forward of the out= form of an operator: see `_into_out`."""
+    if name not in COMPUTED_IN_OUT:
+        return _into_out(forward)
+
+    def in_dtype_of_out(*values: Any) -> Array:
+        *given, dtype, out = values
+        own = dtype_of(out)
+        if dtype is not None:
+            check_dtype_of_out(own, dtype_by_number(dtype))
+        return _into_out(forward)(*given, own.number, out)
+
+    return in_dtype_of_out
+
+
+def _into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
     """The forward whose result goes into its last argument, which takes the result's shape.
 
     It raises an OperatorError if the result cannot be cast, or if `out` is a view of another shape.

@@ -12,6 +12,7 @@ from .dtype import Array, Scalar, dtype_of
 from .elementwise import mul, number_pow, pow_number, pow_tensors
 from .errors import OperatorError
 from .gamma import igamma, igammac, zeta
+from .ordered import check_kernel
 from .pointwise import as_array, binary, cast, checked_broadcast, write
 from .promotion import kind
 from .refusals import Refusal, letter
@@ -176,6 +177,7 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
 @operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
 def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`."""
+    check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")
     if kind(self.dtype) == 2 and kind(other.dtype) < 2:
         _refuse_exponent(other.dtype)
         checked_broadcast(self.shape, other.shape)

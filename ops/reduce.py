@@ -12,14 +12,18 @@ from typing import Any, Final
 import numpy as np
 
 from .dims import wrap_dim, wrap_dims
-from .dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
+from .dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
 from .ordered import check_kernel, check_ordered
-from .pointwise import as_array, cast, in_place
+from .pointwise import as_array, cast, write
 from .promotion import kind
+from .refusals import CPP_NAMES
 from .table import operator
 
-__all__ = ["check_dim_not_empty", "mean", "sorted_positions", "sum_over", "total"]
+__all__ = [
+    *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sorted_positions", "sum_over"),
+    "total",
+]
 
 Dims = Sequence[int] | None
 ndarray: Final = np.ndarray
@@ -44,6 +48,7 @@ def _sum_input(self: Array, dtype: int | None) -> Array:
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
+    check_kernel("sum_cpu", self, "qe")
     wide: Any = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
         if dtype.itemsize < 4:
@@ -78,13 +83,18 @@ def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
 
 
+def refuse_complex_nansum(self: Array) -> None:
+    """Raises an OperatorError if the tensor is complex."""
+    if kind(self.dtype) == 3:
+        raise OperatorError("nansum on CPU does not support complex inputs", code="dtype-mismatch")
+
+
 @operator(
     "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor"
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
-    if self.dtype.kind == "c":
-        raise OperatorError("nansum on CPU does not support complex inputs", code="dtype-mismatch")
+    refuse_complex_nansum(self)
     if kind(self.dtype) >= 2:
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return sum_over(self, dim, keepdim, dtype)
@@ -257,6 +267,7 @@ def trace(self: Array) -> Array:
         raise OperatorError(
             f"trace: expected a matrix, but got tensor with dim {self.ndim}", code="shape-mismatch"
         )
+    check_kernel("trace", self, "buqe")
     return total(np.diagonal(self), None)
 
 
@@ -287,10 +298,13 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
 
     def of_all(self: Array) -> Array:
         _check_not_empty(self, name)
+        check_kernel(f"{name}_all", self, "uqce")
         return as_array(choose(self, None))
 
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        check_ordered(f"{name}():", self, "c", "input")
         axis = check_dim_not_empty(self, dim, name)
+        check_kernel(f"{name}_cpu", self, "ue")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
         where = np.expand_dims(asarray(position(self, axis)), axis)
@@ -298,7 +312,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
-        check_kernel(f"{name}_values_cpu", self)
+        check_kernel(f"{name}_values_cpu", self, "uqce")
         axes = wrap_dims(dim, self.ndim)
         if not dim:
             _check_not_empty(self, f"a{name}")
@@ -403,10 +417,11 @@ def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
 # --------------------------------------------------------------------------- running totals
 
 
-def _running(accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
     def running(self: Array, dim: int, dtype: int | None) -> Array:
         axis = wrap_dim(dim, self.ndim)
         values = _sum_input(self, dtype)
+        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         if not values.ndim:
             return values.copy()
         if kind(values.dtype) == 2 and values.itemsize < 8:
@@ -416,14 +431,33 @@ def _running(accumulate: Any) -> Callable[[Array, int, int | None], Array]:
     return running
 
 
+def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    """The dtype in place is the tensor's own, also for small whole numbers."""
+    running = _running(name, accumulate)
+
+    def in_its_dtype(self: Array, dim: int, dtype: int | None) -> Array:
+        own = dtype_of(self)
+        if dtype is not None and dtype != own.number:
+            wanted = dtype_by_number(dtype)
+            raise OperatorError(
+                f"Bad in-place call: input tensor dtype {CPP_NAMES.get(own.name, own.name)} and "
+                f"output tensor dtype {CPP_NAMES.get(wanted.name, wanted.name)} should match",
+                code="dtype-mismatch",
+                headline=f"`self` is `{own}`, so `dtype` cannot be `{wanted}`",
+            )
+        return write(self, running(self, dim, own.number))
+
+    return in_its_dtype
+
+
 for _name, _accumulate in (
     ("cumsum", np.add.accumulate),
     ("cumprod", np.multiply.accumulate),
 ):
-    _forward = _running(_accumulate)
+    _forward = _running(_name, _accumulate)
     operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(_forward)
     operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
-        in_place(_forward)
+        _running_in_place(_name, _accumulate)
     )
 
 

@@ -58,7 +58,7 @@ class _OutForm(Operator):
 
     def __init__(self, plain: Operator, overload: str) -> None:
         schema = out_schema(plain.name, overload, plain.schema)
-        super().__init__(schema, into_out(plain.forward))
+        super().__init__(schema, into_out(plain.name, plain.forward))
         self._plain = plain
 
     @cached_property

@@ -12,7 +12,7 @@ from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .pointwise import as_array, cast, in_place
 from .promotion import kind
-from .reduce import sum_over
+from .reduce import refuse_complex_nansum, sum_over
 from .table import operator
 
 __all__: list[str] = []
@@ -34,6 +34,7 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
             f"{dtype_of(self).scalar_name}",
             code="dtype-mismatch",
         )
+    refuse_complex_nansum(self)
     missing = np.isnan(self)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     wide = np.where(missing, self.dtype.type(0), self)
