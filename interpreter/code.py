@@ -60,8 +60,7 @@ class Code:
     """A function, assembled.
 
     Registers `0 … argument_count - 1` hold the arguments at the start.  `nodes[i]` is the node that
-    `instructions[i]` was made from: it tells source span and inlined calls.  `registers` says of a
-    value of the graph where it is while it lives.
+    `instructions[i]` was made from: it tells source span and inlined calls.
     """
 
     name: str

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..frontend.diagnostics import ValueNote
-from ..ir.graph import Node
+from ..ir.graph import Node, Value
 from .objects import ScriptObject
-from .spelling import operand_texts
+from .spelling import expression_of, operand_texts
 
 __all__ = ["Operand", "describe", "explain", "operands_of", "value_notes"]
 
@@ -22,32 +22,69 @@ MOST = 8
 @dataclass(frozen=True, slots=True)
 class Operand:
     """What a failing instruction read: how the program spells it, its parameter's name in the
-    operator's schema, and the machine's value."""
+    operator's schema, and the machine's value.
+
+    `parts` are the variables in it, as far as their values are still there; `value` is the graph's.
+    """
 
     text: str
     parameter: str
     found: Any
+    value: Value
+    parts: tuple[tuple[str, Any], ...] = ()
 
 
-def operands_of(node: Node, found: Sequence[Any]) -> list[Operand]:
-    """The operands of a node whose inputs had these values."""
+def operands_of(
+    node: Node, found: Sequence[Any], known: Mapping[Value, Any] | None = None
+) -> list[Operand]:
+    """The operands of a node whose inputs had these values; `known` are those of other values."""
     if len(found) != len(node.inputs):
         return []
     names = [] if node.signature is None else [a.name for a in node.signature.arguments]
     names += [""] * (len(found) - len(names))
+    known = known or {}
     return [
-        Operand(text, name, value)
-        for text, name, value in zip(operand_texts(node), names, found, strict=False)
+        Operand(text, name, each, value, _parts(value, known))
+        for text, name, each, value in zip(
+            operand_texts(node), names, found, node.inputs, strict=False
+        )
     ]
 
 
-def value_notes(operands: Sequence[Operand]) -> tuple[ValueNote, ...]:
-    """The operands that have a spelling in the source, each once."""
+def _parts(value: Value, known: Mapping[Value, Any]) -> tuple[tuple[str, Any], ...]:
+    """The variables in the expression of a value."""
+    if value.base_name is not None:
+        return ()
+    inputs = [i for i in value.node.inputs if i.base_name is not None and i in known]
+    return tuple((expression_of(i), known[i]) for i in inputs)
+
+
+def value_notes(
+    operands: Sequence[Operand], roles: Mapping[str, str], origin: Callable[[Operand], str]
+) -> tuple[ValueNote, ...]:
+    """The operands that have a spelling in the source, each once, after the variables in them.
+
+    Where `roles` tell what the fault is about, others are left out.  `origin` says where a value
+    comes from.
+    """
     notes: dict[str, ValueNote] = {}
     for operand in operands:
+        if roles and operand.parameter and operand.parameter not in roles:
+            continue
+        for text, found in operand.parts:
+            notes.setdefault(text, ValueNote(text, describe(found)))
         if operand.text and not isinstance(operand.found, ScriptObject):
-            notes.setdefault(operand.text, ValueNote(operand.text, describe(operand.found)))
+            said = [describe(operand.found)]
+            role = roles.get(operand.parameter, "")
+            said += [role] if _is_demand(role) else [origin(operand)]
+            text = ", ".join(part for part in said if part)
+            notes.setdefault(operand.text, ValueNote(operand.text, text))
     return tuple(notes.values())
+
+
+def _is_demand(role: str) -> bool:
+    """Whether a role says what is wanted, not what there is."""
+    return role.startswith(("needs ", "must "))
 
 
 def describe(value: Any) -> str:
@@ -111,10 +148,9 @@ def explain(operands: Sequence[Operand], code: str, roles: Mapping[str, str]) ->
     """A few words for the failing expression: what its operands are like."""
     if code == "index-out-of-range":
         return _explain_index(operands)
-    parts = [
-        f"`{o.text}` {roles[o.parameter]}" for o in operands if o.parameter in roles and o.text
-    ]
-    return ", ".join(parts)
+    said = [o for o in operands if o.parameter in roles and o.text]
+    facts = [o for o in said if not _is_demand(roles[o.parameter])]
+    return ", ".join(f"`{o.text}` {roles[o.parameter]}" for o in facts or said)
 
 
 def _explain_index(operands: Sequence[Operand]) -> str:

@@ -16,9 +16,10 @@ from .actions import ScriptRaise
 from .call_stack import named_frames, original, torch_frames, where
 from .code import Code
 from .describe import Operand, explain, operands_of, value_notes
-from .instructions import Instruction, row
+from .instructions import Instruction, read_numbers, row
 from .machine import MachineFailure
 from .plan import Plan
+from .reasons import advice, layer_path, made_labels, origin_of, still_known
 from .spelling import users_span
 
 __all__ = ["Failure", "script_error"]
@@ -73,7 +74,7 @@ class Failure(Exception):
 
         failure = cls._at(cause, step.node, step.instruction, plan.code, read)
         if failure.cause is cause and _is_of_python(cause):
-            values = [read(number) for number in _read_numbers(step.instruction)]
+            values = [read(number) for number in read_numbers(step.instruction)]
             failure.cause = _forward_error(cause, step.instruction, plan.code, values)
         return failure
 
@@ -83,9 +84,10 @@ class Failure(Exception):
     ) -> Failure:
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
-        values = [read(number) for number in _read_numbers(instruction)]
+        values = [read(number) for number in read_numbers(instruction)]
         cause = _undefined_tensor(node, values) or cause
-        return cls(cause, [node], operands_of(node, values))
+        known = still_known(code, node, read)
+        return cls(cause, [node], operands_of(node, values, known))
 
 
 def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None:
@@ -100,15 +102,6 @@ def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None
                 headline="this is None, where a `Tensor` is needed",
             )
     return None
-
-
-def _read_numbers(instruction: Instruction) -> list[int]:
-    """The operands an instruction reads, in order."""
-    numbers: list[int] = []
-    for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):
-        if kind[0] == "V":
-            numbers.extend(operand if isinstance(operand, tuple) else [operand])  # type: ignore[list-item]
-    return numbers
 
 
 def _forward_error(
@@ -154,10 +147,15 @@ def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnos
     shown = [original(f) or f for f in frames]
     number = users_span([f.span for f in frames])
     archived = [f.span for f, s in zip(frames, shown, strict=True) if s is not f]
-    code, headline = _headline(cause)
+    code, headline = _headline(cause, failure)
     label = None
+    roles = cause.roles if isinstance(cause, OperatorError) else {}
+    node = failure.nodes[-1] if failure.nodes else None
+
+    def origin(operand: Operand) -> str:
+        return "" if node is None else origin_of(operand, node, code)
+
     if number >= 0:
-        roles = cause.roles if isinstance(cause, OperatorError) else {}
         label = Label(shown[number].span, explain(failure.operands, code, roles))
     return Diagnostic(
         code=code,
@@ -167,14 +165,16 @@ def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnos
         notes=(f"in the archive: {', '.join(f'{s.filename}:{s.line}' for s in archived)}",)
         if archived
         else (),
-        values=value_notes(failure.operands),
+        secondary=made_labels(failure.operands, node, cause) if number >= 0 and node else (),
+        values=value_notes(failure.operands, roles, origin),
+        helps=advice(cause, failure.operands),
         stack=tuple(shown) if len(shown) > 1 else (),
         torch_message=_last_line(cause)[1],
         exception=exception,
     )
 
 
-def _headline(cause: Exception) -> tuple[str, str]:
+def _headline(cause: Exception, failure: Failure) -> tuple[str, str]:
     """The code and the message of a diagnostic."""
     if isinstance(cause, ScriptRaise):
         if cause.exception is None and cause.message.startswith("AssertionError: "):
@@ -184,6 +184,10 @@ def _headline(cause: Exception) -> tuple[str, str]:
         return "raised", f"`{name}` was raised{': ' + cause.message if cause.message else ''}"
     text = _last_line(cause)[1].partition("\n")[0].rstrip(".")
     if isinstance(cause, OperatorError):
+        layers = [layer_path(o, failure.nodes[-1]) for o in failure.operands if failure.nodes]
+        layer = next((path for path in layers if path), "")
+        if cause.layer and layer:
+            return cause.code, f"`{layer}` {cause.layer}"
         return cause.code, cause.headline or _lowered(text)
     return "operator-failed", _lowered(text) or type(cause).__name__
 

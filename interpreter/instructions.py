@@ -20,7 +20,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["ROWS", "Instruction", "Row", "check", "docs", "meaning", "opcode", "row"]
+__all__ = [
+    "ROWS",
+    "Instruction",
+    "Row",
+    "check",
+    "docs",
+    "meaning",
+    "opcode",
+    "read_numbers",
+    "row",
+]
 
 Instruction = tuple[object, ...]
 
@@ -112,6 +122,15 @@ def row(instruction: Instruction) -> Row:
     number = instruction[0]
     assert isinstance(number, int)
     return ROWS[number]
+
+
+def read_numbers(instruction: Instruction) -> list[int]:
+    """The operands an instruction reads, in order."""
+    numbers: list[int] = []
+    for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):
+        if kind[0] == "V":
+            numbers.extend(operand if isinstance(operand, tuple) else [operand])  # type: ignore[list-item]
+    return numbers
 
 
 def check(instruction: Instruction, limits: dict[str, int]) -> None:

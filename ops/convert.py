@@ -52,7 +52,11 @@ def truth(a: Array) -> bool:
         f"Boolean value of Tensor with {several} is ambiguous",
         code="ambiguous-condition",
         headline=f"a condition needs one truth value, but this tensor has {a.size} elements",
-        roles={"a": f"has {a.size} elements"},
+        roles={"a": f"has shape {list(a.shape)}"},
+        helps=(
+            "to choose element by element, use `torch.where({a}, ..., ...)`",
+            "to test the whole tensor, write `({a}).all()` or `({a}).any()`",
+        ),
     )
 
 

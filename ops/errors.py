@@ -37,7 +37,9 @@ class OperatorError(RuntimeError):
     """An operator cannot do what it was asked.
 
     `code` is a slug of the error table; `headline`, if given, is the diagnostic's own message;
-    `roles` says of an argument (by its name in the schema) what was wanted of it.
+    `roles` says of an argument (by its name in the schema) what it is like ("has ...", "is ...")
+    or what was wanted ("needs ...", "must ..."); `layer` is what to say of the layer that holds the
+    argument `weight`, if there is one; `helps` advise, with arguments in braces.
     """
 
     def __init__(
@@ -47,11 +49,15 @@ class OperatorError(RuntimeError):
         code: str = "operator-failed",
         headline: str = "",
         roles: dict[str, str] | None = None,
+        layer: str = "",
+        helps: tuple[str, ...] = (),
     ) -> None:
         super().__init__(torch_message)
         self.code = code
         self.headline = headline
         self.roles = roles or {}
+        self.layer = layer
+        self.helps = helps
 
 
 @_shown_as(IndexError)

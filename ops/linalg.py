@@ -394,13 +394,14 @@ def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
 def _features_differ(input: Array, weight: Array) -> OperatorError:
     rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
     columns = input.shape[-1] if input.ndim else 1
+    takes = f"takes inputs with {weight.shape[-1]} features, but got {columns}"
     return OperatorError(
         f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(weight.T.shape)})",
         code="shape-mismatch",
-        headline=f"a weight of shape {list(weight.shape)} takes inputs with "
-        f"{weight.shape[-1]} features, but got {columns}",
+        headline=f"a weight of shape {list(weight.shape)} {takes}",
+        layer=takes,
         roles={
-            "input": f"has {columns} features",
+            "input": f"has shape {list(input.shape)}",
             "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
         },
     )

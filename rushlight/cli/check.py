@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import importlib.machinery
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -94,7 +95,8 @@ def check_file(path: str) -> Checked:
 
 
 def _run(path: str) -> ModuleType:
-    name = Path(path).stem
+    name = re.sub(r"\W", "_", Path(path).stem)
+    name = name if name.isidentifier() else f"_{name}"  # class names of archives hold it
     while name in sys.modules:  # a file may be called like a module that is loaded already
         name += "_checked"
     loader = importlib.machinery.SourceFileLoader(name, path)
