@@ -133,7 +133,9 @@ def _unpack_list(tables: Tables, node: Node, outputs: Operands, inputs: Operands
 def _index(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     position = node.inputs[1].node
     if not position.is_constant or not isinstance(position.value, int):
-        raise UnsupportedKind(node, "the position in a tuple must be a constant")
+        entry = tables.table.operator("prim::TupleIndex")
+        assert entry is not None
+        return (opcode("call2"), outputs[0], tables.operator(entry), *inputs)
     length = len(node.inputs[0].type.contained)
     return (opcode("item"), outputs[0], inputs[0], position.value % length)
 

@@ -9,6 +9,7 @@ import cmath
 import math
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -54,12 +55,30 @@ def _log1p(a: float) -> float:
     return -math.inf if a == -1 else math.log1p(a)
 
 
+@cache
+def _of_libm(name: str) -> Function | None:
+    """A function of the C library, which rounds other than Python's own; None without it."""
+    import ctypes
+
+    try:
+        function = getattr(ctypes.CDLL(None), name)
+    except (TypeError, OSError, AttributeError):
+        return None
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+    found: Function = function
+    return found
+
+
 def _gamma(a: float) -> float:
-    return math.copysign(math.inf, a) if a == 0 else math.gamma(a)
+    if a == 0:
+        return math.copysign(math.inf, a)
+    return (_of_libm("tgamma") or math.gamma)(a)
 
 
 def _lgamma(a: float) -> float:
-    return math.inf if a <= 0 and a == math.floor(a) else math.lgamma(a)
+    if a <= 0 and a == math.floor(a):
+        return math.inf
+    return (_of_libm("lgamma") or math.lgamma)(a)
 
 
 def _atanh(a: float) -> float:
@@ -168,6 +187,30 @@ def log_to_base(a: float, b: float) -> float:
 )
 def complex_log_to_base(a: complex, b: complex) -> complex:
     return divide_complex(_COMPLEX["log"](a), _COMPLEX["log"](b))
+
+
+@operator(
+    "aten::polar.int(int a, int b) -> complex",
+    "aten::polar.float(float a, float b) -> complex",
+    "aten::polar.int_float(int a, float b) -> complex",
+    "aten::polar.float_int(float a, int b) -> complex",
+    "aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+)
+def polar(a: float, b: float) -> complex:
+    return complex(a * math.cos(b), a * math.sin(b))
+
+
+@operator(
+    "aten::angle.int(int a) -> float",
+    "aten::angle.float(float a) -> float",
+    "aten::angle.complex(complex a) -> float",
+    "aten::angle.Scalar(Scalar a) -> Scalar",
+)
+def angle(a: Any) -> float:
+    """The phase; a real number that is not a number keeps itself."""
+    if not isinstance(a, complex):
+        return math.pi if a < 0 else a if a != a else 0.0
+    return math.atan2(a.imag, a.real)
 
 
 def _declare_of_two(name: str, forward: Callable[[float, float], float], generic: str) -> None:

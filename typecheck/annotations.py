@@ -85,7 +85,12 @@ TYPE_NAMES: dict[str, Type] = {
 # These exist only with a prefix: a bare `dtype` is not a type in torch.
 _NEED_PREFIX = {"dtype", "device"}
 # These exist only in code that archives hold.
-_ARCHIVE_ONLY = {"number", "Scalar", "NoneType", "ScalarType", "Layout", "MemoryFormat", "Device"}
+_ARCHIVE_ONLY = {
+    *("number", "Scalar", "NoneType", "ScalarType", "Layout", "MemoryFormat", "QScheme", "Dimname"),
+    *("Device", "Stream", "Storage", "Capsule", "AnyEnumType"),
+}
+# Live code means them only as the classes themselves, not within a string.
+_CLASSES_ONLY = {"list", "tuple"}
 
 _CONSTRUCTORS = (
     *("List", "list", "Dict", "dict", "Tuple", "tuple", "Optional", "Union"),
@@ -98,10 +103,14 @@ _DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
 class AnnotationReader:
     """Turns annotations into types, reporting what is not one.
 
-    `where` is the place for diagnostics ("in function `f`").
+    `where` is the place for diagnostics ("in function `f`"); `is_text` says that what is read is
+    no live code but text, which knows some more names and `Final`.
     """
 
-    def __init__(self, resolver: Resolver, collector: Collector, where: str) -> None:
+    def __init__(
+        self, resolver: Resolver, collector: Collector, where: str, *, is_text: bool = True
+    ) -> None:
+        self._is_text = is_text
         self._resolver = resolver
         self._collector = collector
         self._where = where
@@ -134,6 +143,8 @@ class AnnotationReader:
             return NONE
         if isinstance(node.value, str):
             parsed = expression_tree(node, self._collector)
+            if parsed is not None and not self._is_text and _has_pipe(parsed):
+                return self._unknown(node, "`|` cannot stand in a string")
             return UNKNOWN if parsed is None else self._type(parsed)
         if node.value is ...:
             message = "Expression of type dots cannot be used in a type expression"
@@ -149,11 +160,18 @@ class AnnotationReader:
             return found
         if dotted is not None:
             prefix, _, last = dotted.rpartition(".")
-            if last in TYPE_NAMES and (prefix or last not in _NEED_PREFIX):
+            if last in TYPE_NAMES and (prefix or self._is_known_bare(last)):
                 return TYPE_NAMES[last]
             if last in ("List", "Dict", "Tuple", "Optional", "Union", "Future"):
                 return self._bare_constructor(node, last)
         return self._unknown(node, "")
+
+    def _is_known_bare(self, name: str) -> bool:
+        """Whether a type's name means it without a prefix."""
+        if name in _NEED_PREFIX:
+            return False
+        hidden = name in _ARCHIVE_ONLY or (name in _CLASSES_ONLY and self._is_string())
+        return self._is_text or not hidden
 
     def _bare_constructor(self, node: tree.Expr, word: str) -> Type:
         example = {"List": "List[int]", "Tuple": "Tuple[int]", "Dict": "Dict[str, int]"}.get(
@@ -199,7 +217,7 @@ class AnnotationReader:
             **dict.fromkeys(("Future", "_Await", "Await", "RRef"), self._future),
             "Final": self._final,
         }
-        if word in makers:
+        if word in makers and (word != "Final" or self._is_text):
             return makers[word](node)
         if word.startswith(_BROADCASTING):
             return self._list(node)
@@ -313,6 +331,13 @@ class AnnotationReader:
             )
         )
         return UNKNOWN
+
+
+def _has_pipe(node: tree.Expr) -> bool:
+    """Whether `|` occurs in a type."""
+    if isinstance(node, tree.Subscript):
+        return any(map(_has_pipe, node.indices))
+    return isinstance(node, tree.Binary)
 
 
 def _dotted(node: tree.Expr) -> str | None:

@@ -21,8 +21,8 @@ from .annotations import broadcast_size
 from .environment import Variable
 from .functions import Function
 from .joins import insert_line
-from .literals import type_of_value
-from .names import Constant, Resolver
+from .literals import LARGEST_INT, type_of_value
+from .names import Constant, LiveDefaults, Resolver
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument, OperatorTable, Signature
 from .statements import Statements
@@ -104,15 +104,23 @@ class _Checker(Statements):
     def _default(self, node: tree.Parameter, written: tree.Expr, type: Type) -> object:
         """The value of a default: a constant, or a name that stands for one."""
         found, value = self._constant(written)
+        if not found and isinstance(self.resolver, LiveDefaults) and not _is_mutable(written):
+            known = self.resolver.default_of(node.name, type)
+            if known is not None:
+                return known.value
         if not found:
             return self._report_default(node, written, type, mutable=_is_mutable(written))
         if type == FLOAT and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
+        if type == TENSOR and value is None:
+            return None
+        if isinstance(value, int) and not -LARGEST_INT - 1 <= value <= LARGEST_INT:
+            return self._report_default(node, written, type, mutable=False)
         try:
             actual = type_of_value(value)
         except TypeError:
             return value
-        fits = is_subtype(actual, type) or type in (ANY, TENSOR) or type is UNKNOWN
+        fits = is_subtype(actual, type) or type is ANY or type is UNKNOWN
         if not fits and not (actual == INT and type == INT):
             return self._report_default(node, written, type, mutable=False)
         return value
@@ -142,14 +150,17 @@ class _Checker(Statements):
         self, node: tree.Parameter, written: tree.Expr, type: Type, *, mutable: bool
     ) -> object:
         if mutable:
+            kind = "dict" if isinstance(written, tree.DictDisplay) else "list"
             self.report(
                 "mutable-default",
                 f"the default of `{node.name}` could be changed by a call",
                 written.span,
                 "made once, shared by all calls",
                 torch="Mutable default parameters are not supported because Python binds them to "
-                "the function and they persist across function calls.",
-                torch_span=node.span,
+                "the function and they persist across function calls.\n As a workaround, make the "
+                "default None and instantiate the default parameter within the body of the "
+                f"function. Found <class '{kind}'> on parameter {node.name}",
+                torch_span=self.tree.span,
             )
         else:
             self.report(
@@ -157,11 +168,22 @@ class _Checker(Statements):
                 f"the default of `{node.name}` is not a `{type.python}`",
                 written.span,
                 f"declared `{type.python}`",
-                torch=f"Expected a default value of type {type.annotation_str} on parameter "
-                f'"{node.name}".',
-                torch_span=node.span,
+                torch=self._torch_default(node, type),
+                torch_span=self.tree.span,
             )
         return None
+
+    @staticmethod
+    def _torch_default(node: tree.Parameter, type: Type) -> str:
+        inferred = node.annotation is None
+        shown = "Tensor (inferred)" if inferred else type.annotation_str
+        text = f'Expected a default value of type {shown} on parameter "{node.name}".'
+        if inferred:
+            text += (
+                f'Because "{node.name}" was not annotated with an explicit type it is assumed to '
+                "be type 'Tensor'."
+            )
+        return text
 
     # ----------------------------------------------------------------------------- the end
 

@@ -56,7 +56,8 @@ class Context:
             self.where = f"in function `{name}`"
         else:
             self.where = f"in method `{self_type.name}.{name}`"
-        self.annotations = AnnotationReader(resolver, collector, self.where)
+        is_text = function.is_text
+        self.annotations = AnnotationReader(resolver, collector, self.where, is_text=is_text)
         self.frame = Frame()
         self.definitions: dict[str, Span] = {}
         self.checked_attributes: dict[str, tuple[Span, Span]] = {}

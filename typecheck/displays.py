@@ -310,18 +310,117 @@ class Displays(Forms):
     def dict_comprehension(self, node: tree.DictComprehension, hint: Type | None) -> typed.Expr:
         """`{key: value for target in iterable}`."""
         generator = node.generators[0]
-        iterated = self.iterated(self.sugared(generator.iterable), node.span)
+        sugar = self.sugared(generator.iterable)
+        return self._dict_comprehension(generator, node, sugar, node.span, hint)
+
+    def dict_of(self, sugar: Sugar, span: Span, hint: Type | None) -> typed.Expr:
+        """`dict(iterable)`, which is `{key: value for key, value in iterable}`.
+
+        Other than for a comprehension, the dict is made after what is iterated over.
+        """
+        before: list[typed.Statement] = []
+        if isinstance(sugar, typed.Expr):
+            sugar = self.let(sugar, before)
+        made = self._dict_comprehension(None, None, sugar, span, hint)
+        return typed.Sequenced(span, made.type, tuple(before), made) if before else made
+
+    def _dict_comprehension(
+        self,
+        generator: tree.Generator | None,
+        node: tree.DictComprehension | None,
+        sugar: Sugar,
+        span: Span,
+        hint: Type | None,
+    ) -> typed.Expr:
+        wanted = _container(hint, DictType)
+        iterated = self.iterated(sugar, span)
+        if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:
+            return self.unknown(span)
+        statements: list[typed.Statement] = []
         with self.new_frame():
-            control, item = self.iterable(iterated, node.span)
+            rows = self.unrolled(iterated, statements, span)
+            if rows is not None:
+                return self._unrolled_dict(rows, generator, node, span, wanted, statements)
+            control, item = self.iterable(iterated, span)
             prelude: list[typed.Statement] = []
-            self.assign_target(generator.target, item, node.span, prelude)
-            key = self.expression(node.key)
-            value = self.expression(node.value)
+            key, value = self._pair(item, generator, node, span, prelude)
             condition = self._filter(generator)
-        type = _container(hint, DictType) or DictType(key.type, value.type)
-        return typed.DictComprehension(
-            node.span, type, control, tuple(prelude), condition, key, value
+        type = wanted or DictType(key.type, value.type)
+        return typed.DictComprehension(span, type, control, tuple(prelude), condition, key, value)
+
+    def _pair(
+        self,
+        item: Item,
+        generator: tree.Generator | None,
+        node: tree.DictComprehension | None,
+        span: Span,
+        into: list[typed.Statement],
+    ) -> tuple[typed.Expr, typed.Expr]:
+        """One turn of a dict comprehension: key and value."""
+        if generator is not None and node is not None:
+            self.assign_target(generator.target, item, span, into)
+            return self.expression(node.key), self.expression(node.value)
+        parts = item if isinstance(item, tuple) else (item,)
+        if len(parts) == 1 and isinstance(item, typed.Expr):
+            if not isinstance(item.type, TupleType):
+                if item.type is not UNKNOWN:
+                    self._report_no_pair(item, span)
+                return self.unknown(span), self.unknown(span)
+            parts = tuple(self.tuple_elements(item, into))
+        if len(parts) != 2:
+            self._report_no_pairs(len(parts), span)
+            return self.unknown(span), self.unknown(span)
+        return self.item_value(parts[0], span), self.item_value(parts[1], span)
+
+    def _report_no_pair(self, item: typed.Expr, span: Span) -> None:
+        self.report(
+            "argument-type",
+            f"`dict` needs pairs of a key and a value, not `{item.type.python}`",
+            span,
+            f"goes over `{item.type.python}`",
+            torch=f"{self.torch_type(item)} cannot be used as a tuple",
         )
+
+    def _report_no_pairs(self, count: int, span: Span) -> None:
+        many = f"too many values to unpack: need 2 but found {count}"
+        few = f"need 2 values to unpack but found only {count}"
+        self.report(
+            "argument-type",
+            f"`dict` needs pairs of a key and a value, not {count} values",
+            span,
+            f"{count} values in a turn",
+            torch=many if count > 2 else few,
+        )
+
+    def _unrolled_dict(
+        self,
+        rows: list[Item],
+        generator: tree.Generator | None,
+        node: tree.DictComprehension | None,
+        span: Span,
+        wanted: Type | None,
+        unpacking: list[typed.Statement],
+    ) -> typed.Expr:
+        """A dict comprehension over a tuple: its turns one after the other."""
+        turns: list[typed.Statement] = []
+        index = self.temporary()
+        type = wanted
+        for number, row in enumerate(rows):
+            turns.append(self.turn_number(number, span))
+            key, value = self._pair(row, generator, node, span, turns)
+            type = type or DictType(key.type, value.type)
+            target = typed.Temporary(span, type, index)
+            turns.append(typed.Evaluate(span, self.set_item(target, key, value, span)))
+        type = type or DictType(STRING, TENSOR)
+        start = typed.Let(span, index, typed.DictLiteral(NOWHERE, type, (), ()))
+        before = (start, *unpacking) if generator is not None else (*unpacking, start)
+        return typed.Sequenced(span, type, (*before, *turns), typed.Temporary(span, type, index))
+
+    def set_item(
+        self, target: typed.Expr, key: typed.Expr, value: typed.Expr, span: Span
+    ) -> typed.Expr:
+        """`target[key] = value` of a dict."""
+        return self.call_operator("aten::_set_item", Given([target, key, value]), span)
 
     # ------------------------------------------------------------------------------- strings
 

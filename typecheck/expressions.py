@@ -11,7 +11,7 @@ from ..frontend.source import Span
 from . import typed
 from .displays import Displays
 from .environment import Problem
-from .literals import type_of_value
+from .literals import LARGEST_INT, type_of_value
 from .matching import Given
 from .narrowing import Condition, evaluated
 from .relations import join
@@ -169,6 +169,15 @@ class Expressions(Displays):
                 node.span,
                 "not expected here",
                 torch="Ellipsis is not supported here",
+            )
+            return self.unknown(node.span)
+        if isinstance(node.value, int) and node.value > LARGEST_INT:
+            self.report(
+                "number-too-large",
+                "this number does not fit into 64 bits",
+                node.span,
+                f"the largest int is {LARGEST_INT}",
+                torch="Integral constant out of range (must fit in a signed 64 bit integer)",
             )
             return self.unknown(node.span)
         return typed.Literal(node.span, type_of_value(node.value), node.value)

@@ -139,6 +139,20 @@ class Forms(Calls):
         """The list of what is iterated over; given its meaning with the comprehensions."""
         raise NotImplementedError
 
+    def dict_of(self, sugar: Sugar, span: Span, hint: Type | None) -> typed.Expr:
+        """The dict of the pairs that are iterated over; likewise."""
+        raise NotImplementedError
+
+    def list_display(self, node: tree.ListDisplay, hint: Type | None) -> typed.Expr:
+        """`[a, b]`; likewise."""
+        raise NotImplementedError
+
+    def set_item(
+        self, target: typed.Expr, key: typed.Expr, value: typed.Expr, span: Span
+    ) -> typed.Expr:
+        """`target[key] = value` of a dict; likewise."""
+        raise NotImplementedError
+
     # ----------------------------------------------------------------------- small checks
 
     def takes(self, node: tree.Call, least: int, most: int) -> bool:
@@ -256,15 +270,45 @@ def _tuple(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
 
 def _dict(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     wanted = self.constructed_type(hint, DictType)
-    if not node.arguments:
-        keys = [typed.Literal(k.span, STRING, k.name) for k in node.keywords]
-        values = [self.expression(k.value) for k in node.keywords]
-        value_type = values[0].type if values else TENSOR
-        type = wanted or DictType(STRING, value_type)
-        return typed.DictLiteral(node.span, type, tuple(keys), tuple(values))
+    pairs = tuple(
+        tree.TupleDisplay(k.span, (tree.Literal(k.span, k.name), k.value)) for k in node.keywords
+    )
+    if not node.arguments and not pairs:
+        type = wanted or DictType(STRING, TENSOR)
+        return typed.DictLiteral(node.span, type, (), ())
+    first = node.arguments[0] if node.arguments else tree.ListDisplay(node.span, ())
+    if isinstance(first, tree.ListDisplay):
+        if not first.elements and not pairs:
+            return typed.DictLiteral(node.span, wanted or DictType(STRING, TENSOR), (), ())
+        items = tree.ListDisplay(first.span, (*first.elements, *pairs))
+        return self.dict_of(self.list_display(items, None), whole_range(node), wanted)
+    sugar = self.sugared(first)
+    if not isinstance(sugar, typed.Expr) or not isinstance(sugar.type, DictType):
+        if pairs:
+            self.report(
+                "unknown-keyword",
+                "`dict` takes keywords only with a dict or a list display",
+                node.keywords[0].span,
+                "not possible here",
+                torch="dict takes no keyword arguments",
+                torch_span=whole_range(node),
+            )
+            return self.unknown(node.span)
+        return self.dict_of(sugar, whole_range(node), wanted)
+    return _dict_of_dict(self, node, sugar)
+
+
+def _dict_of_dict(self: Forms, node: tree.Call, given: typed.Expr) -> Sugar:
+    """A copy of a dict, with the keywords added."""
+    copied = self.call_operator("aten::dict", Given([given]), node.span, written="dict")
+    if not node.keywords:
+        return copied
     statements: list[typed.Statement] = []
-    given = self.arguments(node, statements)
-    result = self.call_operator("aten::dict", given, node.span, written="dict")
+    result = self.let(copied, statements)
+    for keyword in node.keywords:
+        key = typed.Literal(keyword.span, STRING, keyword.name)
+        call = self.set_item(result, key, self.expression(keyword.value), node.span)
+        statements.append(typed.Evaluate(node.span, call))
     return self.sequenced(statements, result, node.span)
 
 

@@ -20,7 +20,9 @@ from .types import (
     Type,
 )
 
-__all__ = ["integer_of", "type_of_value"]
+__all__ = ["LARGEST_INT", "integer_of", "type_of_value"]
+
+LARGEST_INT = (1 << 63) - 1
 
 
 def type_of_value(value: object) -> Type:

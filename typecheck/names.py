@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..frontend.places import Place
 from ..frontend.source import Span
@@ -20,6 +20,7 @@ __all__ = [
     "ExceptionClass",
     "FlaggedFunction",
     "FunctionName",
+    "LiveDefaults",
     "Meaning",
     "Namespace",
     "OperatorName",
@@ -148,6 +149,14 @@ Meaning = (
     | Unusable
     | Namespace
 )
+
+
+@runtime_checkable
+class LiveDefaults(Protocol):
+    """What a resolver may know besides: the values that the defaults of a live function have."""
+
+    def default_of(self, parameter: str, type: Type) -> Constant | None:
+        """The default of a parameter as a value of its type; None if it is none."""
 
 
 class Resolver(Protocol):

@@ -22,7 +22,7 @@ from ..ops.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import ClassType, EnumType, InterfaceType, Type
+from ..typecheck.types import ANY, FLOAT, INT, STRING, ClassType, EnumType, InterfaceType, Type
 from .compile import compile_function
 from .grad_modes import STAND_INS
 from .python_types import type_of_class
@@ -69,11 +69,28 @@ def _can_be_compiled(cls: type) -> bool:
 
 
 def _enum_type(cls: type[enum.Enum]) -> EnumType | None:
-    """The type of an enumeration; None if its values are not of one type."""
+    """The type of an enumeration; None if it has no members.
+
+    Raises:
+        RuntimeError: the values are not of one type, or it is none that torch has.
+    """
     values = [member.value for member in cls]
-    types = [type_of_value(value) for value in values]
-    if not types or types[0] is None or any(found != types[0] for found in types):
+    if not values:
         return None
+    types = [type_of_value(value) or ANY for value in values]
+    for number, found in enumerate(types):
+        if found != types[0]:
+            raise RuntimeError(
+                f"Could not unify type list since element {number} of type "
+                f"{types[0].annotation_str} did not match the types before it "
+                f"({found.annotation_str})"
+            )
+    if types[0] not in (INT, FLOAT, STRING):
+        shown = "Any" if types[0].contained else types[0].annotation_str
+        raise RuntimeError(
+            f"Cannot create Enum with value type '{shown}', only int, float and string are "
+            "supported"
+        )
     members = tuple((m.name, to_machine(m.value, types[0])) for m in cls)
     made = EnumType(mangled(qualified_name(cls)), types[0], members)
     _known[cls] = made
@@ -181,7 +198,7 @@ def interface(cls: AnyClass) -> AnyClass:
             python = getattr(cls, method.name)
             resolver = LiveResolver(python, compile_function, scope)
             where = f"in method `{cls.__name__}.{method.name}`"
-            reader = AnnotationReader(resolver, collector, where)
+            reader = AnnotationReader(resolver, collector, where, is_text=False)
             made.methods[method.name] = _declared(made, method, reader)
     marked: Any = cls
     marked.__torch_script_interface__ = made

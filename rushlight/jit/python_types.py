@@ -7,7 +7,7 @@ import typing
 from typing import Any
 
 from ..interpreter.inference import class_type_of
-from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.dtype import Device, DType
 from ..ops.random import Generator
 from ..ops.tensor import Tensor
 from ..typecheck.relations import optional, union
@@ -42,8 +42,6 @@ _CLASSES: dict[Any, Type] = {
     Device: DEVICE,
     Generator: GENERATOR,
     DType: INT,
-    Layout: INT,
-    MemoryFormat: INT,
 }
 
 

@@ -18,12 +18,15 @@ from typing import Any
 from ..frontend.diagnostics import Demand
 from ..frontend.places import global_place
 from ..frontend.source import Span
+from ..interpreter.inward import CastError
 from ..interpreter.objects import python_classes
+from ..interpreter.values import to_machine
 from ..nn.flag_dispatch import FlagDispatch
 from ..nn.modules.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.packets import Namespace as OperatorNamespace
 from ..ops.packets import Packet as OperatorPacket
+from ..ops.tensor import Tensor
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,
@@ -118,6 +121,19 @@ class LiveResolver:
         if not isinstance(found, Unusable) or code is None:
             return found
         return replace(found, value=value, place=global_place(code.co_filename, name))
+
+    def default_of(self, parameter: str, type: Type) -> Constant | None:
+        """See `typecheck.names.LiveDefaults`."""
+        function = inspect.unwrap(self.function)
+        given = inspect.signature(function).parameters.get(parameter)
+        if given is None or given.default is given.empty:
+            return None
+        if isinstance(given.default, Tensor):
+            return Constant(given.default._array, TENSOR) if type == TENSOR else None
+        try:
+            return Constant(to_machine(given.default, type), type)
+        except (CastError, RuntimeError, TypeError, ValueError):
+            return None
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
@@ -246,11 +262,11 @@ _CONSTANTS: list[tuple[type, Type]] = [
 
 
 def _value(value: Any, constant: bool) -> Meaning | None:
-    if isinstance(value, DType | Layout | MemoryFormat):
-        return Constant(value.number, INT)
-    if isinstance(value, Device):
-        return Constant(value, DEVICE)
     if constant:
+        if isinstance(value, DType | Layout | MemoryFormat):
+            return Constant(value.number, INT)
+        if isinstance(value, Device):
+            return Constant(value, DEVICE)
         for cls, type in _CONSTANTS:
             if isinstance(value, cls):
                 return Constant(value, type)
@@ -319,8 +335,16 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     return None
 
 
+_TORCH_NAMES: dict[type, str] = {
+    Device: "device",
+    DType: "dtype",
+    Layout: "layout",
+    MemoryFormat: "memory_format",
+}
+
+
 def _unusable(value: Any, name: str) -> Unusable:
-    kind = type(value).__name__
+    kind = _TORCH_NAMES.get(type(value)) or type(value).__name__
     message = (
         f"python value of type '{kind}' cannot be used as a value. Perhaps it is a closed over "
         "global variable? If so, please consider passing it in as an argument or use a local "

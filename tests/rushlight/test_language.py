@@ -1,0 +1,162 @@
+"""Smaller forms of the language: what scripted functions give, and what is refused."""
+
+# ruff: noqa: UP006, UP035, B905, C408
+
+from __future__ import annotations
+
+import cmath
+import enum
+import math
+from collections.abc import Callable
+from typing import Any, Dict, Final, List, Tuple
+
+import pytest
+
+import rushlight as torch
+
+THREE = 3
+CPU = torch.device("cpu")
+ONES = torch.ones(2)
+
+
+def dict_of_zip(keys: List[str], values: List[int]):
+    return dict(zip(keys, values))
+
+
+def dict_of_pairs(pairs: List[Tuple[str, int]]):
+    return dict(pairs)
+
+
+def dict_with_keywords():
+    return dict({"a": 1}, b=2), dict([("a", 1)], b=2), dict(a=1.0)
+
+
+def dict_of_tuples(keys: Tuple[str, str], values: Tuple[int, int]):
+    return dict(zip(keys, values))
+
+
+def dict_over_tuple(x: Tuple[int, int]):
+    return {k: k + 1 for k in x}
+
+
+def element_of_tuple(x: Tuple[int, int], i: int):
+    return x[i]
+
+
+def hashes():
+    return [hash(5), hash("a"), hash(0.5), hash(True), hash((1, "a"))]
+
+
+def phases(x: complex):
+    return cmath.phase(x), cmath.rect(2.0, 0.0), math.gamma(0.5)
+
+
+def defaults(x: float = 1.0 / 8, y: int = THREE, z: Tuple[int, float] = (1, 2.0)):
+    return x, y, z
+
+
+def default_tensor(x: torch.Tensor = ONES):
+    return x.sum().item()
+
+
+RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
+    (dict_of_zip, (["a", "b"], [1, 2]), {"a": 1, "b": 2}),
+    (dict_of_pairs, ([("a", 1)],), {"a": 1}),
+    (dict_with_keywords, (), ({"a": 1, "b": 2}, {"a": 1, "b": 2}, {"a": 1.0})),
+    (dict_of_tuples, (("a", "b"), (1, 2)), {"a": 1, "b": 2}),
+    (dict_over_tuple, ((1, 2),), {1: 2, 2: 3}),
+    (element_of_tuple, ((1, 2), -1), 2),
+    (
+        hashes,
+        (),
+        [5, 4993892634952068459, -2829232615774148844, 1, 4993892805569072552],
+    ),
+    (phases, (1 + 1j,), (0.7853981633974483, 2 + 0j, 1.772453850905516)),
+    (defaults, (), (0.125, 3, (1, 2.0))),
+    (default_tensor, (), 2.0),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "expected"), RESULTS)
+def test_results(function: Callable[..., Any], arguments: tuple[Any, ...], expected: Any) -> None:
+    assert torch.jit.script(function)(*arguments) == expected
+
+
+def final_local():
+    x: Final[int] = 3
+    return x
+
+
+def too_large():
+    return 9223372036854775808
+
+
+def global_device(x):
+    return x.to(CPU)
+
+
+def number_type(x: "number"):  # noqa: F821, UP037
+    return x
+
+
+def layout_type(x: torch.layout):
+    return x
+
+
+def union_in_string(x: "int | None"):  # noqa: UP037
+    return x
+
+
+def mutable_default(x: List[int] = [1]):  # noqa: B006
+    return x
+
+
+def wrong_default(x: int = 1.5):
+    return x
+
+
+def dict_of_threes(x: List[int]):
+    return dict(zip(x, x, x))
+
+
+class Mixed(enum.Enum):
+    ONE = 1
+    TWO = "two"
+
+
+def mixed_enum(x: Mixed):
+    return x
+
+
+REFUSED: list[tuple[Callable[..., Any], str]] = [
+    (final_local, "Unknown type constructor Final"),
+    (too_large, "Integral constant out of range"),
+    (global_device, "python value of type 'device' cannot be used as a value"),
+    (number_type, "Unknown type name 'number'"),
+    (layout_type, "Unknown type name 'torch.layout'"),
+    (union_in_string, "Unknown type name 'int | None'"),
+    (mutable_default, "Mutable default parameters are not supported"),
+    (wrong_default, 'Expected a default value of type int on parameter "x".'),
+    (dict_of_threes, "too many values to unpack: need 2 but found 3"),
+    (mixed_enum, "Could not unify type list"),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), REFUSED)
+def test_refusals(function: Callable[..., Any], message: str) -> None:
+    with pytest.raises(RuntimeError) as error:
+        torch.jit.script(function)
+    assert message in str(error.value)
+
+
+def test_position_outside_of_a_tuple() -> None:
+    with pytest.raises(RuntimeError, match="Tuple list index out of range"):
+        torch.jit.script(element_of_tuple)((1, 2), 2)
+
+
+def test_what_has_no_hash() -> None:
+    def hash_of_list(x: Dict[str, int]):
+        return hash(x)
+
+    with pytest.raises(RuntimeError, match="unhashable type"):
+        torch.jit.script(hash_of_list)({"a": 1})
