@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.packed_weights import PackedWeights
 from ..ops.tensor import Tensor
+from ..typecheck.builtin_classes import builtin_class
 from ..typecheck.relations import join
 from ..typecheck.types import (
     BOOL,
@@ -131,6 +133,8 @@ def _object_type(value: object) -> Type:
         return target.cls
     if isinstance(value, EnumMember):
         return value.enum
+    if isinstance(value, PackedWeights):
+        return builtin_class(value.qualified_name)
     found = class_type_of(value.__class__)
     if found is not None and not isinstance(value, type):
         return found

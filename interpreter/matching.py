@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..ops.packed_weights import PackedWeights
 from ..typecheck.types import (
     ANY,
     ANY_ENUM,
@@ -54,6 +55,8 @@ def matches(value: object, type: Type) -> bool:
         case UnionType():
             return any(matches(value, member) for member in type.members)
         case ClassType():
+            if isinstance(value, PackedWeights):
+                return type.qualified_name == value.qualified_name
             return isinstance(value, ScriptObject) and value.cls is type
         case InterfaceType():
             return isinstance(value, ScriptObject) and all(

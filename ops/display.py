@@ -13,6 +13,7 @@ import numpy as np
 
 from .dtype import Array, default_dtype, dtype_of
 from .promotion import kind
+from .quantized import dequantize, quantizer_of
 
 __all__ = ["PRINT_OPTIONS", "format_array", "set_printoptions"]
 
@@ -178,12 +179,32 @@ def _with_suffixes(text: str, suffixes: Sequence[str], indent: int) -> str:
     return text + ")"
 
 
+def _quantized(array: Array, extra: Sequence[str], prefix: str) -> str:
+    """The values, then how they are kept."""
+    quantizer, indent = quantizer_of(array, "repr"), len(prefix)
+    scale, zero_point = quantizer.scale, quantizer.zero_point
+    suffixes = [f"size={tuple(array.shape)}", f"dtype={dtype_of(array)}"]
+    suffixes.append(f"quantization_scheme=torch.{quantizer.scheme}")
+    if quantizer.axis is None:
+        suffixes += [f"scale={scale}", f"zero_point={zero_point}"]
+    else:
+        suffixes += [f"scale={format_array(scale)}", f"zero_point={format_array(zero_point)}"]
+        suffixes.append(f"axis={quantizer.axis}")
+    values = dequantize(array)
+    cut = array.size > PRINT_OPTIONS.threshold
+    shown = (_ends(values) if cut else values).reshape(-1)
+    body = _block(values, indent, cut, _Form(shown)) if array.size else "[]"
+    return _with_suffixes(prefix + body, [*suffixes, *extra], indent)
+
+
 def format_array(array: Array, extra: Sequence[str] = (), prefix: str = "tensor(") -> str:
     """A tensor as Python shows it; `extra` are further suffixes such as `requires_grad=True`."""
     indent = len(prefix)
     dtype = dtype_of(array)
     suffixes: list[str] = []
     is_default = array.dtype in (default_dtype.float, default_dtype.complex)
+    if array.dtype.names is not None:
+        return _quantized(array, extra, prefix)
     if not array.size:
         if array.ndim != 1:
             suffixes.append(f"size={tuple(array.shape)}")

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, dtype_of
+from .quantized import dequantize, quantizer_of
 
 __all__ = ["format_for_print", "format_number", "format_tensor"]
 
@@ -97,10 +98,24 @@ def _matrix(array: Array, indent: str) -> str:
     return "\n".join(blocks)
 
 
+def _quantizer_text(array: Array) -> str:
+    quantizer = quantizer_of(array, "print")
+    if quantizer.axis is None:
+        numbers = f"scale: {quantizer.scale:.6g}, zero_point: {quantizer.zero_point}"
+        return f", qscheme: {quantizer.scheme}, {numbers}"
+    scales, zeros = format_tensor(quantizer.scale), format_tensor(quantizer.zero_point)
+    numbers = f"scales: {scales}, zero_points: {zeros}, axis: {quantizer.axis}"
+    return f", qscheme: {quantizer.scheme}, {numbers}"
+
+
 def format_tensor(array: Array) -> str:
     """A tensor as C++ prints it, without the newline at the end; of complex ones the real part."""
     kind = f"CPU{dtype_of(array).scalar_name}Type"
-    tail = f"[ {kind}{{{','.join(map(str, array.shape))}}} ]"
+    more = ""
+    if array.dtype.names is not None:
+        kind, more = f"Quantized{kind}", _quantizer_text(array)
+        array = dequantize(array)
+    tail = f"[ {kind}{{{','.join(map(str, array.shape))}}}{more} ]"
     values = (array.real if array.dtype.kind == "c" else array).astype(np.float64)
     if not array.ndim:
         return f"{_shortest(float(values))}\n{tail}"

@@ -89,7 +89,13 @@ class DType:
         return dtype_by_name, (self.name,)
 
 
+_QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}
+"""The whole numbers that quantized elements are kept as."""
+
+
 def _numpy_dtype(name: str) -> np.dtype[Any]:
+    if name in _QUANTIZED:  # a record of one field: NumPy computes with no such thing by mistake
+        return np.dtype([(name, _QUANTIZED[name])])
     if name in ("bfloat16", "complex32") or name.startswith("float8"):
         import ml_dtypes
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import DTYPES, Array, DType, Scalar, default_dtype, of_numpy
-from .errors import OperatorError
+from .errors import OperatorError, UnsupportedOperator
 
 __all__ = [
     "KIND",
@@ -40,7 +40,14 @@ def kind(dtype: Dtype) -> int:
     """0 for bool, 1 for whole numbers, 2 for floats, 3 for complex."""
     found = KIND.get(dtype)
     if found is None:
-        found = KIND[dtype] = _ORDER[of_numpy(dtype).kind]
+        order = _ORDER.get(of_numpy(dtype).kind)
+        if order is None:
+            raise UnsupportedOperator(
+                "promoteTypes with quantized numbers is not handled yet; figure out what the "
+                f"correct rules should be, offending types: {of_numpy(dtype).scalar_name}",
+                headline="a quantized tensor is no argument of this operator: dequantize it first",
+            )
+        found = KIND[dtype] = order
     return found
 
 

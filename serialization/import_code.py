@@ -17,7 +17,9 @@ from ..frontend import tree
 from ..frontend.diagnostics import Collector, Diagnostic, Label
 from ..frontend.from_text import module_trees
 from ..frontend.source import Span
+from ..ops.packed_weights import PACKED_CLASSES
 from ..typecheck.annotations import AnnotationReader
+from ..typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
 from ..typecheck.schema import Argument, Signature
@@ -57,7 +59,8 @@ class CodeImporter:
 
     `files` maps a namespace (`__torch__.a.b`) to what reads its text; `constants` are those of
     `constants.pkl`, in order.  `define` becomes `Function.define` of every function; it finds the
-    names of the code in `resolver`.  Faults in the code go to `collector`.
+    names of the code in `resolver`.  Faults in the code go to `collector`.  `builtin` knows the
+    classes that no archive defines.
     """
 
     def __init__(
@@ -67,10 +70,12 @@ class CodeImporter:
         collector: Collector,
         operators: Operators,
         upgrade: Upgrade = no_upgrade,
+        builtin: Callable[[str], Type | None] = builtin_class,
     ) -> None:
         self._files = files
         self._constants = constants
         self._collector = collector
+        self._builtin = builtin
         self.resolver = ArchiveResolver(self, operators, upgrade)
         self.define: Define = _undefined
         self._definitions: dict[str, dict[str, tree.Definition]] = {}
@@ -96,6 +101,8 @@ class CodeImporter:
 
     def type_named(self, qualified: str) -> Type | None:
         """The class, NamedTuple, enumeration or interface of that name; None if there is none."""
+        if qualified.startswith(BUILTIN_NAMESPACE):
+            return self._builtin(qualified)
         if qualified not in self._types:
             definition = self.definition(qualified)
             if not isinstance(definition, tree.ClassDefinition):
@@ -117,7 +124,8 @@ class CodeImporter:
         """The names one level below a namespace."""
         self.definition(f"{namespace}.")
         prefix = f"{namespace}."
-        inner = (n[len(prefix) :].partition(".")[0] for n in self._files if n.startswith(prefix))
+        names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
+        inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
         return {**dict.fromkeys(self._definitions[namespace]), **dict.fromkeys(inner)}
 
     def constant(self, name: str) -> Constant | None:

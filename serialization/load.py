@@ -15,6 +15,7 @@ from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
 from .archive_table import ARCHIVE_TABLE
+from .builtin_methods import packed_class
 from .container import ArchiveReader, Readable
 from .debug_info import read_debug_records
 from .errors import ArchiveError, archive_error
@@ -67,7 +68,12 @@ class _Loader:
         self._check_kind()
         self.upgraders = Upgraders(self._version(), self._old_meanings().function_named)
         self.importer = CodeImporter(
-            self._files(), self.constants, self.collector, ARCHIVE_TABLE.names, self.upgraders.name
+            self._files(),
+            self.constants,
+            self.collector,
+            ARCHIVE_TABLE.names,
+            self.upgraders.name,
+            packed_class,
         )
         self.importer.define = self._define
         self._defining: list[Function] = []

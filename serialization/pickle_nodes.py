@@ -18,6 +18,8 @@ __all__ = [
     "Node",
     "ObjectNode",
     "OrderedDictNode",
+    "QuantizerNode",
+    "SparseNode",
     "StorageNode",
     "TensorNode",
     "TupleNode",
@@ -104,10 +106,22 @@ class ObjectNode:
 
 
 @dataclass(eq=False, slots=True)
+class QuantizerNode:
+    """What the numbers of a quantized tensor mean: `per_tensor_affine` with two numbers, or
+    `per_channel_affine` with two tensors and the dimension they go along."""
+
+    scheme: str
+    scale: Node
+    zero_point: Node
+    axis: int = 0
+
+
+@dataclass(eq=False, slots=True)
 class TensorNode:
     """A dense tensor: a window on a storage.  Offset and strides count elements.
 
-    `math` says whether the values are to be conjugated (`conj`) or negated (`neg`) when read.
+    `math` says whether the values are to be conjugated (`conj`) or negated (`neg`) when read;
+    `quantizer` is there if the tensor is quantized.
     """
 
     storage: StorageNode
@@ -116,6 +130,17 @@ class TensorNode:
     stride: tuple[int, ...]
     requires_grad: bool
     math: frozenset[str] = frozenset()
+    quantizer: QuantizerNode | None = None
+
+
+@dataclass(eq=False, slots=True)
+class SparseNode:
+    """A sparse tensor: where its values are and what they are."""
+
+    layout: str
+    size: tuple[int, ...]
+    indices: Node
+    values: Node
 
 
 Node = (
@@ -134,5 +159,7 @@ Node = (
     | DeviceNode
     | EnumNode
     | ObjectNode
+    | QuantizerNode
+    | SparseNode
     | TensorNode
 )

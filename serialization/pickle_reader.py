@@ -22,6 +22,8 @@ from .pickle_nodes import (
     Node,
     ObjectNode,
     OrderedDictNode,
+    QuantizerNode,
+    SparseNode,
     StorageNode,
     TensorNode,
     TupleNode,
@@ -36,9 +38,8 @@ _LIST_BUILDERS = {
     "build_tensorlist": "List[Tensor]",
 }
 _UNSUPPORTED = {
-    "_rebuild_qtensor": "a quantized tensor",
-    "_rebuild_sparse_tensor": "a sparse tensor",
     "_rebuild_sparse_csr_tensor": "a sparse tensor",
+    "_rebuild_nested_tensor": "a nested tensor",
     "_rebuild_meta_tensor_no_storage": "a tensor on the meta device",
 }
 
@@ -290,6 +291,51 @@ class _Reader:
                 return TensorNode(storage, offset, sizes, strides, grad, _math_bits(math))
         raise self.damaged("has a tensor without the parts of one")
 
+    def older_tensor(self, items: Sequence[Node]) -> Node:
+        """As it was written when gradients were not: `_rebuild_tensor`."""
+        match items:
+            case (storage, offset, size, stride):
+                return self.tensor((storage, offset, size, stride, False, None))
+        raise self.damaged("has a tensor without the parts of one")
+
+    def quantized(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (storage, offset, size, stride, TupleNode() as quantizer, bool(grad), *_):
+                made = self.tensor((storage, offset, size, stride, grad, None))
+                assert isinstance(made, TensorNode)
+                made.quantizer = self.quantizer(quantizer.items)
+                return made
+        raise self.damaged("has a quantized tensor without the parts of one")
+
+    def quantizer(self, items: Sequence[Node]) -> QuantizerNode:
+        match items:
+            case (Global("torch", "per_tensor_affine" as name), float() as scale, int(zero)):
+                return QuantizerNode(name, scale, zero)
+            case (
+                Global("torch", "per_channel_affine" | "per_channel_affine_float_qparams" as name),
+                TensorNode() as scale,
+                TensorNode() as zero,
+                int(axis),
+            ):
+                return QuantizerNode(name, scale, zero, axis)
+        raise self.error("unsupported-value", "holds a tensor quantized in an unknown way")
+
+    def sparse(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (int(1), size, TensorNode() as indices, TensorNode() as values, *_):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+            case (int(1), size, bool(), TensorNode() as indices, TensorNode() as values, *_):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+            case (int(1), TupleNode((TensorNode() as indices, TensorNode() as values, size, *_))):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+        raise self.error("unsupported-value", "holds a sparse tensor of an unknown form")
+
+    def parameter(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (TensorNode() as tensor, *_):
+                return tensor
+        raise self.damaged("has a parameter that is no tensor")
+
     def integers(self, node: Node) -> tuple[int, ...]:
         items = node.items if isinstance(node, TupleNode) else (None,)
         found = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
@@ -322,6 +368,10 @@ _REBUILDERS: dict[tuple[str, str], Callable[[_Reader, Sequence[Node]], Node]] = 
     ("collections", "OrderedDict"): _Reader.ordered_dict,
     ("torch", "device"): _Reader.device,
     ("torch._utils", "_rebuild_tensor_v2"): _Reader.tensor,
+    ("torch._utils", "_rebuild_tensor"): _Reader.older_tensor,
+    ("torch._utils", "_rebuild_qtensor"): _Reader.quantized,
+    ("torch._utils", "_rebuild_sparse_tensor"): _Reader.sparse,
+    ("torch._utils", "_rebuild_parameter"): _Reader.parameter,
     ("torch.jit._pickle", "restore_type_tag"): _Reader.tagged,
 }
 

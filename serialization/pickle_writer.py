@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Iterable
 
 from .pickle_nodes import (
     ComplexNode,
@@ -20,6 +21,8 @@ from .pickle_nodes import (
     Node,
     ObjectNode,
     OrderedDictNode,
+    QuantizerNode,
+    SparseNode,
     StorageNode,
     TensorNode,
     TupleNode,
@@ -34,7 +37,7 @@ _SPECIALIZED = {
     "List[Tensor]": "build_tensorlist",
 }
 _JIT = "torch.jit._pickle"
-_REMEMBERED = (TensorNode, ObjectNode, DeviceNode)
+_REMEMBERED = (TensorNode, SparseNode, ObjectNode, DeviceNode)
 
 
 def write_pickle(root: Node) -> bytes:
@@ -71,6 +74,10 @@ def children(node: Node) -> list[Node]:
             return [state]
         case EnumNode(_, value):
             return [value]
+        case TensorNode(quantizer=QuantizerNode(_, scale, zero_point)):
+            return [scale, zero_point]
+        case SparseNode(_, _, indices, values):
+            return [indices, values]
     return []
 
 
@@ -125,6 +132,8 @@ class _Writer:
         | DeviceNode
         | EnumNode
         | ObjectNode
+        | QuantizerNode
+        | SparseNode
         | TensorNode,
     ) -> None:
         key = ("node", id(node))
@@ -153,6 +162,10 @@ class _Writer:
                 self.out += b"R"
             case ObjectNode():
                 self.object(node)
+            case QuantizerNode():
+                self.quantizer(node)
+            case SparseNode():
+                self.sparse(node)
             case TensorNode():
                 self.tensor(node)
         if isinstance(node, _REMEMBERED) or id(node) in self.shared:
@@ -250,16 +263,42 @@ class _Writer:
         self.out += b"tQ"
         self.remember(node)
 
+    def quantizer(self, node: QuantizerNode) -> None:
+        self.out += b"("
+        self.name("torch", node.scheme)
+        self.write(node.scale)
+        self.write(node.zero_point)
+        if not isinstance(node.scale, float):
+            self.integer(node.axis)
+        self.out += b"t"
+
+    def sparse(self, node: SparseNode) -> None:
+        self.name("torch._utils", "_rebuild_sparse_tensor")
+        self.out += b"("
+        self.integer(1)
+        self.numbers(node.size)
+        self.out += b"\x89"
+        self.write(node.indices)
+        self.write(node.values)
+        self.hooks()
+        self.out += b"tR"
+
+    def numbers(self, numbers: Iterable[int]) -> None:
+        self.out += b"("
+        for number in numbers:
+            self.integer(number)
+        self.out += b"t"
+
     def tensor(self, node: TensorNode) -> None:
-        self.name("torch._utils", "_rebuild_tensor_v2")
+        quantized = node.quantizer is not None
+        self.name("torch._utils", "_rebuild_qtensor" if quantized else "_rebuild_tensor_v2")
         self.out += b"("
         self.storage(node.storage)
         self.integer(node.offset)
-        for numbers in (node.size, node.stride):
-            self.out += b"("
-            for number in numbers:
-                self.integer(number)
-            self.out += b"t"
+        self.numbers(node.size)
+        self.numbers(node.stride)
+        if node.quantizer is not None:
+            self.quantizer(node.quantizer)
         self.out += b"\x88" if node.requires_grad else b"\x89"
         self.hooks()
         if node.math:

@@ -7,8 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..interpreter.objects import EnumMember, ScriptObject
-from ..ops.dtype import Device
+from ..ops.dtype import Array, Device
+from ..ops.errors import OperatorError
+from ..ops.packed_weights import PACKED_CLASSES, PackedWeights
+from ..ops.quantized import QuantizedArray, Quantizer
 from ..ops.tensor import Parameter, Tensor
+from ..typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassAttribute, ClassType, EnumType, Type
 from .errors import ArchiveError, archive_error
@@ -22,6 +26,8 @@ from .pickle_nodes import (
     ListNode,
     Node,
     ObjectNode,
+    QuantizerNode,
+    SparseNode,
     TensorNode,
     TupleNode,
 )
@@ -87,7 +93,7 @@ class ValueReader:
     def _make(self, node: Node) -> object:
         match node:
             case TensorNode():
-                return self._storages.array(node)
+                return self._array(node)
             case TupleNode(items):
                 return tuple([self.value(item) for item in items])
             case ListNode(items):
@@ -102,7 +108,35 @@ class ValueReader:
                 return self._enum_member(node)
             case ObjectNode():
                 return self._object(node)
+            case SparseNode():
+                what = f"holds a sparse tensor ({node.layout}, size {list(node.size)})"
+                raise self._unsupported(f"{what}, and tensors are dense here")
         raise self._damaged("holds a name or storage where a value should be")
+
+    # -- tensors
+
+    def _array(self, node: TensorNode) -> Array:
+        array = self._storages.array(node)
+        if array.dtype.names is None:
+            if node.quantizer is not None:
+                raise self._damaged("has a quantized tensor of a storage that is not")
+            return array
+        made = array.view(QuantizedArray)
+        made.quantizer = self._quantizer(node.quantizer, array)
+        return made
+
+    def _quantizer(self, node: QuantizerNode | None, array: Array) -> Quantizer:
+        if node is None:
+            raise self._damaged("has a tensor of a quantized storage that has no scale")
+        scale, zero_point = self.value(node.scale), self.value(node.zero_point)
+        if isinstance(scale, float) and isinstance(zero_point, int):
+            return Quantizer(scale, zero_point)
+        assert isinstance(scale, np.ndarray)
+        assert isinstance(zero_point, np.ndarray)
+        channels = array.shape[node.axis : node.axis + 1] if node.axis >= 0 else ()
+        if not (scale.shape == zero_point.shape == channels):
+            raise self._damaged("has a quantized tensor whose scales do not fit its shape")
+        return Quantizer(scale, zero_point, node.axis, zero_point.dtype.kind == "f")
 
     def _dict(self, node: DictNode) -> dict[object, object]:
         try:
@@ -128,7 +162,14 @@ class ValueReader:
 
     # -- objects
 
-    def _object(self, node: ObjectNode) -> ScriptObject:
+    def _object(self, node: ObjectNode) -> ScriptObject | PackedWeights:
+        name = node.cls.qualified_name
+        make = PACKED_CLASSES.get(name.removeprefix(BUILTIN_NAMESPACE))
+        if make is not None and name.startswith(BUILTIN_NAMESPACE):
+            try:
+                return make(self.value(node.state))
+            except (OperatorError, IndexError, TypeError, ValueError) as error:
+                raise self._damaged(f"has a `{name}` that cannot be made: {error}") from None
         cls = self._type_named(node.cls.qualified_name)
         if not isinstance(cls, ClassType):
             raise self._unknown(node.cls)
@@ -166,6 +207,9 @@ class ValueReader:
 
     def _damaged(self, what: str) -> ArchiveError:
         return archive_error("damaged-archive", f"{self._title} {what}")
+
+    def _unsupported(self, what: str) -> ArchiveError:
+        return archive_error("unsupported-value", f"{self._title} {what}")
 
     def _unknown(self, cls: Global) -> ArchiveError:
         name = cls.qualified_name

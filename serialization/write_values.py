@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from ..interpreter.matching import matches
 from ..interpreter.objects import EnumMember, ScriptObject
 from ..ops.dtype import Array, Device
+from ..ops.packed_weights import PackedWeights
+from ..ops.quantized import quantizer_of
 from ..ops.tensor import Tensor
+from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import (
     ANY,
+    TENSOR,
     ClassType,
     DictType,
     EnumType,
@@ -30,6 +36,7 @@ from .pickle_nodes import (
     ListNode,
     Node,
     ObjectNode,
+    QuantizerNode,
     TensorNode,
     TupleNode,
 )
@@ -96,13 +103,25 @@ class ValueWriter:
                 return EnumNode(name, self.node(value.value, value.enum.value))
             case ScriptObject():
                 return self._object(value)
+            case PackedWeights():
+                return self._packed(value)
             case list() | dict() | tuple():
                 return self._container(value, _narrowed(type, value))
         what = value.__class__.__name__
         raise archive_error("unsupported-value", f"a value of type `{what}` cannot be saved")
 
     def _tensor(self, array: Array, requires_grad: bool) -> TensorNode:
-        return self._storages.tensor(array, requires_grad)
+        made = self._storages.tensor(array, requires_grad)
+        if array.dtype.names is not None:
+            quantizer = quantizer_of(array, "save")
+            scale, zero_point = (self.node(part, TENSOR) for part in quantizer.numbers)
+            made.quantizer = QuantizerNode(quantizer.scheme, scale, zero_point, quantizer.axis or 0)
+        return made
+
+    def _packed(self, value: PackedWeights) -> Node:
+        made = ObjectNode(_global(value.qualified_name))
+        made.state = self.node(value.state, _state_type(value.state_type))
+        return made
 
     def _container(self, value: object, type: Type) -> Node:
         match value, type:
@@ -139,6 +158,12 @@ class ValueWriter:
             ]
         )
         return node
+
+
+@cache
+def _state_type(text: str) -> Type:
+    """The type of the state of packed weights, which is written as schemas write types."""
+    return parse_schema(f"packed::state() -> {text}").returns[0].type
 
 
 def _global(qualified: str) -> Global:

@@ -12,10 +12,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from ..grammar import load
+from .builtin_classes import builtin_class
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature
 from .types import (
     SIMPLE_TYPES,
-    ClassType,
     DictType,
     FutureType,
     ListType,
@@ -120,7 +120,7 @@ def _basic(parsed: Tree[Any]) -> Type:
     if parsed.data in ("name", "class"):
         word = str(parsed.children[0])
         if parsed.data == "class":
-            return ClassType(word)
+            return builtin_class(word)
         return SIMPLE_TYPES.get(word) or VariableType(word)
     if parsed.data == "tuple":
         return TupleType(tuple(_result(child).type for child in parsed.children))
