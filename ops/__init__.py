@@ -50,6 +50,7 @@ from . import (
     matrix_norms,
     max_pool,
     metadata,
+    modes,
     normalize,
     output,
     packed_sequence,
@@ -57,6 +58,13 @@ from . import (
     pairs,
     polynomials,
     products,
+    quantized,
+    quantized_convolution,
+    quantized_dispatch,
+    quantized_embedding,
+    quantized_linear,
+    quantized_pointwise,
+    quantized_recurrent,
     query,
     random_ops,
     recurrent,
@@ -79,6 +87,8 @@ from . import (
     weight_norm,
     window_functions,
 )
+
+quantized_dispatch.install()
 
 __all__ = [
     "activation",
@@ -120,6 +130,7 @@ __all__ = [
     "matrix_norms",
     "max_pool",
     "metadata",
+    "modes",
     "normalize",
     "output",
     "packed_sequence",
@@ -127,6 +138,13 @@ __all__ = [
     "pairs",
     "polynomials",
     "products",
+    "quantized",
+    "quantized_convolution",
+    "quantized_dispatch",
+    "quantized_embedding",
+    "quantized_linear",
+    "quantized_pointwise",
+    "quantized_recurrent",
     "query",
     "random_ops",
     "recurrent",

@@ -72,6 +72,8 @@ def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
 
 
 def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
+    if isinstance(result, _ndarray):
+        return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
         parts = [_part(r, handles) for r in result]
         names = [r.name for r in entry.signature.returns]

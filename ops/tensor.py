@@ -150,8 +150,13 @@ class Tensor:
         """Dimensions have no names."""
         return (None,) * self._array.ndim
 
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = False
+    is_cuda = is_sparse = is_meta = is_mkldnn = is_nested = False
     is_cpu = True
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the elements are whole numbers with a scale and a zero point."""
+        return self._array.dtype.names is not None
 
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or the size of one dimension."""
