@@ -13,6 +13,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .error_functions import erf
 from .errors import OperatorError, UnsupportedDtype
+from .kernels import family, is_ready, pointwise
 from .loss_reduction import widened
 from .maths import sigmoid
 from .ordered import check_kernel
@@ -111,15 +112,27 @@ def _declare(
 
 def _gelu(x: Array, approximate: str) -> Any:
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-        return 0.5 * x * (1 + np.tanh(inner))
+        return _gelu_by_tanh(x)
     if approximate != "none":
         raise OperatorError("approximate argument must be either none or tanh.")
+    return _gelu_by_erf(x)
+
+
+def _by_tanh(x: Array) -> Any:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    return 0.5 * x * (1 + np.tanh(inner))
+
+
+def _by_erf(x: Array) -> Any:
     result = erf(x * x.dtype.type(math.sqrt(0.5)))
     result += 1
     result *= x
     result *= 0.5
     return result
+
+
+_gelu_by_erf: Final = pointwise("gelu", _by_erf)
+_gelu_by_tanh: Final = pointwise("gelu_tanh", _by_tanh)
 
 
 def _silu(x: Array) -> Any:
@@ -172,14 +185,14 @@ def _mish(x: Array) -> Any:
 
 
 gelu = _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
-_declare("silu", _silu, allow_complex=True)
+_declare("silu", pointwise("silu", _silu), allow_complex=True)
 leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
 _declare("selu", _selu, shown="elu_cpu")
 _declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
 _declare("hardsigmoid", _hardsigmoid)
 _declare("hardswish", _hardswish)
-_declare("mish", _mish)
+_declare("mish", pointwise("mish", _mish))
 
 
 log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor")(
@@ -331,9 +344,17 @@ def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     return _in_float32(_softmax)(self, wrap_dim(dim, self.ndim))
 
 
+def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
+    return kernel(self.reshape(-1, self.shape[-1])).reshape(self.shape)
+
+
 def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.softmax, self)
     result = as_array(np.exp(self - self.max(axis, keepdims=True)))
     result /= result.sum(axis, keepdims=True)
     return result
@@ -352,6 +373,10 @@ def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
 def _log_softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.zeros_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.log_softmax, self)
     result = self - self.max(axis, keepdims=True)
     result -= np.log(np.exp(result).sum(axis, keepdims=True))
     return as_array(result)

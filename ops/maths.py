@@ -14,6 +14,7 @@ from .dtype import Array, default_dtype
 from .error_functions import erf, erfc, erfinv
 from .errors import OperatorError
 from .gamma import digamma, lgamma, polygamma
+from .kernels import pointwise
 from .pointwise import as_array, cast
 from .promotion import kind
 from .refusals import Refusal
@@ -56,10 +57,10 @@ _FUNCTIONS: Final[dict[str, tuple[Kernel, str]]] = {
     "cosh": (np.cosh, ""),
     "deg2rad": (np.deg2rad, ""),
     "digamma": (in_double(digamma), "special_digamma special_psi"),
-    "erf": (erf, "special_erf"),
+    "erf": (pointwise("erf", erf), "special_erf"),
     "erfc": (erfc, "special_erfc"),
     "erfinv": (erfinv, "special_erfinv"),
-    "exp": (np.exp, ""),
+    "exp": (pointwise("exp", np.exp), ""),
     "exp2": (_exp2, "special_exp2"),
     "expm1": (np.expm1, "special_expm1"),
     "i0": (in_double(i0), "special_i0"),
@@ -71,7 +72,7 @@ _FUNCTIONS: Final[dict[str, tuple[Kernel, str]]] = {
     "rad2deg": (np.rad2deg, ""),
     "reciprocal": (np.reciprocal, ""),
     "rsqrt": (_rsqrt, ""),
-    "sigmoid": (_sigmoid, "special_expit"),
+    "sigmoid": (pointwise("sigmoid", _sigmoid), "special_expit"),
     "sin": (np.sin, ""),
     "sinc": (np.sinc, "special_sinc"),
     "sinh": (np.sinh, ""),

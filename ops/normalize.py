@@ -14,12 +14,14 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from .kernels import family, is_ready
 from .table import operator
 from .windows import Ints, wide_dtype
 
 __all__ = ["normalized", "statistics_dtype"]
 
 _FLOAT32: Final = np.dtype(np.float32)
+_NONE: Final = np.empty(0, _FLOAT32)
 
 
 def statistics_dtype(input: Array, *parameters: Array | None) -> np.dtype[Any]:
@@ -67,6 +69,16 @@ def _affine(result: Array, weight: Array | None, bias: Array | None) -> Array:
     return result
 
 
+def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Array, Array]:
+    """Weight and bias as vectors, both or neither of them empty."""
+    if weight is None and bias is None:
+        return _NONE, _NONE
+    count = rows.shape[-1]
+    factor = np.ones(count, rows.dtype) if weight is None else weight.reshape(-1)
+    term = np.zeros(count, rows.dtype) if bias is None else bias.reshape(-1)
+    return np.ascontiguousarray(factor), np.ascontiguousarray(term)
+
+
 # --------------------------------------------------------------------------- layers
 
 
@@ -110,8 +122,13 @@ def native_layer_norm(
     _check_float(input, "LayerNormKernelImpl")
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
-    left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
+    if is_ready(input):
+        kernels = family("rows")
+        if kernels is not None:
+            made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
+            return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
+    left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
     result = _affine(left.reshape(input.shape), weight, bias).astype(input.dtype, copy=False)
     if not input.size and 0 not in outer:
         zeros = np.zeros(outer, saved)

@@ -6,6 +6,7 @@ in double; 16-bit floats are added up in float32.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import numpy as np
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
+from .kernels import family, is_ready
 from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, write
 from .promotion import kind
@@ -48,6 +50,10 @@ def _sum_input(self: Array, dtype: int | None) -> Array:
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
+    if is_ready(self):
+        found = _native_sum(self, axes, keepdim)
+        if found is not None:
+            return found
     check_kernel("sum_cpu", self, "qe")
     wide: Any = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
@@ -59,6 +65,30 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     if wide is not dtype:
         return asarray(result).astype(dtype)
     return result if type(result) is ndarray else asarray(result, dtype)
+
+
+def _native_sum(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array | None:
+    """The sum over neighbouring axes by native code; None if it is to be had otherwise."""
+    ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
+    if not ordered or ordered != tuple(range(ordered[0], ordered[-1] + 1)):
+        return None
+    kernels = family("rows")
+    if kernels is None:
+        return None
+    first, last = ordered[0], ordered[-1] + 1
+    before, count, after = (
+        math.prod(part) for part in (self.shape[:first], self.shape[first:last], self.shape[last:])
+    )
+    if before == 1 and after == 1:
+        result = asarray(kernels.total(self.reshape(-1)))
+    elif after == 1:
+        result = kernels.row_sums(self.reshape(before, count))
+    elif after >= 16:
+        result = kernels.column_sums(self.reshape(before, count, after))
+    else:
+        return None
+    kept = (1,) * (last - first) if keepdim else ()
+    return result.astype(_FLOAT32).reshape((*self.shape[:first], *kept, *self.shape[last:]))
 
 
 def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
@@ -141,6 +171,21 @@ def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array
     return as_array(result).astype(own, copy=False)
 
 
+def _freedom(count: int, correction: Scalar | None) -> float:
+    return max(count - (1 if correction is None else _real(correction)), 0)
+
+
+def _native_variance(
+    kernels: Any, self: Array, freedom: float, keepdim: bool
+) -> tuple[Array, Array]:
+    """Variance and mean of all elements."""
+    flat = self.reshape(-1)
+    middle = kernels.total(flat) / self.size
+    spread = np.true_divide(kernels.squares(flat, middle), freedom)
+    shape = (1,) * self.ndim if keepdim else ()
+    return asarray(spread).reshape(shape), asarray(middle).reshape(shape)
+
+
 def _variance(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -154,10 +199,14 @@ def _variance(
         )
     axes = wrap_dims(dim, self.ndim)
     count = _count(self, axes)
+    if is_ready(self) and len(axes) == self.ndim:
+        kernels = family("rows")
+        if kernels is not None:
+            return _native_variance(kernels, self, _freedom(count, correction), keepdim)
     wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
     middle = np.true_divide(_add_over(wide, axes, None, None, True), count)
     squares = np.square(np.abs(wide - middle))
-    freedom = max(count - (1 if correction is None else _real(correction)), 0)
+    freedom = _freedom(count, correction)
     spread = np.true_divide(_add_over(squares, axes, None, None, keepdim), freedom)
     shape = np.shape(spread)
     return asarray(spread), asarray(middle).reshape(shape)
@@ -255,6 +304,11 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         self = self.astype(default_dtype.float)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
+    if axes == (self.ndim - 1,) and is_ready(self):
+        kernels = family("rows")
+        if kernels is not None:
+            found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
+            return asarray(found.reshape(*self.shape[:-1], *(1,) * keepdim))
     top = np.max(self.real, axes, keepdims=True)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))

@@ -1,1 +1,70 @@
+"""Kernels in native code, for what NumPy has no fast form for.
 
+The operators' files ask `family("rows")` for a module of `native/`; they get None where numba is
+missing or switched off (`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.  numba is imported
+when the first input comes that is large enough: whether an input is, is decided by its size alone,
+so that equal calls give equal results.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["KERNELS_VARIABLE", "LARGE", "family", "is_ready", "pointwise"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+
+KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
+"""The environment variable that, set to `numpy`, switches native code off."""
+
+LARGE: Final = 8192
+"""Elements from which native code is worth its start, unless an operator knows better."""
+
+_FAMILIES: Final[dict[str, Any]] = {}
+
+
+def family(name: str) -> Any:
+    """The module of a family of kernels; None if there is no native code."""
+    try:
+        return _FAMILIES[name]
+    except KeyError:
+        _FAMILIES[name] = found = _find(name) if _is_on() else None
+        return found
+
+
+def _is_on() -> bool:
+    if os.environ.get(KERNELS_VARIABLE, "").lower() in ("numpy", "off", "0"):
+        return False
+    return find_spec("numba") is not None
+
+
+def _find(name: str) -> Any:
+    return import_module(f".native.{name}", __name__)
+
+
+def is_ready(array: Any) -> bool:
+    """Whether an array is what most kernels take: much float32 in one piece."""
+    return array.size >= LARGE and array.dtype is _FLOAT32 and _lies_well(array.flags)
+
+
+def _lies_well(flags: Any) -> bool:
+    return bool(flags.c_contiguous and flags.aligned)
+
+
+def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of one number that is computed natively where that pays, else by `kernel`."""
+
+    def call(x: Any) -> Any:
+        if x.size >= LARGE and is_ready(x):
+            native = family("pointwise")
+            if native is not None:
+                return native.apply(name, x)
+        return kernel(x)
+
+    return call

@@ -1,0 +1,1 @@
+"""Kernels compiled by numba; only `ops.kernels.family` imports these files."""

@@ -1,0 +1,165 @@
+"""Native kernels against NumPy's way, on inputs large enough for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+
+pytestmark = pytest.mark.skipif(kernels.family("rows") is None, reason="no native code here")
+
+F = torch.nn.functional
+
+
+class _Nothing(dict[str, Any]):
+    """No native family at all."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+@pytest.fixture
+def by_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
+    def run(compute: Callable[[], Any]) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "_FAMILIES", _Nothing())
+            return compute()
+
+    return run
+
+
+@pytest.fixture(params=[1, 3])
+def crew(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = threads.get_threads()
+    threads.set_threads(request.param)
+    yield request.param
+    threads.set_threads(before)
+
+
+def special(*shape: int) -> Any:
+    """Random numbers with a few infinities, NaN and zeros of both signs among them."""
+    rng = np.random.default_rng(sum(shape))
+    made = rng.standard_normal(shape, np.float32) * 4
+    flat = made.reshape(-1)
+    for place, value in zip(
+        rng.integers(0, flat.size, 7),
+        (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30, -1e-40),
+        strict=True,
+    ):
+        flat[place] = value
+    return torch.from_numpy(made)
+
+
+def plain(*shape: int) -> Any:
+    rng = np.random.default_rng(len(shape))
+    return torch.from_numpy(rng.standard_normal(shape, np.float32))
+
+
+def same(one: Any, other: Any, rtol: float = 2e-6, atol: float = 2e-6) -> None:
+    if isinstance(one, (tuple, list)):
+        for a, b in zip(one, other, strict=True):
+            same(a, b, rtol, atol)
+        return
+    assert one.dtype is other.dtype
+    assert one.shape == other.shape
+    assert one.stride() == other.stride()
+    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol, atol)
+
+
+POINTWISE: dict[str, Callable[[Any], Any]] = {
+    "exp": lambda x: torch.exp(x.clamp(-200, 20)),
+    "exp_overflow": lambda x: torch.exp(x * 40),
+    "sigmoid": torch.sigmoid,
+    "erf": torch.erf,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "mish": F.mish,
+}
+
+
+@pytest.mark.parametrize("name", list(POINTWISE))
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced"])
+def test_pointwise(name: str, layout: str, crew: int, by_numpy: Any) -> None:
+    x = special(300, 701)
+    x = {"contiguous": x, "transposed": x.t(), "sliced": x[:, 1:]}[layout]
+    same(POINTWISE[name](x), by_numpy(lambda: POINTWISE[name](x)), rtol=4e-6)
+
+
+ROWS: dict[str, Callable[[Any], Any]] = {
+    "softmax": lambda x: torch.softmax(x, -1),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
+    "logsumexp": lambda x: torch.logsumexp(x, -1),
+    "logsumexp_keep": lambda x: torch.logsumexp(x, -1, True),
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[-1:]),
+    "layer_norm_affine": lambda x: F.layer_norm(x, x.shape[-1:], x[0, 0].sigmoid(), x[0, 1]),
+    "native_layer_norm": lambda x: torch.native_layer_norm(x, x.shape[1:], None, None, 1e-3),
+    "sum": lambda x: x.sum(),
+    "sum_last": lambda x: x.sum(-1, keepdim=True),
+    "sum_first": lambda x: x.sum(0),
+    "sum_middle": lambda x: x.sum(1),
+    "sum_outer": lambda x: x.sum((0, 1)),
+    "mean": lambda x: x.mean((1, 2)),
+    "var": lambda x: x.var(),
+    "std_mean": lambda x: torch.std_mean(x, correction=0, keepdim=True),
+}
+
+
+@pytest.mark.parametrize("name", list(ROWS))
+@pytest.mark.parametrize("make", [plain, special])
+def test_rows(name: str, make: Any, crew: int, by_numpy: Any) -> None:
+    x = make(4, 97, 320)
+    with np.errstate(all="ignore"):
+        same(ROWS[name](x), by_numpy(lambda: ROWS[name](x)), 1e-5, 5e-5)
+
+
+def test_long_sums_are_exact_enough() -> None:
+    x = torch.full((3_000_001,), 0.1)
+    assert abs(x.sum().item() - 300000.1) < 0.1
+    assert abs(x.mean().item() - 0.1) < 1e-7
+    assert x.var().item() < 1e-12
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    x, found = plain(7, 33, 1001), []
+    before = threads.get_threads()
+    for count in (1, 2, 5):
+        threads.set_threads(count)
+        found.append([ROWS[name](x) for name in ("softmax", "layer_norm", "sum", "sum_middle")])
+    threads.set_threads(before)
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert a.numpy().tobytes() == b.numpy().tobytes()
+
+
+def test_user_threads_may_call_at_once() -> None:
+    x = plain(64, 2048)
+    wanted = torch.softmax(x, -1).numpy().tobytes()
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(20):
+            if torch.softmax(x, -1).numpy().tobytes() != wanted:
+                wrong.append(number)
+
+    running = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()
+    assert not wrong
+
+
+def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kernels.KERNELS_VARIABLE, "numpy")
+    monkeypatch.setattr(kernels, "_FAMILIES", {})
+    assert kernels.family("rows") is None
+    x = plain(100, 100)
+    assert torch.softmax(x, 1).sum().item() == pytest.approx(100.0)
