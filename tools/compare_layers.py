@@ -3,9 +3,9 @@
     python tools/compare_layers.py PYTHON [TABLES] [--only TEXT] [-v]
 
 PYTHON is an interpreter that has torch; TABLES is tests/rushlight/layers unless said otherwise
-(`layer_rows.py` says what a row is).  Compared are parameters drawn, texts, results of both modes in
-eager and scripted form, archives' code, rushlight's archives run by torch and torch's by rushlight.
-`--record` writes what torch found to TABLES/recorded.npz and recorded.json, for the tests.
+(`layer_rows.py` says what a row is).  Compared are parameters drawn, texts, results of both modes
+in eager and scripted form, code in archives, rushlight's archives run by torch and torch's by
+rushlight.  `--record` writes what torch found to TABLES/recorded, for the tests.
 Exit status 1 if anything differs.
 """
 
@@ -31,21 +31,6 @@ import numpy as np
 import rushlight
 
 
-def same(wanted: Any, got: Any) -> bool:
-    """Whether results agree: numbers within rounding, everything else exactly."""
-    if isinstance(wanted, list) and isinstance(got, list):
-        return len(wanted) == len(got) and all(map(same, wanted, got))
-    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
-        if wanted.shape != got.shape or wanted.dtype != got.dtype:
-            return False
-        if wanted.dtype.kind not in "fc":
-            return bool(np.array_equal(wanted, got))
-        size = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=1e-3))
-        rough = 1e-5 if wanted.dtype.itemsize >= 4 else 2e-3
-        return bool(np.allclose(wanted, got, rough, rough * size, equal_nan=True))
-    return bool(wanted == got)
-
-
 def faults(wanted: dict[str, Any], got: dict[str, Any]) -> list[tuple[str, str]]:
     """What differs, and the difference; what torch refuses to script is not compared there."""
     found = []
@@ -54,7 +39,7 @@ def faults(wanted: dict[str, Any], got: dict[str, Any]) -> list[tuple[str, str]]
             continue
         if name not in got:
             found.append((name, got.get("refused", "missing")))
-        elif not same(value, got[name]):
+        elif not layer_rows.same(value, got[name]):
             found.append((name, _difference(value, got[name])))
     return found
 
@@ -91,31 +76,34 @@ def _replayed(recorded: dict[str, Any], results: dict[str, Any]) -> list[tuple[s
 
 
 def record(folder: Path, results: dict[int, dict[str, Any]]) -> None:
-    """Keep the results of both modes, the texts, and sums of the parameters drawn."""
-    texts: dict[str, Any] = {}
-    arrays: dict[str, Any] = {}
-    for row, found in zip(layer_rows.rows(folder), results.values(), strict=True):
-        key = f"{row.constructor} => {row.inputs}"
-        kept = texts.setdefault(key, {})
-        for name in ("construction", "repr", "script code"):
-            if name in found:
-                kept[name] = found[name]
-        kept["state"] = [_summary(leaf) for leaf in found.get("state", ())]
-        for name in ("eager eval", "eager train"):
-            if name in found:
-                kept[name] = _kept(found[name], f"{len(texts)} {name}", arrays)
-    text = json.dumps(texts, indent=0, sort_keys=True)
-    (folder / "recorded.json").write_text(text + "\n", encoding="utf-8")
-    np.savez_compressed(folder / "recorded.npz", **arrays)
+    """Keep the results of both modes, the texts, and sums of the parameters drawn.
+
+    Every table whose rows were all run gets a file of texts and one of arrays.
+    """
+    rows = layer_rows.rows(folder)
+    (folder / "recorded").mkdir(exist_ok=True)
+    for family in dict.fromkeys(row.family for row in rows):
+        numbers = [n for n, row in enumerate(rows) if row.family == family]
+        if not all(n in results for n in numbers):
+            continue
+        texts: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
+        for number in numbers:
+            key = f"{rows[number].constructor} => {rows[number].inputs}"
+            texts[key] = _record_of(results[number], f"{len(texts)}", arrays)
+        text = json.dumps(texts, indent=0)
+        (folder / "recorded" / f"{family}.json").write_text(text + "\n", encoding="utf-8")
+        np.savez_compressed(folder / "recorded" / f"{family}.npz", **arrays)
 
 
-def _summary(leaf: Any) -> Any:
-    """A key as it is; an array as its type, shape and two sums, which show order as well."""
-    if not isinstance(leaf, np.ndarray):
-        return leaf
-    flat = leaf.astype(np.float64).reshape(-1)
-    sums = [float(flat.sum()), float(flat @ np.arange(flat.size))]
-    return [str(leaf.dtype), list(leaf.shape), *sums]
+def _record_of(found: dict[str, Any], key: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    kept = {n: found[n] for n in ("construction", "repr", "script code") if n in found}
+    if "state" in found:
+        kept["state"] = [layer_rows.summary(leaf) for leaf in found["state"]]
+    for name in ("eager eval", "eager train"):
+        if name in found:
+            kept[name] = _kept(found[name], f"{key} {name}", arrays)
+    return kept
 
 
 def _kept(result: Any, key: str, arrays: dict[str, Any]) -> Any:

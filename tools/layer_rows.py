@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Row", "arrays_of", "replay", "rows", "run"]
+__all__ = ["Row", "arrays_of", "replay", "rows", "run", "same", "summary"]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def run(library: Any, row: Row) -> dict[str, Any]:
     try:
         layer = row.layer(library)
     except Exception as error:
-        return {"construction": f"{type(error).__name__}: {error}"}
+        return {"construction": _sets_in_order(f"{type(error).__name__}: {error}")}
     found: dict[str, Any] = {
         "repr": repr(layer),
         "state": list(arrays_of(dict(layer.state_dict()))),
@@ -154,13 +154,45 @@ def replay(library: Any, row: Row, archive: bytes) -> dict[str, Any]:
     return {f"script {k}": v for k, v in _called(library, loaded, row).items()}
 
 
+def same(wanted: Any, got: Any) -> bool:
+    """Whether results agree: numbers within rounding, everything else exactly."""
+    if isinstance(wanted, list) and isinstance(got, list):
+        return len(wanted) == len(got) and all(map(same, wanted, got))
+    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        if wanted.shape != got.shape or wanted.dtype != got.dtype:
+            return False
+        if wanted.dtype.kind not in "fc":
+            return bool(np.array_equal(wanted, got))
+        size = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=1e-3))
+        rough = 1e-5 if wanted.dtype.itemsize >= 4 else 2e-3
+        return bool(np.allclose(wanted, got, rough, rough * size, equal_nan=True))
+    return bool(wanted == got)
+
+
+def summary(leaf: Any) -> Any:
+    """A key as it is; an array as its type, shape and two sums, which show order as well."""
+    if not isinstance(leaf, np.ndarray):
+        return leaf
+    flat = leaf.astype(np.float64).reshape(-1)
+    sums = [float(flat.sum()), float(flat @ np.arange(flat.size))]
+    return [str(leaf.dtype), list(leaf.shape), *sums]
+
+
 def _unmangled(text: str) -> str:
     return re.sub(r"\.___torch_mangle_\d+", "", text)
 
 
+def _sets_in_order(text: str) -> str:
+    """A message with the elements of sets, which come as they please, in alphabetical order."""
+    return re.sub(r"\{([^{}]*)\}", lambda m: str(sorted(m[1].split(", "))), text)
+
+
 def _plain_graph(text: str) -> str:
-    """Graph text without places in files, its values numbered in the order they come in."""
-    text = _unmangled(re.sub(r" *#.*", "", text))
+    """Graph text without places in files, its values numbered in the order they come in.
+
+    `warn_id` counts the warnings that a process has compiled; it is left out as well.
+    """
+    text = _unmangled(re.sub(r" *#.*|\[warn_id=\d+\]", "", text))
     seen: dict[str, str] = {}
 
     def rename(match: re.Match[str]) -> str:

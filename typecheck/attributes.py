@@ -147,8 +147,7 @@ class Attributes(Operators):
         if name in cls.attributes:
             return typed.GetAttribute(span, cls.attributes[name].type, value, name)
         if name in cls.constants:
-            constant = cls.constants[name]
-            return typed.Literal(span, type_of_value(constant), constant)
+            return _constant(cls.constants[name], span)
         if name in cls.static_methods:
             return StaticMethod(cls.static_methods[name])
         if name in cls.properties:
@@ -334,3 +333,11 @@ def _is_method(checker: Attributes, name: str, value: typed.Expr) -> bool:
             if first == value.type or type(first) is type(value.type) is not type(TENSOR):
                 return True
     return False
+
+
+def _constant(value: object, span: Span) -> typed.Expr:
+    """A constant that is compiled in; of a tuple every element is a constant of its own."""
+    if isinstance(value, tuple):
+        elements = tuple(_constant(element, span) for element in value)
+        return typed.TupleLiteral(span, TupleType(tuple(e.type for e in elements)), elements)
+    return typed.Literal(span, type_of_value(value), value)

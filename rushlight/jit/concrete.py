@@ -41,6 +41,8 @@ _INTERNAL = frozenset(
     _initializing dump_patches""".split()
 )
 
+_PICKLING = ("__getstate__", "__setstate__")
+
 _types: WeakKeyDictionary[type, list[tuple[Facts, ClassType]]] = WeakKeyDictionary()
 
 
@@ -126,6 +128,8 @@ def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
         return None
     if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED):
         return None
+    if name in _PICKLING and decorators.modifier(python) != decorators.EXPORT:
+        return None  # for Python's own pickling
     if overloads.overloads_of(python):
         return None
     method = method_function(cls, name, python)

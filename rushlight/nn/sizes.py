@@ -7,7 +7,12 @@ that make tuples of numbers have nothing to do there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    T = TypeVar("T")
+    BroadcastingList2 = list[T]
+    BroadcastingList3 = list[T]
 
 __all__ = [
     "annotate",
@@ -50,6 +55,14 @@ def _same(x: list[int]) -> list[int]:
     return x
 
 
+def _same_two(x: BroadcastingList2[int]) -> list[int]:
+    return x
+
+
+def _same_three(x: BroadcastingList3[int]) -> list[int]:
+    return x
+
+
 def _same_floats(x: list[float]) -> list[float]:
     return x
 
@@ -65,13 +78,13 @@ def single(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, Iterable) else (x,)
 
 
-@in_script(_same)
+@in_script(_same_two)
 def pair(x: Any) -> tuple[Any, ...]:
     """`(x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x)
 
 
-@in_script(_same)
+@in_script(_same_three)
 def triple(x: Any) -> tuple[Any, ...]:
     """`(x, x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x, x)

@@ -16,7 +16,7 @@ from .module import Module
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 _empty = eager_function("aten::empty")
-_zeros_like = eager_function("aten::zeros_like")
+_stack = eager_function("aten::stack")
 
 
 class LocalResponseNorm(Module):
@@ -43,7 +43,12 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """As `LocalResponseNorm` for (N, C, H, W), with fewer channels at both ends."""
+    """As `LocalResponseNorm` for (N, C, H, W), over a window of channels that grows.
+
+    The window of the first channel reaches `(size + 1) // 2` channels far, and each next one a
+    channel further; what leaves it at the other end is the channel `(size + 1) // 2` before, so
+    that the first one stays in.  That is torch's definition.
+    """
 
     size: int
     alpha: float
@@ -58,16 +63,20 @@ class CrossMapLRN2d(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        before = (self.size - 1) // 2
-        channels = input.size(1)
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        reach = (self.size + 1) // 2
         squares = input.pow(2)
-        sums = _zeros_like(input)
-        for offset in range(-before, self.size - before):
-            first = max(0, -offset)
-            count = channels - abs(offset)
-            if count > 0:
-                sums.narrow(1, first, count).add_(squares.narrow(1, first + offset, count))
-        return input / (sums * (self.alpha / self.size) + self.k).pow(self.beta)
+        total = squares[:, :reach].sum(1)
+        sums = [total]
+        for channel in range(1, input.size(1)):
+            if channel + reach <= input.size(1):
+                total = total + squares[:, channel + reach - 1]
+            if channel > reach:
+                total = total - squares[:, channel - reach]
+            sums.append(total)
+        scale = _stack(sums, 1) * (self.alpha / self.size) + self.k
+        return scale.pow(-self.beta) * input
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
