@@ -98,6 +98,8 @@ def record(folder: Path, results: dict[int, dict[str, Any]]) -> None:
 
 def _record_of(found: dict[str, Any], key: str, arrays: dict[str, Any]) -> dict[str, Any]:
     kept = {n: found[n] for n in ("construction", "repr", "script code") if n in found}
+    if "refused" in found:  # what torch cannot save, though it may compile it
+        kept.pop("script code", None)
     if "state" in found:
         kept["state"] = [layer_rows.summary(leaf) for leaf in found["state"]]
     for name in ("eager eval", "eager train"):

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 import rushlight
-
-
 from tools import layer_rows
 
 TABLES = Path(__file__).parent / "layers"
