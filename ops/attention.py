@@ -12,6 +12,7 @@ from .dtype import Array, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .linalg import linear
 from .loss_reduction import widened
+from .nested import NestedArray, nested
 from .pointwise import as_array, cast, checked_broadcast
 from .random_ops import dropout
 from .table import operator
@@ -280,6 +281,10 @@ def transformer_encoder_layer(
     mask_type: int | None,
 ) -> Array:
     """Self-attention and two linear layers, each with its sum and normalisation."""
+    lengths = src.lengths if isinstance(src, NestedArray) else None
+    if lengths is not None:
+        src = src.view(np.ndarray)
+        mask, mask_type = np.arange(src.shape[1]) >= lengths[:, None], 1
     projections = (qkv_weight, qkv_bias, proj_weight, proj_bias)
 
     def attended(x: Array) -> Array:
@@ -295,9 +300,11 @@ def transformer_encoder_layer(
     first, second = (norm_weight_1, norm_bias_1, eps), (norm_weight_2, norm_bias_2, eps)
     if norm_first:
         src = as_array(src + attended(_normalised(src, *first)))
-        return as_array(src + fed_forward(_normalised(src, *second)))
-    src = _normalised(as_array(src + attended(src)), *first)
-    return _normalised(as_array(src + fed_forward(src)), *second)
+        result = as_array(src + fed_forward(_normalised(src, *second)))
+    else:
+        src = _normalised(as_array(src + attended(src)), *first)
+        result = _normalised(as_array(src + fed_forward(src)), *second)
+    return result if lengths is None else nested(result, lengths)
 
 
 @operator(

@@ -10,6 +10,7 @@ from .convert import truth
 from .dims import wrap_dim
 from .dtype import CPU, Array, Device, Scalar, dtype_by_number, dtype_of, of_numpy
 from .errors import IndexOutOfRange, OperatorError
+from .nested import NestedArray
 from .promotion import can_cast, common_dtype_with, promote, result_dtype
 from .storage import storage_of, strides_of
 from .table import operator
@@ -139,7 +140,7 @@ def is_cpu(a: Array) -> bool:
 
 
 _NEVER: Final = (
-    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized"),
+    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "quantized"),
     *("sparse", "sparse_csr", "vulkan", "xla", "xpu"),
 )
 
@@ -150,6 +151,11 @@ _NEVER: Final = (
 )
 def never(a: Array) -> bool:
     return False
+
+
+@operator("prim::is_nested(Tensor a) -> bool")
+def is_nested(a: Array) -> bool:
+    return isinstance(a, NestedArray)
 
 
 @operator("prim::data(Tensor(a) a) -> Tensor(a)", "aten::data(Tensor self) -> Tensor")

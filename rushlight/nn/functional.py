@@ -26,6 +26,7 @@ from . import (
 )
 from .functional_activation import *  # noqa: F403
 from .functional_attention import *  # noqa: F403
+from .functional_attention import _canonical_mask, _none_or_dtype  # noqa: F401
 from .functional_class_loss import *  # noqa: F403
 from .functional_convolution import *  # noqa: F403
 from .functional_distance import *  # noqa: F403

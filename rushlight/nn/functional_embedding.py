@@ -11,8 +11,8 @@ from typing import Any
 
 from ..ops.construct import stands_for
 from ..ops.dispatch import eager_function
-from ..ops.dtype import DTYPES
 from ..ops.tensor import Tensor
+from . import dtype_names
 
 __all__ = [
     "embedding",
@@ -28,7 +28,6 @@ _arange: Operator = eager_function("aten::arange")
 _embedding: Operator = eager_function("aten::embedding")
 _embedding_bag: Operator = eager_function("aten::embedding_bag")
 _embedding_renorm_: Operator = eager_function("aten::embedding_renorm_")
-_long = DTYPES["int64"]
 
 
 @stands_for("aten::_no_grad_embedding_renorm_")
@@ -82,7 +81,7 @@ def embedding_bag(
 
     A matrix of indices holds a bag in each row; of a vector `offsets` says where bags begin.
     """
-    if weight.dtype == _long and input.is_floating_point():
+    if weight.dtype == dtype_names.int64 and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. "
             "Usage `embedding_bag(weight, input, ...)` is deprecated, "

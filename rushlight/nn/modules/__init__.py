@@ -22,6 +22,7 @@ from . import (
     pixelshuffle,
     pooling,
     sparse,
+    transformer,
     upsampling,
 )
 from .activation import *  # noqa: F403
@@ -43,6 +44,7 @@ from .padding import *  # noqa: F403
 from .pixelshuffle import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .sparse import *  # noqa: F403
+from .transformer import *  # noqa: F403
 from .upsampling import *  # noqa: F403
 
 __all__: list[str] = []
@@ -65,4 +67,5 @@ __all__ += padding.__all__
 __all__ += pixelshuffle.__all__
 __all__ += pooling.__all__
 __all__ += sparse.__all__
+__all__ += transformer.__all__
 __all__ += upsampling.__all__

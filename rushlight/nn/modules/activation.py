@@ -11,6 +11,7 @@ from ...ops.dtype import Device, DType
 from ...ops.tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init as initial
+from .attention import MultiheadAttention
 from .module import Module
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "Mish",
+    "MultiheadAttention",
     "PReLU",
     "RReLU",
     "ReLU",

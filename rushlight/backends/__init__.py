@@ -1,0 +1,7 @@
+"""`torch.backends`: how operators compute.  Only what programs and archives name is here."""
+
+from __future__ import annotations
+
+from . import mha
+
+__all__ = ["mha"]
