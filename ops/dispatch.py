@@ -7,6 +7,8 @@ Every eager call passes `run`.  Whoever must see them all (a tape, a tracer) add
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
 from types import MethodType
 from typing import Any, Final
 
@@ -16,6 +18,7 @@ from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
+from .grad_mode import is_grad_enabled
 from .metadata import become
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .pointwise import cast, number_as
@@ -24,8 +27,9 @@ from .quiet import QUIET, enter, leave
 from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
+from .versions import written
 
-__all__ = ["LISTENERS", "EagerFunction", "eager_function", "named_results", "run"]
+__all__ = ["LISTENERS", "EagerFunction", "eager_function", "finish", "named_results", "run"]
 
 Listener = Callable[[Operator, list[Any], Any], None]
 
@@ -43,23 +47,62 @@ def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
 
     `handles` are the Python arguments: what comes back in place is the same handle again.
     """
+    if _any_requires_grad(handles) and is_grad_enabled():
+        return _taped()(entry, values, handles)
     state = enter(QUIET)
     try:
         result = entry.forward(*values)
     finally:
         leave(state)
-    return _finish(entry, values, result, handles)
+    return finish(entry, values, result, handles)
 
 
-def _finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
+@cache
+def _taped() -> Callable[..., Any]:
+    """What runs an operator and records it: loaded when it is first needed."""
+    found: Callable[..., Any] = import_module(".tape", __package__).taped
+    return found
+
+
+def _any_requires_grad(handles: Sequence[Any]) -> bool:
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            if handle._requires_grad:
+                return True
+        elif isinstance(handle, (list, tuple)) and _any_requires_grad(handle):
+            return True
+    return False
+
+
+def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
     """Make tensors of a result's arrays and tell the listeners."""
     if type(result) is _ndarray:
         wrapped: Any = _handle_of(result, handles)
     else:
         wrapped = _wrapped(entry, result, handles)
+    if _is_in_place(entry):
+        written(values[0])
+    elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
+        _note_view(wrapped, handles)
     for listener in LISTENERS:
         listener(entry, values, wrapped)
     return wrapped
+
+
+def _is_in_place(entry: Operator) -> bool:
+    """Whether an operator writes into its first argument."""
+    return entry.schema.startswith("(Tensor(a!) self", len(entry.full_name))
+
+
+
+def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
+    """Tell views what they are views of, unless that has a history they are not part of."""
+    base = handles[0] if handles else None
+    if not isinstance(base, Tensor) or base._requires_grad:
+        return
+    for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
+        if isinstance(view, Tensor) and view is not base:
+            view._view_of = base
 
 
 def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
@@ -103,21 +146,22 @@ Plan = Callable[..., Any]
 def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for a single tensor, the other arguments left out."""
     forward = entry.forward
+    is_view = entry.is_view
 
     def call(a: Any) -> Any:
         array = a._array
+        if a._requires_grad and is_grad_enabled():
+            return _taped()(entry, [array, *defaults], (a,))
         state = enter(QUIET)
         try:
             result = forward(array, *defaults)
         finally:
             leave(state)
-        if type(result) is _ndarray and not LISTENERS:
-            if result is array:
-                return a
+        if type(result) is _ndarray and result is not array and not is_view and not LISTENERS:
             made = _new(Tensor)
             made._array = result
             return made
-        return _finish(entry, [array, *defaults], result, (a,))
+        return finish(entry, [array, *defaults], result, (a,))
 
     return call
 
@@ -125,22 +169,27 @@ def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
 def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for two tensors, the other arguments left out."""
     forward = entry.forward
+    is_view = entry.is_view
+    is_in_place = _is_in_place(entry)
 
     def call(a: Any, b: Any) -> Any:
         array, second = a._array, b._array
+        if (a._requires_grad or b._requires_grad) and is_grad_enabled():
+            return _taped()(entry, [array, second, *defaults], (a, b))
         state = enter(QUIET)
         try:
             result = forward(array, second, *defaults)
         finally:
             leave(state)
         if type(result) is _ndarray and not LISTENERS:
-            if result is array:
+            if result is array and is_in_place:
+                written(array)
                 return a
-            if result is not second:
+            if result is not array and result is not second and not is_view:
                 made = _new(Tensor)
                 made._array = result
                 return made
-        return _finish(entry, [array, second, *defaults], result, (a, b))
+        return finish(entry, [array, second, *defaults], result, (a, b))
 
     return call
 
@@ -148,21 +197,27 @@ def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
 def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for a tensor and a number, the other arguments left out."""
     forward = entry.forward
+    is_view = entry.is_view
+    is_in_place = _is_in_place(entry)
 
     def call(a: Any, number: Any) -> Any:
         array = a._array
+        if a._requires_grad and is_grad_enabled():
+            return _taped()(entry, [array, number, *defaults], (a,))
         state = enter(QUIET)
         try:
             result = forward(array, number, *defaults)
         finally:
             leave(state)
         if type(result) is _ndarray and not LISTENERS:
-            if result is array:
+            if result is array and is_in_place:
+                written(array)
                 return a
-            made = _new(Tensor)
-            made._array = result
-            return made
-        return _finish(entry, [array, number, *defaults], result, (a,))
+            if result is not array and not is_view:
+                made = _new(Tensor)
+                made._array = result
+                return made
+        return finish(entry, [array, number, *defaults], result, (a,))
 
     return call
 
@@ -341,6 +396,11 @@ class EagerFunction:
             self._remember(form, args, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
+            if _any_requires_grad([result, out]) and is_grad_enabled():
+                raise RuntimeError(
+                    f"{self.__name__}(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the arguments requires grad."
+                )
             _check_out(self.__name__, result, out)
             return _write_out(result, out)
         if requires_grad:

@@ -11,6 +11,7 @@ from .table import operator
 
 __all__ = [
     "enable_grad",
+    "grad_mode_set",
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
@@ -73,6 +74,14 @@ class inference_mode(_GradMode):
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
         self.mode = not mode
+
+
+class grad_mode_set(_GradMode):
+    """Recording on or off inside."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
 
 
 class set_grad_enabled(_GradMode):

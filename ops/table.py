@@ -32,6 +32,10 @@ __all__ = ["TABLE", "Operator", "Table", "operator"]
 Forward = TypeVar("Forward", bound=Callable[..., object])
 
 
+_CUT_OFF = ("aten::detach", "aten::data", "prim::data")
+"""Operators that give a tensor's memory without its history."""
+
+
 class Operator:
     """One overload: its schema and its forward function."""
 
@@ -45,6 +49,13 @@ class Operator:
     def signature(self) -> Signature:
         """The parsed schema."""
         return parse_schema(self.schema)
+
+    @cached_property
+    def is_view(self) -> bool:
+        """Whether results may be views of the first tensor that gradients follow."""
+        returned = self.signature.returns
+        alias = returned[0].alias if returned else None
+        return alias is not None and not alias.is_write and self.name not in _CUT_OFF
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"

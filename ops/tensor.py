@@ -12,14 +12,18 @@ import numpy as np
 
 from .convert import item, truth
 from .creation import from_data
+from .differentiable import Differentiable, gradients
 from .dims import wrap_dim
 from .display import format_array
 from .dtype import CPU, DTYPES, LAYOUTS, Array, Device, DType, Layout, default_dtype, dtype_of
 from .errors import OperatorError
+from .grad_mode import is_grad_enabled
 from .indexing import get_item, set_item
+from .nested import NestedArray
 from .query import length
 from .shape import matrix_t, numpy_t
 from .storage import address, storage_of, strides_of
+from .versions import written
 
 __all__ = ["Parameter", "Size", "Tensor"]
 
@@ -55,7 +59,7 @@ class Size(tuple[int, ...]):
         return Size, (tuple(self),)
 
 
-class Tensor:
+class Tensor(Differentiable):
     """A tensor of up to 64 dimensions on the CPU.
 
     `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers,
@@ -66,8 +70,6 @@ class Tensor:
     __array_priority__ = 1000
 
     _array: Array
-    _requires_grad = False
-    _gradient: Tensor | None = None
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         return cls._of(_legacy(args))
@@ -150,8 +152,13 @@ class Tensor:
         """Dimensions have no names."""
         return (None,) * self._array.ndim
 
-    is_cuda = is_sparse = is_meta = is_mkldnn = is_nested = False
+    is_cuda = is_sparse = is_meta = is_mkldnn = False
     is_cpu = True
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether rows end at different places."""
+        return isinstance(self._array, NestedArray)
 
     @property
     def is_quantized(self) -> bool:
@@ -189,46 +196,9 @@ class Tensor:
     # ------------------------------------------------------------------ gradients
 
     @property
-    def requires_grad(self) -> bool:
-        """Whether gradients of this tensor are wanted."""
-        return self._requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether gradients of this tensor are wanted.
-
-        Raises:
-            RuntimeError: the tensor is not of floats or complex numbers.
-        """
-        if requires_grad and self._array.dtype.kind in "biu":
-            raise RuntimeError(
-                "only Tensors of floating point dtype can require gradients"
-                if self._array.dtype.kind == "b"
-                else "only Tensors of floating point and complex dtype can require gradients"
-            )
-        self._requires_grad = bool(requires_grad)
-        return self
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient, if there is one."""
-        return self._gradient
-
-    @grad.setter
-    def grad(self, gradient: Tensor | None) -> None:
-        self._gradient = gradient
-
-    grad_fn = None
-    is_leaf = True
-    retains_grad = False
-
-    @property
     def data(self) -> Tensor:
         """The same memory as a tensor without gradients; assigning it changes the memory used."""
-        return Tensor._of(self._array)
+        return Tensor._of(self._array.view())
 
     @data.setter
     def data(self, other: Tensor) -> None:
@@ -258,7 +228,7 @@ class Tensor:
             RuntimeError: the tensor requires gradients.
             TypeError: NumPy has no such dtype.
         """
-        if self._requires_grad and not force:
+        if not force and self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -298,6 +268,8 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
+        if self._requires_grad:
+            return iter(self.unbind(0))
         array = self._array
         return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
 
@@ -309,7 +281,11 @@ class Tensor:
         return id(self)
 
     def __repr__(self) -> str:
-        extra = ["requires_grad=True"] if self._requires_grad else []
+        node = self.grad_fn
+        if node is not None:
+            extra = [f"grad_fn=<{node.name()}>"]
+        else:
+            extra = ["requires_grad=True"] if self._requires_grad else []
         return format_array(self._array, extra)
 
     def __format__(self, form: str) -> str:
@@ -320,10 +296,20 @@ class Tensor:
     # ------------------------------------------------------------------ parts
 
     def __getitem__(self, key: Any) -> Tensor:
-        return Tensor._of(get_item(self._array, _plain(key)))
+        if self._requires_grad and is_grad_enabled():
+            return gradients().get_item(self, key)  # type: ignore[no-any-return]
+        part = Tensor._of(get_item(self._array, _plain(key)))
+        if not self._requires_grad:
+            part._view_of = self
+        return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(value, Tensor):
+        is_tensor = isinstance(value, Tensor)
+        if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
+            gradients().set_item(self, key, value)
+            return
+        written(self._array)
+        if is_tensor:
             value = value._array
         elif not isinstance(value, (bool, int, float, complex)):
             value = np.asarray(value, self._array.dtype)
@@ -335,18 +321,30 @@ class Tensor:
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
-        return Tensor._of(numpy_t(self._array))
+        if self._requires_grad:
+            return self.permute(list(range(self.ndim))[::-1])  # type: ignore[no-any-return]
+        return Tensor._of(numpy_t(self._array))._seen_as(self)
 
     @property
     def mT(self) -> Tensor:
         """The last two dimensions swapped."""
-        return Tensor._of(matrix_t(self._array))
+        turned = matrix_t(self._array)
+        if self._requires_grad:
+            return self.transpose(-2, -1) if turned.ndim else self.view_as(self)  # type: ignore[no-any-return]
+        return Tensor._of(turned)._seen_as(self)
 
     @property
     def mH(self) -> Tensor:
         """The conjugate transposes of matrices."""
         turned = matrix_t(self._array, "mH")
+        if self._requires_grad:
+            return self.mT.conj() if turned.dtype.kind == "c" else self.mT
         return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
+
+    def _seen_as(self, base: Tensor) -> Self:
+        """This tensor, known to be a view of another one."""
+        self._view_of = base
+        return self
 
     @property
     def H(self) -> Tensor:
@@ -356,31 +354,43 @@ class Tensor:
                 "tensor.H is only supported on matrices (2-D tensors). "
                 f"Got {self._array.ndim}-D tensor."
             )
+        if self._requires_grad:
+            return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()  # type: ignore[no-any-return]
         turned = self._array.T if self._array.ndim else self._array.view()
         return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
 
     @property
     def real(self) -> Tensor:
         """The real parts; the tensor itself if it is not complex."""
-        return Tensor._of(self._array.real) if self._array.dtype.kind == "c" else self
+        if self._array.dtype.kind != "c":
+            return self
+        if self._requires_grad:
+            return self.view_as_real().select(-1, 0)  # type: ignore[no-any-return]
+        return Tensor._of(self._array.real)._seen_as(self)
 
     @property
     def imag(self) -> Tensor:
         """The imaginary parts of a complex tensor."""
         if self._array.dtype.kind != "c":
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-        return Tensor._of(self._array.imag)
+        if self._requires_grad:
+            return self.view_as_real().select(-1, 1)  # type: ignore[no-any-return]
+        return Tensor._of(self._array.imag)._seen_as(self)
 
     # ------------------------------------------------------------------ copies
 
     def __copy__(self) -> Self:
-        copied = type(self)._of(self._array.view(), self._requires_grad)
+        copied = type(self)._of(self._array.view())
         copied.__dict__.update(self.__dict__)
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        if not self.is_leaf:
+            raise RuntimeError(_DEEP_COPY)
         copied = type(self)._of(_copied_with_storage(self._array, memo), self._requires_grad)
         memo[id(self)] = copied
+        if self._gradient is not None:
+            copied._gradient = self._gradient.__deepcopy__(memo)
         return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -424,11 +434,18 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        array = np.empty(0, default_dtype.float) if data is None else data._array
+        array = np.empty(0, default_dtype.float) if data is None else data._array.view()
         return cls._of(array, requires_grad)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+_DEEP_COPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+    "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+)
 
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:

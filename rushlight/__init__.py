@@ -16,6 +16,9 @@ if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
 if TYPE_CHECKING:
+    from . import backends as backends
+    from . import compiler as compiler
+    from . import autograd as autograd
     from . import fft as fft
     from . import jit as jit
     from . import linalg as linalg
@@ -29,8 +32,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("_C", "fft", "jit", "linalg", "masked", "nn", "ops", "signal", "special", "testing")
-_ELSEWHERE = {"cdist": ".functional", "parse_ir": ".jit.graph_text"}
+_PACKAGES = (
+    "_C",
+    "autograd",
+    "backends",
+    "compiler",
+    "fft",
+    "jit",
+    "linalg",
+    "masked",
+    "nn",
+    "ops",
+    "signal",
+    "special",
+    "testing",
+)
+_ELSEWHERE = {"_assert": ".jit.special_names", "cdist": ".functional", "parse_ir": ".jit.graph_text"}
 
 
 @cache

@@ -1,0 +1,438 @@
+"""A row bound to one overload, and the nodes made from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from ..dtype import DType
+from ..grad_mode import enable_grad, is_grad_enabled
+from ..table import TABLE, Operator
+from ..tensor import Tensor
+from ..versions import version_of
+from .rows import ROWS, Row
+
+__all__ = ["Bound", "Meta", "RowNode", "bound_row"]
+
+_FAMILIES: Final = (
+    "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
+    "windows", "resampling", "recurrent", "factorisation", "spectral", "names",
+)  # fmt: skip
+
+
+@cache
+def _load() -> None:
+    """Read the rows of all families."""
+    for family in _FAMILIES:
+        import_module(f".{family}", __package__)
+
+
+def _find(entry: Operator) -> Row | None:
+    """The row of an overload: its own, its name's, or that of the operator not in place."""
+    _load()
+    for name in (entry.name, entry.name.removesuffix("_")):
+        overload = f"{name}.{entry.overload}" if entry.overload else name
+        row = ROWS.get(overload) or ROWS.get(name)
+        if row is not None:
+            return row
+    return None
+
+
+class Meta:
+    """What is known of a tensor that is not kept."""
+
+    __slots__ = ("dtype", "sizes")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.sizes: tuple[int, ...] = tensor._array.shape
+        self.dtype: DType = tensor.dtype
+
+
+Reader = Callable[["RowNode", list[Tensor | None]], Any]
+
+
+class Bound:
+    """A row bound to an overload: which arguments have gradients, and what formulas read."""
+
+    def __init__(self, entry: Operator, row: Row | None) -> None:
+        self.entry = entry
+        self.row = row
+        arguments = entry.signature.arguments
+        self.positions = {a.name: i for i, a in enumerate(arguments)}
+        first = arguments[0].alias if arguments else None
+        self.in_place = bool(first is not None and first.is_write and entry.name.endswith("_"))
+        returned = entry.signature.returns
+        alias = returned[0].alias if returned else None
+        self.is_view = bool(alias is not None and not alias.is_write) and not (
+            row is not None and row.is_constant
+        )
+        self.is_multiple_view = self.is_view and str(returned[0].type) == "List[Tensor]"
+        self.formulas: dict[int, tuple[Callable[..., Any], dict[str, Reader]]] = {}
+        self.keeps: dict[int, set[int]] = {}
+        self.keeps_result: dict[int, bool] = {}
+        self.shared: tuple[Callable[..., Any], dict[str, Reader]] | None = None
+        self._bind()
+        self.node_class = node_class(RowNode, self._node_name())
+
+    def _node_name(self) -> str:
+        if self.row is None:
+            return "NotImplemented"
+        if self.row.name is not None:
+            return self.row.name
+        words = self.entry.name.partition("::")[2].strip("_").split("_")
+        return "".join(w[:1].upper() + w[1:] for w in words) + "Backward0"
+
+    def _bind(self) -> None:
+        row = self.row
+        if row is None:
+            self._bind_all(lambda: None, dict.fromkeys(self.positions))
+            return
+        for name, formula in row.formulas.items():
+            if name in self.positions:
+                at = self.positions[name]
+                self.keeps[at], self.keeps_result[at] = set(), False
+                self.formulas[at] = formula, self._readers(formula, at)
+        if row.moves:
+            others = {i for name, i in self.positions.items() if name not in row.of}
+            for name in row.of:
+                if name in self.positions:
+                    self.keeps[self.positions[name]] = others
+                    self.keeps_result[self.positions[name]] = False
+        elif row.joint is not None:
+            self._bind_all(row.joint, dict.fromkeys(row.of))
+        elif row.composite is not None:
+            self._bind_all(row.composite, signature(row.composite).parameters)
+
+    def _bind_all(self, formula: Callable[..., Any], names: Any) -> None:
+        """Bind a formula for all of some arguments at once."""
+        places = [self.positions[name] for name in names if name in self.positions]
+        shared_keeps: set[int] = set()
+        readers: dict[str, Reader] = {}
+        for at in places:
+            self.keeps[at], self.keeps_result[at] = shared_keeps, False
+        if places:
+            readers = self._readers(formula, places[0])
+            for at in places:
+                self.keeps_result[at] = self.keeps_result[places[0]]
+        self.shared = formula, readers
+
+    def _readers(self, formula: Callable[..., Any], at: int) -> dict[str, Reader]:
+        readers: dict[str, Reader] = {}
+        for name, parameter in signature(formula).parameters.items():
+            reader = self._reader(name, at)
+            if reader is not None:
+                readers[name] = reader
+            elif parameter.default is parameter.empty:
+                raise TypeError(f"{self.entry}: its gradient reads `{name}`, which it has not")
+        return readers
+
+    def _reader(self, name: str, at: int) -> Reader | None:
+        position = self.positions.get(name)
+        if position is not None and name != "result":
+            self.keeps[at].add(position)
+            return lambda node, gs: node.value(position)
+        if name == "g":
+            return lambda node, gs: gs[0]
+        if name == "gs":
+            return lambda node, gs: gs
+        if name == "wanted":
+            return lambda node, gs: node.wanted()
+        if name in ("result", "results"):
+            self.keeps_result[at] = True
+            which = None if name == "results" else 0
+            return lambda node, gs: node.results(which)
+        base, _, word = name.rpartition("_")
+        if word in ("sizes", "dtype") and base in self.positions:
+            where = self.positions[base]
+            return lambda node, gs: node.about(where, word)
+        return None
+
+
+@cache
+def bound_row(entry: Operator) -> Bound:
+    """The row of an overload, bound to it."""
+    return Bound(entry, _find(entry))
+
+
+class RowNode(Node):
+    """The node of an operator that has a row."""
+
+    __slots__ = ("_arguments", "_bound", "_metas", "_places", "_results", "count")
+
+    def __init__(self, bound: Bound, args: Sequence[Any], old: Tensor | None = None) -> None:
+        """`args` are the arguments, with handles for tensors; `old` is what the first one held
+        before it was written in place."""
+        self._bound = bound
+        self._places: list[tuple[int, int | None]] = []
+        self._metas: list[Meta] = []
+        edges: list[Edge | None] = []
+        kept: set[int] = set()
+        for at in sorted(bound.keeps):
+            value = args[at] if at < len(args) else None
+            parts: Any = enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),)
+            for inner, tensor in parts:
+                if not isinstance(tensor, Tensor):
+                    continue
+                kind = tensor._array.dtype.kind
+                edge = None if kind in "biu" else edge_of(tensor)
+                if kind in "biu" and (bound.shared is not None or inner is not None):
+                    continue
+                edges.append(edge)
+                self._places.append((at, inner))
+                self._metas.append(Meta(tensor))
+                if edge is not None:
+                    kept |= bound.keeps[at]
+        super().__init__(edges)
+        self._arguments = [
+            _kept(old if old is not None and not at else v, at in kept) for at, v in enumerate(args)
+        ]
+        self._results: list[Saved | Meta] | None = []
+        self.count = 0
+
+    def set_results(self, tensors: Sequence[Tensor]) -> None:
+        """Tell the node its results: those of floats come first by number."""
+        keeps = any(
+            self._bound.keeps_result[at]
+            for (at, _), edge in zip(self._places, self.edges, strict=True)
+            if edge is not None
+        )
+        self._results = []
+        self.count = 0
+        for tensor in tensors:
+            is_smooth = tensor._array.dtype.kind not in "biu"
+            if keeps:
+                self._results.append(_KeptResult(tensor, self.count if is_smooth else None))
+            self.count += is_smooth
+
+    # ------------------------------------------------------------------ what formulas read
+
+    def value(self, at: int) -> Any:
+        """An argument."""
+        return self._unpack(self._arguments[at])
+
+    def _unpack(self, value: Any) -> Any:
+        if isinstance(value, Saved):
+            return value.tensor(self)
+        if isinstance(value, Meta):
+            raise AssertionError("this argument was not kept")
+        if isinstance(value, list):
+            return [self._unpack(each) for each in value]
+        return value
+
+    def about(self, at: int, word: str) -> Any:
+        """The sizes or the dtype of an argument."""
+        value = self._arguments[at]
+        if isinstance(value, list):
+            return [_about(each, word) for each in value]
+        return _about(value, word)
+
+    def results(self, which: int | None) -> Any:
+        """A result, or all."""
+        if self._results is None:
+            raise RuntimeError(FREED)
+        if which is not None:
+            return self._unpack(self._results[which])
+        return [self._unpack(each) for each in self._results]
+
+    def wanted(self) -> dict[str, bool]:
+        """Of each argument whether its gradient is asked for."""
+        names = {at: name for name, at in self._bound.positions.items()}
+        found = dict.fromkeys(names.values(), False)
+        for (at, _), edge in zip(self._places, self.edges, strict=True):
+            found[names[at]] |= edge is not None
+        return found
+
+    def release(self) -> None:
+        for value in (*self._arguments, *(self._results or ())):
+            for each in value if isinstance(value, list) else (value,):
+                if isinstance(each, Saved):
+                    each.release()
+
+    # ------------------------------------------------------------------ the way back
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        bound = self._bound
+        if bound.row is None:
+            name = bound.entry.name.removeprefix("aten::")
+            raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        grads = grads + [None] * (max(self.count, 1) - len(grads))
+        if bound.row.moves:
+            raw = self._moved(grads)
+        elif bound.shared is None:
+            raw = self._one_by_one(grads)
+        elif bound.row.composite is not None:
+            raw = self._of_parts(grads)
+        else:
+            formula, readers = bound.shared
+            parts = formula(**{name: read(self, grads) for name, read in readers.items()})
+            order = [bound.positions[name] for name in bound.row.of if name in bound.positions]
+            given = [
+                p for p, name in zip(parts, bound.row.of, strict=True) if name in bound.positions
+            ]
+            by_place = dict(zip(order, given, strict=True))
+            raw = [_part(by_place[at], inner) for at, inner in self._places]
+        return [
+            None if grad is None or edge is None else fit(grad, meta.sizes, meta.dtype)
+            for grad, edge, meta in zip(raw, self.edges, self._metas, strict=True)
+        ]
+
+    def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        results: list[Tensor | None] = []
+        made: dict[int, Any] = {}
+        for (at, inner), edge in zip(self._places, self.edges, strict=True):
+            if edge is None:
+                results.append(None)
+                continue
+            if at not in made:
+                formula, readers = self._bound.formulas[at]
+                if "g" in readers and grads[0] is None:
+                    made[at] = None
+                else:
+                    read = {name: read(self, grads) for name, read in readers.items()}
+                    made[at] = formula(**read)
+            results.append(_part(made[at], inner))
+        return results
+
+    def _moved(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        """The gradients where elements were only moved; place 0 stands for filled-in numbers."""
+        sizes = [meta.sizes for meta in self._metas]
+        ends = np.cumsum([1] + [math.prod(size) for size in sizes])
+        numbers = {
+            place: np.arange(start, end, dtype=np.float64).reshape(size)
+            for place, start, end, size in zip(
+                self._places, ends[:-1], ends[1:], sizes, strict=True
+            )
+        }
+        values: list[Any] = []
+        for at, value in enumerate(self._arguments):
+            if isinstance(value, list):
+                values.append(
+                    [
+                        numbers.get((at, i), _bare(self._unpack_or_none(v)))
+                        for i, v in enumerate(value)
+                    ]
+                )
+            elif (at, None) in numbers:
+                values.append(numbers[at, None])
+            else:
+                values.append(_bare(self._unpack(value)))
+        found = _arrays(self._bound.entry.forward(*values))
+        flat = None
+        for moved, grad in zip(found, grads, strict=False):
+            if grad is None:
+                continue
+            if flat is None:
+                flat = grad.new_zeros([int(ends[-1])])
+            places = Tensor._of(moved.astype(np.int64).reshape(-1))
+            flat = flat.index_add(0, places, grad.reshape([-1]))
+        if flat is None:
+            return [None] * len(self.edges)
+        return [
+            None if edge is None else flat[int(start) : int(end)].reshape(list(size))
+            for edge, start, end, size in zip(self.edges, ends[:-1], ends[1:], sizes, strict=True)
+        ]
+
+    def _unpack_or_none(self, value: Any) -> Any:
+        return None if isinstance(value, Meta) else self._unpack(value)
+
+    def _of_parts(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        """The gradients through the operators that do the same."""
+        bound = self._bound
+        assert bound.shared is not None
+        formula, readers = bound.shared
+        create = is_grad_enabled()
+        values = {name: read(self, grads) for name, read in readers.items()}
+        fresh: dict[tuple[int, int | None], Tensor] = {}
+        with enable_grad():
+            for (at, inner), edge in zip(self._places, self.edges, strict=True):
+                name = next(n for n, p in bound.positions.items() if p == at)
+                if edge is None:
+                    continue
+                tensor = values[name] if inner is None else values[name][inner]
+                if create:
+                    copied = tensor.view_as(tensor)
+                else:
+                    copied = Tensor._of(tensor._array.view(), True)
+                fresh[at, inner] = copied
+                if inner is None:
+                    values[name] = copied
+                else:
+                    values[name][inner] = copied
+            outcome = formula(**values)
+        outcomes = [t for t in _flat(outcome) if t._array.dtype.kind not in "biu"]
+        roots = []
+        for tensor, grad in zip(outcomes, grads, strict=False):
+            edge = edge_of(tensor)
+            if edge is not None and grad is not None:
+                roots.append((edge, fit(grad, tensor._array.shape, tensor.dtype)))
+        targets = {place: edge_of(tensor) for place, tensor in fresh.items()}
+        wanted = [edge for edge in targets.values() if edge is not None]
+        found = run_backward(roots, wanted, keep=create, create=create)
+        results: list[Tensor | None] = []
+        for place in self._places:
+            target = targets.get(place)
+            results.append(None if target is None else found.get(target))
+        return results
+
+
+class _KeptResult(Saved):
+    """A result kept by its own node."""
+
+    __slots__ = ()
+
+    def __init__(self, tensor: Tensor, number: int | None) -> None:
+        self.array = tensor._array
+        self.version = version_of(tensor._array)
+        self.number = number
+        self.edge = None
+        self.handle = None
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._array
+    return [_bare(each) for each in value] if isinstance(value, list) else value
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [a for each in value for a in _arrays(each)] if isinstance(value, (list, tuple)) else []
+
+
+def _kept(value: Any, keep: bool) -> Any:
+    if isinstance(value, Tensor):
+        return Saved(value) if keep else Meta(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        return [_kept(each, keep) for each in value]
+    return value
+
+
+def _about(value: Any, word: str) -> Any:
+    if isinstance(value, Saved):
+        if value.array is None:
+            raise RuntimeError(FREED)
+        return value.array.shape if word == "sizes" else value.tensor_dtype()
+    return None if value is None or not isinstance(value, Meta) else getattr(value, word)
+
+
+def _part(made: Any, inner: int | None) -> Any:
+    return made if inner is None or made is None else made[inner]
+
+
+def _flat(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []
+
+
+def operators_without_row() -> list[str]:
+    """The names of operators over tensors that have no gradient."""
+    return sorted({e.name for e in TABLE if bound_row(e).row is None and "Tensor" in e.schema})

@@ -1,0 +1,246 @@
+"""Gradients of matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .rows import aten, composite, conj, gradient, same_as
+
+
+def turned(x: Any) -> Any:
+    """The conjugate transposes of matrices."""
+    return conj(x.transpose(-2, -1))
+
+
+def _times(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * conj(factor)
+
+
+_PRODUCT: dict[str, Any] = {
+    "self": lambda g, mat2: g @ turned(mat2),
+    "mat2": lambda g, self: turned(self) @ g,
+}
+gradient("aten::mm", **_PRODUCT)
+gradient("aten::bmm", **_PRODUCT)
+gradient(
+    "aten::mv",
+    self=lambda g, vec: aten.outer(g, conj(vec)),
+    vec=lambda g, self: aten.mv(conj(self.t()), g),
+)
+gradient(
+    "aten::dot",
+    self=lambda g, tensor: g * conj(tensor),
+    tensor=lambda g, self: g * conj(self),
+)
+gradient(
+    "aten::vdot",
+    self=lambda g, other: conj(g) * other,
+    other=lambda g, self: g * self,
+)
+gradient(
+    "aten::addmm",
+    self=lambda g, beta=1: _times(g, beta),
+    mat1=lambda g, mat2, alpha=1: _times(g @ turned(mat2), alpha),
+    mat2=lambda g, mat1, alpha=1: _times(turned(mat1) @ g, alpha),
+)
+gradient(
+    "aten::baddbmm",
+    self=lambda g, beta=1: _times(g, beta),
+    batch1=lambda g, batch2, alpha=1: _times(g @ turned(batch2), alpha),
+    batch2=lambda g, batch1, alpha=1: _times(turned(batch1) @ g, alpha),
+)
+gradient(
+    "aten::addbmm",
+    self=lambda g, beta=1: _times(g, beta),
+    batch1=lambda g, batch2, alpha=1: _times(g @ turned(batch2), alpha),
+    batch2=lambda g, batch1, alpha=1: _times(turned(batch1) @ g, alpha),
+)
+gradient(
+    "aten::addmv",
+    self=lambda g, beta=1: _times(g, beta),
+    mat=lambda g, vec, alpha=1: _times(aten.outer(g, conj(vec)), alpha),
+    vec=lambda g, mat, alpha=1: _times(aten.mv(conj(mat.t()), g), alpha),
+)
+gradient(
+    "aten::addr",
+    self=lambda g, beta=1: _times(g, beta),
+    vec1=lambda g, vec2, alpha=1: _times(aten.mv(g, conj(vec2)), alpha),
+    vec2=lambda g, vec1, alpha=1: _times(aten.mv(g.t(), conj(vec1)), alpha),
+)
+gradient(
+    "aten::outer",
+    "aten::ger",
+    self=lambda g, vec2: aten.mv(g, conj(vec2)),
+    vec2=lambda g, self: aten.mv(g.t(), conj(self)),
+    name="MulBackward0",
+)
+
+
+def _left(g: Any, self_sizes: Any, other: Any) -> Any:
+    """The gradient of the first factor of `matmul`."""
+    if other.ndim == 1:
+        if len(self_sizes) == 1:
+            return g * conj(other)
+        return g.unsqueeze(-1) * conj(other)
+    if len(self_sizes) == 1:
+        found = (g.unsqueeze(-2) @ turned(other)).squeeze(-2)
+        return found.reshape([-1, found.shape[-1]]).sum([0]) if found.ndim > 1 else found
+    return g @ turned(other)
+
+
+def _right(g: Any, self: Any, other_sizes: Any) -> Any:
+    """The gradient of the second factor of `matmul`."""
+    if self.ndim == 1:
+        if len(other_sizes) == 1:
+            return g * conj(self)
+        return conj(self).unsqueeze(-1) * g.unsqueeze(-2)
+    if len(other_sizes) == 1:
+        columns = conj(self).reshape([-1, self.shape[-1]])
+        return aten.mv(columns.t(), g.reshape([-1]))
+    if len(other_sizes) == 2 and self.ndim > 2:
+        rows = self.reshape([-1, self.shape[-1]])
+        return turned(rows) @ g.reshape([-1, g.shape[-1]])
+    return turned(self) @ g
+
+
+gradient("aten::matmul", self=_left, other=_right)
+same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
+
+
+def _rows(x: Any) -> Any:
+    return x.reshape([-1, x.shape[-1]])
+
+
+gradient(
+    "aten::linear",
+    input=lambda g, weight: g @ conj(weight) if weight.ndim > 1 else g.unsqueeze(-1) * conj(weight),
+    weight=lambda g, input, weight_sizes: (
+        _rows(g).t() @ conj(_rows(input))
+        if len(weight_sizes) > 1
+        else aten.mv(conj(_rows(input)).t(), g.reshape([-1]))
+    ),
+    bias=lambda g: g,
+    name="AddmmBackward0",
+)
+
+
+def _chain(matrices: Any) -> Any:
+    found = matrices[0]
+    for matrix in matrices[1:]:
+        found = found @ matrix
+    return found
+
+
+@composite("aten::linalg_multi_dot")
+def multi_dot(tensors: Any) -> Any:
+    """The product of all."""
+    return _chain(tensors)
+
+
+@composite("aten::chain_matmul")
+def chain(matrices: Any) -> Any:
+    """The product of all."""
+    return _chain(matrices)
+
+
+@composite("aten::tensordot")
+def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
+    """A sum of products over pairs of dimensions, as a matrix product."""
+    mine = [d % self.ndim for d in dims_self]
+    theirs = [d % other.ndim for d in dims_other]
+    rest = [d for d in range(self.ndim) if d not in mine]
+    last = [d for d in range(other.ndim) if d not in theirs]
+    count = 1
+    for a, b in zip(mine, theirs, strict=True):
+        if self.shape[a] != other.shape[b]:  # one of them is 1
+            self = self.sum([a], True) if other.shape[b] == 1 else self
+            other = other.sum([b], True) if self.shape[a] == 1 else other
+        count *= self.shape[a]
+    left = self.permute([*rest, *mine]).reshape([-1, count])
+    right = other.permute([*theirs, *last]).reshape([count, -1])
+    sizes = [self.shape[d] for d in rest] + [other.shape[d] for d in last]
+    return (left @ right).reshape(sizes)
+
+
+@composite("aten::inner")
+def inner(self: Any, other: Any) -> Any:
+    """Sums of products over the last dimension."""
+    if not self.ndim or not other.ndim:
+        return self * other
+    return tensordot(self, other, [-1], [-1])
+
+
+@composite("aten::linalg_vecdot")
+def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
+    """Sums of products of one's conjugate with the other."""
+    return (conj(x) * y).sum([dim])
+
+
+@composite("aten::kron")
+def kron(self: Any, other: Any) -> Any:
+    """All products of elements."""
+    ndim = max(self.ndim, other.ndim)
+    a = [1] * (ndim - self.ndim) + list(self.shape)
+    b = [1] * (ndim - other.ndim) + list(other.shape)
+    left = self.reshape([n for s in a for n in (s, 1)])
+    right = other.reshape([n for s in b for n in (1, s)])
+    return (left * right).reshape([s * t for s, t in zip(a, b, strict=True)])
+
+
+@composite("aten::cross", "aten::linalg_cross", name="LinalgCrossBackward0")
+def cross(self: Any, other: Any, dim: Any = None) -> Any:
+    """Cross products along a dimension of size 3."""
+    sizes = aten.broadcast_tensors([self, other])[0].shape
+    if dim is None:
+        dim = next(d for d, size in enumerate(sizes) if size == 3)
+    a, b = self.expand(list(sizes)), other.expand(list(sizes))
+    return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
+
+
+@composite("aten::einsum", name="ViewBackward0")
+def einsum(equation: str, tensors: Any) -> Any:
+    """Sums of products named by letters, through products of aligned tensors."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    spare = [chr(c) for c in range(0x3B1, 0x3B1 + 24)]
+    dots = max(
+        (
+            t.ndim - len(w.replace("...", ""))
+            for t, w in zip(tensors, terms, strict=True)
+            if "..." in w
+        ),
+        default=0,
+    )
+    expanded = []
+    for tensor, term in zip(tensors, terms, strict=True):
+        count = tensor.ndim - len(term.replace("...", ""))
+        expanded.append(term.replace("...", "".join(spare[dots - count : dots])))
+    if arrow:
+        letters = list(right.replace("...", "".join(spare[:dots])))
+    else:
+        every = "".join(terms).replace("...", "")
+        letters = spare[:dots] + sorted(c for c in set(every) if every.count(c) == 1)
+    summed = [c for c in dict.fromkeys("".join(expanded)) if c not in letters]
+    order = letters + summed
+    found = None
+    for tensor, term in zip(tensors, expanded, strict=True):
+        aligned = _aligned(tensor, term, order)
+        found = aligned if found is None else found * aligned
+    assert found is not None
+    dims = list(range(len(letters), len(order)))
+    return found.sum(dims) if dims else found
+
+
+def _aligned(tensor: Any, term: str, order: list[str]) -> Any:
+    """A tensor with its dimensions in an order, with size 1 where it has none."""
+    letters = list(term)
+    for letter in dict.fromkeys(term):
+        while letters.count(letter) > 1:
+            first = letters.index(letter)
+            second = letters.index(letter, first + 1)
+            tensor = tensor.diagonal(0, first, second)
+            letters = [c for i, c in enumerate(letters) if i not in (first, second)] + [letter]
+    here = [c for c in order if c in letters]
+    tensor = tensor.permute([letters.index(c) for c in here])
+    sizes = dict(zip(here, tensor.shape, strict=True))
+    return tensor.reshape([sizes.get(c, 1) for c in order])

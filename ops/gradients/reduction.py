@@ -1,0 +1,313 @@
+"""Gradients of sums, means, products, extremes and norms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from .rows import aten, composite, conj, constant, gradient, same_as
+
+
+def dims_of(dim: Any, ndim: int) -> list[int]:
+    """The dimensions meant by `dim`, all if it is None or empty."""
+    if dim is None or (isinstance(dim, (list, tuple)) and not dim):
+        return list(range(ndim))
+    given = [dim] if isinstance(dim, int) else list(dim)
+    return sorted(d % ndim if ndim else 0 for d in given)
+
+
+def restored(x: Any, sizes: Sequence[int], dim: Any, keepdim: bool) -> Any:
+    """A reduced tensor with the dimensions it lost, of size 1."""
+    if keepdim or not sizes:
+        return x
+    if dim is None or (isinstance(dim, (list, tuple)) and not dim):
+        return x.reshape([1] * len(sizes))
+    for d in dims_of(dim, len(sizes)):
+        x = x.unsqueeze(d)
+    return x
+
+
+def _spread(g: Any, self_sizes: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    return restored(g, self_sizes, dim, keepdim).expand(list(self_sizes))
+
+
+def _count(sizes: Sequence[int], dim: Any) -> int:
+    return math.prod(sizes[d] for d in dims_of(dim, len(sizes))) if sizes else 1
+
+
+def _mean(g: Any, self_sizes: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    return _spread(g, self_sizes, dim, keepdim) / _count(self_sizes, dim)
+
+
+gradient("aten::sum", self=_spread)
+gradient("aten::sum.dim_IntList", self=_spread, name="SumBackward1")
+gradient("aten::mean", self=_mean)
+gradient("aten::mean.dim", self=_mean, name="MeanBackward1")
+gradient(
+    "aten::sum_to_size", self=lambda g, self_sizes: g.expand(list(self_sizes)), name="SumBackward1"
+)
+gradient(
+    "aten::nansum",
+    self=lambda g, self, dim=None, keepdim=False: (
+        _spread(g, self.shape, dim, keepdim) * self.isnan().logical_not()
+    ),
+)
+composite("aten::nanmean")(
+    lambda self, dim=None, keepdim=False: (
+        aten.nansum(self, dim, keepdim)
+        / self.isnan().logical_not().sum(dims_of(dim, self.ndim), keepdim)
+    )
+)
+
+
+# --------------------------------------------------------------------------- products
+
+
+def _product(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    if not self.ndim:
+        return g
+    if dim is None:
+        return _product_along(g, self.reshape([-1]), result, 0).reshape(self.shape)
+    if not keepdim:
+        g, result = g.unsqueeze(dim), result.unsqueeze(dim)
+    return _product_along(g, self, result, dim % self.ndim)
+
+
+def _product_along(g: Any, self: Any, result: Any, dim: int) -> Any:
+    if not bool((self == 0).any()):
+        return g * conj(result / self)
+    ones = aten.ones_like(self.narrow(dim, 0, 1))
+    size = self.shape[dim]
+    before = aten.cat([ones, self.narrow(dim, 0, size - 1)], dim).cumprod(dim)
+    turned = self.flip([dim])
+    after = aten.cat([ones, turned.narrow(dim, 0, size - 1)], dim).cumprod(dim).flip([dim])
+    return g * conj(before * after)
+
+
+gradient("aten::prod", self=_product)
+gradient("aten::prod.dim_int", self=_product, name="ProdBackward1")
+
+
+# --------------------------------------------------------------------------- spreads
+
+
+def _correction(unbiased: Any, correction: Any) -> float:
+    if correction is not None:
+        return float(correction)
+    return 1.0 if unbiased is None or unbiased else 0.0
+
+
+def _variance(
+    g: Any, self: Any, dim: Any = None, unbiased: Any = None, correction: Any = None,
+    keepdim: Any = False,
+) -> Any:  # fmt: skip
+    dims = dims_of(dim, self.ndim)
+    left = _count(self.shape, dims if self.ndim else None) - _correction(unbiased, correction)
+    middle = self.mean(dims, True) if self.ndim else self
+    g = restored(g, self.shape, dim, keepdim)
+    return g * (self - middle) * (2.0 / left if left > 0 else math.nan)
+
+
+def _deviation(
+    g: Any, self: Any, result: Any, dim: Any = None, unbiased: Any = None,
+    correction: Any = None, keepdim: Any = False,
+) -> Any:  # fmt: skip
+    share = (g / (result * 2)).masked_fill(result == 0, 0)
+    return _variance(share, self, dim, unbiased, correction, keepdim)
+
+
+def _with_mean(of_spread: Any, is_deviation: bool) -> Any:
+    def formula(
+        gs: Any, self: Any, results: Any, dim: Any = None, unbiased: Any = None,
+        correction: Any = None, keepdim: Any = False,
+    ) -> Any:  # fmt: skip
+        total = None
+        if gs[0] is not None:
+            more = (results[0],) if is_deviation else ()
+            total = of_spread(gs[0], self, *more, dim, unbiased, correction, keepdim)
+        if gs[1] is not None:
+            part = _mean(gs[1], self.shape, dim, keepdim)
+            total = part if total is None else total + part
+        return total
+
+    return formula
+
+
+gradient("aten::var", self=_variance)
+gradient("aten::std", self=_deviation)
+gradient("aten::var_mean", self=_with_mean(_variance, False))
+gradient("aten::std_mean", self=_with_mean(_deviation, True))
+
+
+# --------------------------------------------------------------------------- extremes
+
+
+def _at_extremes(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    """Shared evenly among the elements that are extreme."""
+    g, result = (restored(x, self.shape, dim, keepdim) for x in (g, result))
+    mask = self == result
+    dims = dims_of(dim, self.ndim)
+    return g * mask / (mask.sum(dims, True) if self.ndim else 1)
+
+
+def scattered(g: Any, sizes: Sequence[int], dim: int, index: Any, keepdim: bool) -> Any:
+    """A gradient at the places `index` of a dimension."""
+    if not sizes:
+        return g
+    if not keepdim:
+        g, index = g.unsqueeze(dim), index.unsqueeze(dim)
+    return g.new_zeros(list(sizes)).scatter_add(dim, index, g)
+
+
+gradient("aten::amax", self=_at_extremes)
+gradient("aten::amin", self=_at_extremes)
+gradient("aten::max", self=_at_extremes, name="MaxBackward1")
+gradient("aten::min", self=_at_extremes, name="MinBackward1")
+gradient(
+    "aten::max.dim",
+    "aten::min.dim",
+    "aten::median.dim",
+    "aten::nanmedian.dim",
+    "aten::mode",
+    "aten::kthvalue",
+    self=lambda g, self_sizes, results, dim=-1, keepdim=False: scattered(
+        g, self_sizes, dim, results[1], keepdim
+    ),
+)
+
+
+def _at_one(g: Any, self: Any, result: Any) -> Any:
+    """The first element that equals the result."""
+    flat = self._array.reshape(-1)
+    same = np.isnan(flat) if np.isnan(result._array) else flat == result._array
+    if not flat.size:
+        return aten.zeros_like(self)
+    place = Tensor._of(np.array([int(np.argmax(same))]))
+    zeros = g.new_zeros([flat.size])
+    return zeros.index_add(0, place, g.reshape([1])).reshape(self.shape)
+
+
+gradient("aten::median", self=_at_one)
+gradient("aten::nanmedian", self=_at_one)
+
+
+def _both_extremes(gs: Any, self: Any, results: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    total = None
+    for g, result in zip(gs, results, strict=True):
+        if g is not None:
+            part = _at_extremes(g, self, result, dim, keepdim)
+            total = part if total is None else total + part
+    return total
+
+
+gradient("aten::aminmax", self=_both_extremes)
+gradient(
+    "aten::topk",
+    "aten::sort",
+    self=lambda g, self_sizes, results, dim=-1: scattered(g, self_sizes, dim, results[1], True),
+)
+gradient(
+    "aten::cummax",
+    "aten::cummin",
+    self=lambda g, self_sizes, results, dim: scattered(g, self_sizes, dim, results[1], True),
+)
+same_as("aten::sort", "aten::msort")
+constant("argsort", "count_nonzero")
+
+# --------------------------------------------------------------------------- running sums
+
+
+def _running_from_end(x: Any, dim: int) -> Any:
+    return x.flip([dim]).cumsum(dim).flip([dim]) if x.ndim else x
+
+
+gradient("aten::cumsum", self=lambda g, dim: _running_from_end(g, dim))
+
+
+@composite("aten::cumprod")
+def cumprod(self: Any, dim: int, dtype: Any = None) -> Any:
+    """Running products, one after the other."""
+    x = self if dtype is None else aten.to(self, dtype=dtype)
+    if not x.ndim or not x.shape[dim]:
+        return x * 1
+    parts, found = [], None
+    for part in x.unbind(dim):
+        found = part if found is None else found * part
+        parts.append(found)
+    return aten.stack(parts, dim)
+
+
+gradient(
+    "aten::logcumsumexp",
+    self=lambda g, self, result, dim: _log_running(g, self, result, dim),
+)
+
+
+def _log_running(g: Any, self: Any, result: Any, dim: int) -> Any:
+    if not self.ndim:
+        return g
+    size = self.shape[dim]
+    last = self.movedim(dim, -1)
+    ends = result.movedim(dim, -1)
+    pairs = (last.unsqueeze(-1) - ends.unsqueeze(-2)).exp()
+    upper = Tensor._of(np.triu(np.ones((size, size), bool)))
+    found = (pairs.masked_fill(upper.logical_not(), 0) * g.movedim(dim, -1).unsqueeze(-2)).sum(-1)
+    return found.movedim(-1, dim)
+
+
+def _log_sum(g: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
+    g, result = (restored(x, self.shape, dim, keepdim) for x in (g, result))
+    return g * conj((self - result).exp())
+
+
+gradient("aten::logsumexp", "aten::special_logsumexp", self=_log_sum)
+
+# --------------------------------------------------------------------------- norms
+
+
+def _norm(
+    g: Any, self: Any, result: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False
+) -> Any:
+    g, norm = (restored(x, self.shape, dim, keepdim) for x in (g, result))
+    order = 2.0 if ord is None else float(ord)
+    if order == 0:
+        return aten.zeros_like(self)
+    if order == 1:
+        return self.sgn() * g
+    if order == 2:
+        return self * (g / norm).masked_fill(norm == 0, 0)
+    size = self.abs()
+    if math.isinf(order):
+        mask = size == norm
+        dims = dims_of(dim, self.ndim)
+        return self.sgn() * (mask * g / (mask.sum(dims, True) if self.ndim else 1))
+    if order < 1:
+        away = self.sgn() * size.pow(order - 1)
+        return away.masked_fill(self == 0, 0) * g * norm.pow(1 - order)
+    if order < 2:
+        scale = (g / norm.pow(order - 1)).masked_fill(norm == 0, 0)
+        return self.sgn() * size.pow(order - 1) * scale
+    scale = (g / norm.pow(order - 1)).masked_fill(norm == 0, 0)
+    return self * size.pow(order - 2) * scale
+
+
+gradient("aten::linalg_vector_norm", self=_norm)
+gradient(
+    "aten::norm",
+    "aten::native_norm",
+    self=lambda g, self, result, p=2, dim=None, keepdim=False: _norm(
+        g, self, result, p, dim, keepdim
+    ),
+    name="LinalgVectorNormBackward0",
+)
+gradient(
+    "aten::frobenius_norm",
+    self=lambda g, self, result, dim=None, keepdim=False: _norm(g, self, result, 2, dim, keepdim),
+)
+composite("aten::dist")(
+    lambda self, other, p=2: aten.linalg_vector_norm((self - other).reshape([-1]), p)
+)

@@ -1,0 +1,144 @@
+"""The table of gradients: one row an operator.
+
+    gradient(
+        "aten::mul",
+        self=lambda g, other: g * conj(other),
+        other=lambda g, self: g * conj(self),
+    )
+
+A formula stands for one argument.  Its own parameters say by name what it needs, and only that is
+kept: `g` is the result's gradient, `result` the result, `gs` and `results` those of all results,
+`other` an argument of the operator, `other_sizes` and `other_dtype` just its sizes or its dtype.  A
+parameter that the overload does not have gets the formula's default.  A formula may give a gradient
+of another shape or dtype than its argument's: broadcasting is summed up, dtypes are converted back.
+Formulas call operators, so gradients have gradients.
+
+`joint` declares a formula that gives the gradients of several arguments at once, `composite` an
+operator by others: its gradient is theirs.  A row without an overload's name is for all overloads,
+and for the in-place twin too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..dispatch import EagerFunction, eager_function
+from ..tensor import Tensor
+
+__all__ = [
+    "ROWS",
+    "Row",
+    "aten",
+    "composite",
+    "conj",
+    "constant",
+    "gradient",
+    "joint",
+    "moving",
+    "refused",
+    "same_as",
+]
+
+Formula = Callable[..., Any]
+
+
+@dataclass
+class Row:
+    """The gradient of an operator.
+
+    `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets `wanted`,
+    which says of each whether it is asked for; `composite` computes the operator from others.  An operator that `moves` puts the elements of the arguments `of` somewhere else, and nothing more.
+    `name` is the node's, `AddBackward0`.
+    """
+
+    operator: str
+    formulas: dict[str, Formula] = field(default_factory=dict)
+    joint: Formula | None = None
+    of: tuple[str, ...] = ()
+    composite: Formula | None = None
+    name: str | None = None
+    is_constant: bool = False
+    moves: bool = False
+
+
+ROWS: Final[dict[str, Row]] = {}
+"""By operator, `aten::mul` or `aten::mul.Scalar`."""
+
+
+def gradient(*operators: str, name: str | None = None, **formulas: Formula) -> None:
+    """Declare the gradients of operators by formulas, one an argument."""
+    for operator in operators:
+        ROWS[operator] = Row(operator, formulas=formulas, name=name)
+
+
+def joint(*operators: str, of: str, name: str | None = None) -> Callable[[Formula], Formula]:
+    """Declare the decorated function to give the gradients of several arguments, as a tuple."""
+
+    def declare(formula: Formula) -> Formula:
+        for operator in operators:
+            ROWS[operator] = Row(operator, joint=formula, of=tuple(of.split()), name=name)
+        return formula
+
+    return declare
+
+
+def composite(*operators: str, name: str | None = None) -> Callable[[Formula], Formula]:
+    """Declare the decorated function to compute what operators do, from others."""
+
+    def declare(formula: Formula) -> Formula:
+        for operator in operators:
+            ROWS[operator] = Row(operator, composite=formula, name=name)
+        return formula
+
+    return declare
+
+
+def moving(*operators: str, of: str = "self", name: str | None = None) -> None:
+    """Declare operators that do nothing but put elements somewhere else, or several times, or not at
+    all: where they come from is found by running the operator on the numbers of their places."""
+    for operator in operators:
+        ROWS[operator] = Row(operator, of=tuple(of.split()), name=name, moves=True)
+
+
+def constant(*operators: str) -> None:
+    """Declare operators whose results do not depend on any tensor's values smoothly: none of them
+    needs gradients."""
+    for operator in operators:
+        ROWS[f"aten::{operator}"] = Row(f"aten::{operator}", is_constant=True)
+
+
+def same_as(operator: str, *others: str) -> None:
+    """Give other operators the row of one."""
+    for other in others:
+        ROWS[other] = ROWS[operator]
+
+
+def refused(g: Tensor) -> Any:
+    """The formula of an argument that torch has no gradient for."""
+    raise RuntimeError("the derivative for this argument is not implemented")
+
+
+class _Operators:
+    """The eager functions by name: `aten.mul(x, y)`."""
+
+    def __getattr__(self, name: str) -> EagerFunction:
+        found = eager_function(f"aten::{name}")
+        setattr(self, name, found)
+        return found
+
+
+aten: Final = _Operators()
+
+
+def conj(value: Any) -> Any:
+    """The complex conjugate of a tensor or number; real ones are their own."""
+    if isinstance(value, Tensor):
+        return value.conj() if value._array.dtype.kind == "c" else value
+    return value.conjugate() if isinstance(value, complex) else value
+
+
+def shape_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    """The sizes of some tensors."""
+    return [t._array.shape for t in tensors]

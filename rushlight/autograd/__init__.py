@@ -1,0 +1,148 @@
+"""`torch.autograd`: gradients of what operators computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.autograd import edge_of, run_backward
+from ..ops.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..ops.tape import backward as _backward
+from ..ops.tape import roots_of
+from ..ops.tensor import Tensor
+from . import functional, graph
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .function import Function, NestedIOFunction
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+Variable = Tensor
+
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "NestedIOFunction",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, Tensor) else list(value)
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of some results to the `grad` of the leaves they were made from.
+
+    Raises:
+        RuntimeError: there is no way back from a result.
+    """
+    if inputs is not None and not isinstance(inputs, Tensor) and not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    outputs = _several(tensors)
+    given = grad_variables if grad_tensors is None else grad_tensors
+    grads = [None] * len(outputs) if given is None else _several(given)
+    wanted = None if inputs is None else _several(inputs)
+    _backward(outputs, grads, retain_graph, create_graph, wanted)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of the sum of some results, for the given inputs.
+
+    Args:
+        outputs: the results.
+        inputs: what gradients are wanted of.
+        grad_outputs: the gradients to begin with; ones for results of one element.
+        retain_graph: whether another walk back shall be possible; as `create_graph` by default.
+        create_graph: whether the gradients can be differentiated themselves.
+        only_inputs: must be true.
+        allow_unused: whether an input may have nothing to do with the results: its gradient is None.
+        is_grads_batched: whether `grad_outputs` have one more dimension, of separate walks.
+        materialize_grads: whether zeros are given in place of None.
+
+    Raises:
+        RuntimeError: there is no way back from a result, or an input is not reached.
+    """
+    results, wanted = _several(outputs), _several(inputs)
+    grads = [None] * len(results) if grad_outputs is None else _several(grad_outputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    if is_grads_batched:
+        return _batched(results, wanted, grads, create_graph, bool(allow_unused))
+    edges = [edge_of(tensor) for tensor in wanted]
+    roots = roots_of(results, grads)
+    if any(edge is None for edge in edges):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    targets = [edge for edge in edges if edge is not None]
+    keep = create_graph if retain_graph is None else retain_graph
+    found = run_backward(roots, targets, keep=keep, create=create_graph)
+    gradients: list[Tensor | None] = [found.get(edge) for edge in targets]
+    if materialize_grads:
+        return tuple(
+            x.new_zeros(x.shape) if g is None else g for g, x in zip(gradients, wanted, strict=True)
+        )
+    for place, gradient in enumerate(gradients):
+        if gradient is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {place} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
+            )
+    return tuple(gradients)
+
+
+def _batched(
+    results: list[Tensor],
+    wanted: list[Tensor],
+    grads: Sequence[Any],
+    create: bool,
+    allow_unused: bool,
+) -> tuple[Tensor | None, ...]:
+    """The gradients for each of several beginnings, stacked."""
+    count = next(g for g in grads if g is not None).shape[0]
+    rows = []
+    for i in range(count):
+        first = [None if g is None else g[i] for g in grads]
+        rows.append(grad(results, wanted, first, True, create, allow_unused=allow_unused))
+    columns: list[Tensor | None] = []
+    for column in zip(*rows, strict=True):
+        first_one = column[0]
+        columns.append(None if first_one is None else _stack(list(column)))
+    return tuple(columns)
+
+
+def _stack(tensors: list[Any]) -> Tensor:
+    joined: Tensor = tensors[0].unsqueeze(0)
+    for tensor in tensors[1:]:
+        rest = tensor.unsqueeze(0)
+        joined = functional.joined([joined, rest])
+    return joined

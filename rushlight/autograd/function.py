@@ -1,0 +1,230 @@
+"""Operators with gradients of one's own: `torch.autograd.Function`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.autograd import Edge, Node, Saved, edge_of, fit, node_class
+from ..ops.grad_mode import is_grad_enabled, no_grad
+from ..ops.tensor import Tensor
+from ..ops.versions import written
+
+__all__ = ["Function", "FunctionNode", "NestedIOFunction", "once_differentiable"]
+
+
+class FunctionNode(Node):
+    """What `forward` and `backward` of a `Function` get as `ctx`."""
+
+    __slots__ = ("__dict__", "function")
+
+    _forward_values: tuple[Any, ...] = ()
+    _materialize = True
+    _no_gradient: tuple[Any, ...] = ()
+    _dirty: tuple[Any, ...] = ()
+    _kept: tuple[Any, ...] = ()
+    _needs: tuple[bool, ...] = ()
+    _sizes: list[Any]
+    _arguments: list[Any]
+    function: Any
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for `backward`."""
+        self._forward_values = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Accepted; gradients are only computed backward."""
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which arguments were written in place."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which results need no gradients."""
+        self._no_gradient = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros rather than None for results that were not used."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was kept for `backward`."""
+        return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in self._kept)
+
+    saved_variables = saved_tensors
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """Of each argument of `forward` whether its gradient is asked for."""
+        return self._needs
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        grads = grads + [None] * (len(self._sizes) - len(grads))
+        if self._materialize:
+            grads = [
+                Tensor._of(_zeros(like)) if g is None else g
+                for g, like in zip(grads, self._sizes, strict=True)
+            ]
+        given = self.function.backward(self, *grads)
+        parts = list(given) if isinstance(given, (tuple, list)) else [given]
+        if len(parts) < len(self._needs) or any(p is not None for p in parts[len(self._needs) :]):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{len(self._needs)}, got {len(parts)})"
+            )
+        results: list[Tensor | None] = []
+        for place, (sizes, dtype) in self._arguments:
+            part = parts[place]
+            results.append(None if part is None else self._fitted(part, sizes, dtype, len(results)))
+        return results
+
+    def _fitted(self, part: Any, sizes: Any, dtype: Any, place: int) -> Tensor:
+        if not isinstance(part, Tensor):
+            raise TypeError(f"expected Variable or None (got {type(part).__name__})")
+        try:
+            return fit(part, sizes, dtype)
+        except RuntimeError:
+            raise RuntimeError(
+                f"Function {self.name()} returned an invalid gradient at index {place} - got "
+                f"{list(part.shape)} but expected shape compatible with {list(sizes)}"
+            ) from None
+
+    def release(self) -> None:
+        for saved in self._kept:
+            if isinstance(saved, Saved):
+                saved.release()
+
+
+def _zeros(like: Any) -> Any:
+    import numpy as np
+
+    return np.zeros_like(like)
+
+
+class _FunctionMeta(type):
+    """Gives every `Function` the class of its nodes."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        super().__init__(name, bases, body)
+        cls._node_class = node_class(FunctionNode, f"{name}Backward")
+
+
+class Function(metaclass=_FunctionMeta):
+    """An operator with a gradient of one's own.
+
+    A subclass has static methods `forward(ctx, *args)` and `backward(ctx, *grads)`, or
+    `forward(*args)` with `setup_context(ctx, inputs, output)`; it is called by `apply`.
+    """
+
+    _node_class: type[Any]
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the results."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Keep what `backward` needs."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Compute the gradients of the arguments."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call it."""
+        tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
+        edges: list[Edge | None] = [
+            edge_of(a) if a.dtype.is_floating_point or a.dtype.is_complex else None
+            for _, a in tensors
+        ]
+        node = cls._node_class(edges)
+        node.function = cls
+        active = is_grad_enabled() and any(edge is not None for edge in edges)
+        needs = [False] * len(args)
+        for (place, _), edge in zip(tensors, edges, strict=True):
+            needs[place] = edge is not None
+        node._needs = tuple(needs)
+        node._arguments = [(place, (a._array.shape, a.dtype)) for place, a in tensors]
+        with no_grad():
+            if cls.setup_context is not Function.setup_context:
+                result = cls.forward(*args, **kwargs)
+                cls.setup_context(node, args, result)
+            else:
+                result = cls.forward(node, *args, **kwargs)
+        return _finished(node, result, [a for _, a in tensors], active)
+
+
+def _finished(node: Any, result: Any, inputs: Sequence[Tensor], active: bool) -> Any:
+    """The results with their node."""
+    outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+    for tensor in node._dirty:
+        written(tensor._array)
+    made: list[Any] = []
+    number = 0
+    node._sizes = []
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            made.append(output)
+            continue
+        dirty = any(output is d for d in node._dirty)
+        if any(output is i for i in inputs) and not dirty:
+            output = output.view_as(output.detach())
+        smooth = output._array.dtype.kind not in "biu"
+        if active and smooth and not any(output is n for n in node._no_gradient):
+            output._requires_grad = True
+            output._grad_node, output._output_number = node, number
+        node._sizes.append(output._array)
+        number += 1
+        made.append(output)
+    _keep(node, outputs, made)
+    node._sizes = [_Like(a) for a in node._sizes]
+    if not isinstance(result, (tuple, list)):
+        return made[0]
+    return tuple(made)
+
+
+def _Like(array: Any) -> Any:
+    """An array of the same shape and dtype that takes no memory."""
+    import numpy as np
+
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def _keep(node: Any, outputs: list[Any], made: list[Any]) -> None:
+    kept: list[Any] = []
+    for tensor in node._forward_values:
+        if not isinstance(tensor, Tensor):
+            kept.append(tensor)
+            continue
+        place = next((i for i, o in enumerate(outputs) if o is tensor), None)
+        own = place is not None and made[place]._grad_node is node
+        if own and place is not None:
+            kept.append(Saved(made[place], number=made[place]._output_number))
+        else:
+            kept.append(Saved(tensor))
+    node._kept = tuple(kept)
+    node._forward_values = ()
+
+
+class NestedIOFunction(Function):
+    """Kept for its name."""
+
+
+def once_differentiable(function: Any) -> Any:
+    """A `backward` whose result cannot be differentiated again."""
+
+    def wrapper(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            return function(ctx, *grads)
+
+    return wrapper

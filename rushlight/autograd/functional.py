@@ -1,0 +1,138 @@
+"""`torch.autograd.functional`: Jacobians, Hessians and their products with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops.autograd import edge_of, run_backward
+from ..ops.dispatch import eager_function
+from ..ops.grad_mode import enable_grad
+from ..ops.tape import roots_of
+from ..ops.tensor import Tensor
+
+__all__ = ["hessian", "hvp", "jacobian", "vhp", "vjp"]
+
+
+def joined(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one after the other along the first dimension."""
+    found: Tensor = eager_function("aten::cat")(list(tensors), 0)
+    return found
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _fresh(inputs: Any, create: bool) -> tuple[Tensor, ...]:
+    """The inputs as tensors that gradients can be taken of."""
+    return tuple(
+        t.view_as(t) if create and t.requires_grad else t.detach().requires_grad_(True)
+        for t in _tuple(inputs)
+    )
+
+
+def _gradients(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], grads: Sequence[Any], create: bool
+) -> list[Tensor]:
+    pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if o.requires_grad]
+    edges = [edge_of(t) for t in inputs]
+    found: dict[Any, Tensor] = {}
+    if pairs:
+        roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
+        targets = [edge for edge in edges if edge is not None]
+        found = run_backward(roots, targets, keep=True, create=create)
+    return [
+        found[e] if e in found else t.new_zeros(t.shape) for e, t in zip(edges, inputs, strict=True)
+    ]
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of a function: of the shape of the output, then that of the input."""
+    with enable_grad():
+        given = _fresh(inputs, create_graph)
+        outputs = func(*given)
+        results = _tuple(outputs)
+        table = []
+        for output in results:
+            flat = output.reshape([-1])
+            columns: list[list[Tensor]] = [[] for _ in given]
+            for place in range(flat.shape[0]):
+                found = _gradients([flat[place]], given, [None], create_graph)
+                for column, gradient in zip(columns, found, strict=True):
+                    column.append(gradient)
+            table.append(
+                tuple(
+                    eager_function("aten::stack")(column).reshape([*output.shape, *t.shape])
+                    if column
+                    else t.new_zeros([*output.shape, *t.shape])
+                    for column, t in zip(columns, given, strict=True)
+                )
+            )
+    rows = [row[0] if isinstance(inputs, Tensor) else row for row in table]
+    return rows[0] if isinstance(outputs, Tensor) else tuple(rows)
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The matrix of second derivatives of a function that gives one number."""
+
+    def first(*args: Any) -> Any:
+        found = jacobian(func, args if len(args) > 1 else args[0], create_graph=True)
+        return found
+
+    single = isinstance(inputs, Tensor)
+    if not single and len(inputs) == 1:
+        return ((jacobian(first, inputs[0], create_graph),),)
+    return jacobian(first, inputs, create_graph)
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> Any:  # fmt: skip
+    """A function's results, and the product of a vector with its Jacobian."""
+    with enable_grad():
+        given = _fresh(inputs, create_graph)
+        outputs = func(*given)
+        results = _tuple(outputs)
+        grads = [None] * len(results) if v is None else list(_tuple(v))
+        found = _gradients(results, given, grads, create_graph)
+    shown = outputs if create_graph else _detached(outputs)
+    return shown, found[0] if isinstance(inputs, Tensor) else tuple(found)
+
+
+def _detached(outputs: Any) -> Any:
+    if isinstance(outputs, Tensor):
+        return outputs.detach()
+    return tuple(t.detach() for t in outputs)
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> Any:  # fmt: skip
+    """A function's result, and the product of a vector with its Hessian."""
+    with enable_grad():
+        given = _fresh(inputs, create_graph)
+        output = func(*given)
+        first = _gradients([output], given, [None], True)
+        vectors = [None] * len(given) if v is None else list(_tuple(v))
+        found = _gradients(first, given, vectors, create_graph)
+    return _detached(output), found[0] if isinstance(inputs, Tensor) else tuple(found)
+
+
+hvp = vhp
