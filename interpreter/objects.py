@@ -17,6 +17,7 @@ __all__ = [
     "call_method",
     "enum_member",
     "module_handles",
+    "object_members",
     "python_classes",
     "run_method",
 ]
@@ -32,6 +33,11 @@ module_handles: list[Callable[[ScriptObject], object]] = []
 
 run_method: list[Callable[[str, Sequence[object]], object]] = []
 """What runs a method of the first value; `run` puts it here."""
+
+
+object_members: list[Callable[[ScriptObject, str], object]] = []
+"""What finds the members that objects have for looking into them, by name; the public face adds
+it.  Each raises AttributeError for a name that it does not know."""
 
 
 call_method: list[Callable[..., object]] = []
@@ -64,6 +70,8 @@ class ScriptObject:
             method = self.cls.methods.get(name)
             for call in call_method if method is not None else ():
                 return partial(call, self, method)
+            for find in object_members:
+                return find(self, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __copy__(self) -> ScriptObject:
@@ -86,10 +94,6 @@ class ScriptObject:
         for run in run_method:
             return bool(run("__lt__", (self, other)))
         return NotImplemented
-
-    def _type(self) -> ClassType:
-        """The class."""
-        return self.cls
 
     def __repr__(self) -> str:
         return f"<{self.cls.qualified_name} object>"

@@ -19,7 +19,7 @@ from .passes.constant_propagation import propagate_constants
 from .passes.context import PassContext
 from .passes.peephole import peephole
 
-__all__ = ["call_path", "callee", "inline", "module_path"]
+__all__ = ["call_path", "callee", "inline", "inline_in_place", "module_path"]
 
 
 def inline(graph: Graph, name: str, context: PassContext) -> Graph:
@@ -29,8 +29,13 @@ def inline(graph: Graph, name: str, context: PassContext) -> Graph:
     (methods of interfaces, Python functions) stay.
     """
     copy = clone_graph(graph)
-    _Inlining(context).block(copy.block, name)
+    inline_in_place(copy, name, context)
     return copy
+
+
+def inline_in_place(graph: Graph, name: str, context: PassContext) -> None:
+    """Inline all calls in the graph itself."""
+    _Inlining(context).block(graph.block, name)
 
 
 def callee(node: Node) -> Function | None:

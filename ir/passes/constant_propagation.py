@@ -21,19 +21,21 @@ from ..kinds import KINDS, RANDOM_OPERATORS, has_effects
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
-__all__ = ["propagate_constants"]
+__all__ = ["Propagation", "propagate_constants"]
 
 
 def propagate_constants(graph: Graph, context: PassContext) -> bool:
     """Compute what depends on constants alone; dead code goes if anything was computed."""
-    propagation = _Propagation(graph, context)
+    propagation = Propagation(graph, context)
     propagation.block(graph.block)
     if propagation.changed:
         eliminate_dead_code(graph, context)
     return propagation.changed
 
 
-class _Propagation:
+class Propagation:
+    """The walk over a graph's nodes."""
+
     def __init__(self, graph: Graph, context: PassContext) -> None:
         self.graph = graph
         self.context = context
@@ -72,7 +74,8 @@ class _Propagation:
 
     def fold(self, node: Node) -> None:
         values = [constant_value(value) for value in node.inputs]
-        results = None if MISSING in values else self.compute(node, values)
+        missing = any(value is MISSING for value in values)
+        results = None if missing else self.compute(node, values)
         if results is None:
             return
         for output, result in zip(node.outputs, results, strict=True):

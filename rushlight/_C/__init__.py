@@ -1,3 +1,42 @@
-"""Operators under the names that torch gives its compiled part."""
+"""What Python sees of torch's compiled part: graphs, types, schemas, passes, settings.
+
+Everything is found when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 from . import _nn as _nn
+
+_MODULES = {
+    ".handles": "AliasDb Block Graph Node Use Value",
+    ".schemas": "Argument FunctionSchema parse_schema",
+    ".functions": (
+        "CompilationUnit ScriptFunction ScriptMethod ScriptModule ScriptObject "
+        "_create_function_from_graph "
+        "_jit_get_all_schemas _jit_get_schemas_for_operator "
+        "_last_executed_optimized_graph parse_ir"
+    ),
+    ".freezing": "_freeze_module",
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name], __name__), name)
+    for module, table in ((".types", "CLASSES"), (".passes", "PASSES"), (".settings", "SWITCHES")):
+        found = getattr(import_module(module, __name__), table)
+        if name in found:
+            return found[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    tables = ((".types", "CLASSES"), (".passes", "PASSES"), (".settings", "SWITCHES"))
+    names = {n for m, t in tables for n in getattr(import_module(m, __name__), t)}
+    return sorted(names | set(_PLACES) | set(globals()))

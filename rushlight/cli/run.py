@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     method = find_method(open_archive(arguments.archive), arguments.method)
-    parameters = method.schema.arguments[1:]
+    parameters = method._rushlight_function.signature.arguments[1:]
     args, kwargs = read_inputs(arguments.inputs, parameters)
     try:
         result = method(*args, **kwargs)

@@ -7,6 +7,7 @@ from typing import Final
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
+from . import _state, annotations
 from .archives import load, save
 from .classes import interface
 from .decorators import (
@@ -21,22 +22,38 @@ from .decorators import (
     unused,
 )
 from .function import ScriptFunction, ScriptMethod
+from .inspection import export_opnames, last_executed_optimized_graph
 from .module import RecursiveScriptModule, ScriptModule
 from .overloads import overload as _overload
 from .overloads import overload_method as _overload_method
 from .resolver import register_special
 from .script import script, script_method
 from .session import collecting
-from .settings import optimized_execution, set_fusion_strategy
-from .tasks import fork, wait
+from .settings import (
+    enable_onednn_fusion,
+    fuser,
+    onednn_fusion_enabled,
+    optimized_execution,
+    set_fusion_strategy,
+    strict_fusion,
+)
+from .special_names import unwrap_optional as _unwrap_optional
+from .tasks import Future, fork, wait
 from .tasks import fork as _fork
 from .tasks import wait as _wait
 from .unit import CompilationUnit
 
 __all__ = [
+    "last_executed_optimized_graph",
+    "export_opnames",
+    "strict_fusion",
+    "onednn_fusion_enabled",
+    "fuser",
+    "enable_onednn_fusion",
     "Attribute",
     "CompilationUnit",
     "Error",
+    "Future",
     "Final",
     "RecursiveScriptModule",
     "ScriptFunction",
@@ -45,9 +62,12 @@ __all__ = [
     "ScriptWarning",
     "_overload",
     "_overload_method",
+    "_unwrap_optional",
     "_fork",
+    "_state",
     "_wait",
     "annotate",
+    "annotations",
     "collecting",
     "export",
     "fork",

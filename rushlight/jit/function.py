@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from .._C.handles import Graph
+from .._C.schemas import FunctionSchema
 from ..frontend.exceptions import trimmed
 from ..interpreter.disassemble import listing
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import CONTEXT, call
 from ..ir.define import graph_of
-from ..ir.graph import Graph
 from ..ir.inline import inline
 from ..serialization.python_printer import print_function
 from ..serialization.save import save_function, save_function_to_buffer
 from ..typecheck.functions import Function
-from ..typecheck.schema import Signature
 
-__all__ = ["ScriptFunction", "ScriptHook", "ScriptMethod"]
+__all__ = ["DebugState", "ScriptFunction", "ScriptHook", "ScriptMethod", "last_run"]
+
+_last: list[Function] = []
+"""What was last called from Python."""
+
+
+def last_run() -> Graph:
+    """The graph that ran last when Python called something compiled.
+
+    Raises:
+        RuntimeError: nothing has run.
+    """
+    if not _last:
+        raise RuntimeError("No graph has been executed")
+    return Graph(inline(graph_of(_last[0]), _last[0].name, CONTEXT))
+
+
+class DebugState:
+    """What is kept to run a function: `graph`, and `execution_plans`, one for all arguments."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.execution_plans = {"": self}
+        self.fallback = self
 
 
 class _Compiled:
@@ -36,19 +60,20 @@ class _Compiled:
         return self._rushlight_function.qualified_name
 
     @property
-    def schema(self) -> Signature:
+    def schema(self) -> FunctionSchema:
         """The signature."""
-        return self._rushlight_function.signature
+        signature = self._rushlight_function.signature
+        return FunctionSchema(replace(signature, name=self.name))
 
     @property
     def graph(self) -> Graph:
         """The graph as compiled, calls not inlined."""
-        return graph_of(self._rushlight_function)
+        return Graph(graph_of(self._rushlight_function))
 
     @property
     def inlined_graph(self) -> Graph:
         """A copy of the graph with all calls inlined."""
-        return inline(self.graph, self.name, CONTEXT)
+        return Graph(inline(self.graph._inner, self.name, CONTEXT))
 
     @property
     def code(self) -> str:
@@ -58,6 +83,14 @@ class _Compiled:
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that runs: all calls inlined; the arguments make no difference here."""
         return self.inlined_graph
+
+    def get_debug_state(self) -> DebugState:
+        """What is kept to run it."""
+        return DebugState(self.inlined_graph)
+
+    def _debug_flush_compilation_cache(self) -> None:
+        """Let the code that runs be made anew from the graph."""
+        self._rushlight_function.executable = None
 
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:
@@ -89,6 +122,7 @@ class ScriptFunction(_Compiled):
             RuntimeError: an argument has the wrong type, or an operator failed; the message is
                 torch's and a note shows the place.
         """
+        _last[:] = (self._rushlight_function,)
         with trimmed():
             return call(self._rushlight_function, args, kwargs)
 
@@ -113,8 +147,14 @@ class ScriptMethod(_Compiled):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it; raises as `ScriptFunction.__call__`."""
+        _last[:] = (self._rushlight_function,)
         with trimmed():
             return call(self._rushlight_function, args, kwargs, self.owner)
+
+    @property
+    def raw_owner(self) -> ScriptObject:
+        """The object."""
+        return self.owner
 
     def __repr__(self) -> str:
         return f"<rushlight.jit.ScriptMethod {self.qualified_name}>"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .._C.handles import Graph
 from ..ir import parser
-from ..ir.graph import Graph
 from ..ops.table import TABLE
 
 __all__ = ["parse_ir"]
@@ -17,4 +17,4 @@ def parse_ir(input: str) -> Graph:
     Raises:
         rushlight.ir.parser.GraphSyntaxError: the text is not a graph; line and column are told.
     """
-    return parser.parse_ir(input, table=TABLE)
+    return Graph(parser.parse_ir(input, table=TABLE))

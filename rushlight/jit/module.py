@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
 import types
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
 
+from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
-from ..interpreter.objects import ScriptObject, module_handles
+from ..interpreter.objects import ScriptObject, module_handles, object_members
 from ..interpreter.values import from_machine, to_machine
-from ..ir.graph import Graph
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..serialization.save import save_archive, save_to_buffer
@@ -243,6 +244,9 @@ class RecursiveScriptModule(ScriptModule):
 
     def __setattr__(self, name: str, value: Any) -> None:
         target: ScriptObject = self.__dict__["_c"]
+        if name == "_c":
+            RecursiveScriptModule.__init__(self, value)
+            return
         setter = target.cls.properties.get(name, (None, None))[1]
         if setter is not None:
             ScriptMethod(target, setter)(value)
@@ -305,3 +309,20 @@ def wrap(target: ScriptObject) -> Module:
 
 
 module_handles.append(wrap)
+
+
+def _member(target: ScriptObject, name: str) -> object:
+    """A member that script objects have for looking into them, found when first needed."""
+    if name == "qualified_name":
+        return target.cls.qualified_name
+    if name in target.cls.constants:
+        return target.cls.constants[name]
+    members = importlib.import_module("rushlight._C.script_objects").MEMBERS
+    if name not in members:
+        raise AttributeError(
+            f"{target.cls.qualified_name} does not have a field with name '{name}'"
+        )
+    return functools.partial(members[name], target)
+
+
+object_members.append(_member)

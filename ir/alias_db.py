@@ -1,0 +1,423 @@
+"""Which values may share memory, and what is changed: what passes ask before they move or merge.
+
+A mutable value points to *places*.  Making a tensor, list or object makes a place; a view points to
+the place of what it views; a container's place has the places of its elements *inside*.  Inputs
+point to the unknown place of their type, and so does what the outside knows besides: all that went
+into an unknown place, into a call, into a task.  Order is not looked at: what is changed anywhere
+counts as changed everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from ..typecheck.relations import is_subtype
+from ..typecheck.tensor_facts import without_facts
+from ..typecheck.types import NONE, Type
+from .aliases import is_mutable
+from .clone import clone_graph
+from .graph import Block, Graph, Node, Value
+from .inline import callee
+from .kinds import KINDS, has_effects
+
+__all__ = ["AliasDb", "Place"]
+
+_TAKEN_OUT = frozenset(
+    {"prim::GetAttr", "prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
+)
+_SAME = frozenset({"prim::unchecked_cast"})
+_READS_ONLY = frozenset({"prim::Print", "aten::warn", "aten::manual_seed"})
+_DEEPEST = 8
+_CALLS = frozenset({"prim::CallFunction", "prim::CallMethod"})
+
+
+class Place:
+    """Something mutable; `unknown` stands for all of a type that the outside knows."""
+
+    __slots__ = ("inside", "type", "unknown")
+
+    def __init__(self, type: Type, unknown: bool = False) -> None:
+        self.type = type
+        self.unknown = unknown
+        self.inside: set[Place] = set()
+
+    def __repr__(self) -> str:
+        return f"{'unknown' if self.unknown else 'new'} {self.type}"
+
+
+class AliasDb:
+    """The places of a graph's values.
+
+    With `descend` the bodies of the functions and methods that are called are looked into;
+    otherwise a call may change all that it is given.
+    """
+
+    def __init__(self, graph: Graph, *, descend: bool = False) -> None:
+        self.graph = graph
+        self.descend = descend
+        self._places: dict[Value, set[Place]] = {}
+        self._unknown: dict[Type, Place] = {}
+        self._released: set[Place] = set()
+        self._written: dict[Node, set[Place]] = {}
+        self._bodies: dict[Node, Graph] = {}
+        self._depth = 0
+        self._grew = True
+        for value in graph.inputs:
+            self._point(value, [self._outside(value.type)])
+        while self._grew:
+            self._grew = False
+            self._block(graph.block)
+
+    # -- questions
+
+    def places(self, value: Value) -> set[Place]:
+        """Where a value may be; empty for one that cannot be changed."""
+        places = self._places.get(value, set())
+        known = {self._outside(p.type) for p in places & self._released}
+        return places | known if known else places
+
+    def may_alias(self, one: Value, other: Value) -> bool:
+        """Whether two values may be, or view, the same memory."""
+        return not self.places(one).isdisjoint(self.places(other))
+
+    def may_contain_alias(self, some: Iterable[Value], others: Iterable[Value]) -> bool:
+        """Whether something in some values may be the same memory as something in others."""
+        return not self._reach(some).isdisjoint(self._reach(others))
+
+    def has_writers(self, value: Value) -> bool:
+        """Whether anything changes the value, or something in it."""
+        return not self._reach([value]).isdisjoint(self._all_written)
+
+    def node_has_writers(self, node: Node) -> bool:
+        """Whether an input or output of a node is changed anywhere."""
+        return any(map(self.has_writers, (*node.inputs, *node.outputs)))
+
+    def writes(self, node: Node) -> set[Place]:
+        """What a node, or one in its blocks, changes."""
+        found = set(self._written.get(node, ()))
+        for block in node.blocks:
+            for inner in block.all_nodes:
+                found |= self._written.get(inner, set())
+        return found
+
+    def escapes(self, value: Value) -> bool:
+        """Whether the outside knows the value, or will when the graph has run."""
+        reached = self._reach([value])
+        return any(p.unknown for p in reached) or not reached.isdisjoint(self._given)
+
+    def may_be_one(self, one: Value, other: Value) -> bool:
+        """Whether two equal values may be made one object without anybody noticing."""
+        if not (is_mutable(one.type) or is_mutable(other.type)):
+            return True
+        if self.has_writers(one) or self.has_writers(other):
+            return False
+        return not (self.escapes(one) and self.escapes(other))
+
+    def reads(self, node: Node) -> set[Place]:
+        """What a node, or one in its blocks, looks at."""
+        nodes = [node, *(inner for block in node.blocks for inner in block.all_nodes)]
+        return self._reach(value for each in nodes for value in each.inputs)
+
+    def move(self, node: Node, other: Node, *, before: bool) -> bool:
+        """Move a node next to another where that changes no result; says whether it could."""
+        if node.owner is not other.owner or node.kind == "prim::Return":
+            return False
+        passed = list(_between(node, other))
+        if passed and node.is_before(other) == before:
+            passed.remove(other)
+        if not all(self._may_swap(node, each) for each in passed):
+            return False
+        if before:
+            node.move_before(other)
+        else:
+            node.move_after(other)
+        return True
+
+    def _may_swap(self, one: Node, other: Node) -> bool:
+        """Whether two neighbours may change places."""
+        for first, second in ((one, other), (other, one)):
+            if any(value.node is first for value in _all_inputs(second)):
+                return False
+            if not self.writes(first).isdisjoint(self.reads(second) | self.writes(second)):
+                return False
+        return not (_acts(one) and _acts(other))
+
+    def holders(self, place: Place) -> set[Value]:
+        """The values that may be at a place."""
+        return {value for value, places in self._places.items() if place in places}
+
+    def is_inside_another(self, place: Place) -> bool:
+        """Whether a container may hold what is at a place."""
+        everything = {p for places in self._places.values() for p in places}
+        return any(place in holder.inside for holder in self._closure(everything))
+
+    def describe(self) -> str:
+        """Each value with its places, each node that changes something."""
+        lines = [
+            f"%{v.debug_name} points to {sorted(map(repr, p))}" for v, p in self._places.items()
+        ]
+        lines += [f"{n!r} changes {sorted(map(repr, p))}" for n, p in self._written.items() if p]
+        return "\n".join(lines)
+
+    def graphviz(self) -> str:
+        """Values and places as a graphviz graph."""
+        arrows = [
+            f'  "%{value.debug_name}" -> "{place!r} {id(place)}";'
+            for value, places in self._places.items()
+            for place in places
+        ]
+        return "\n".join(["digraph alias_db {", *arrows, "}"])
+
+    @cached_property
+    def _all_written(self) -> set[Place]:
+        return set().union(*self._written.values())
+
+    @cached_property
+    def _given(self) -> set[Place]:
+        return self._reach(self.graph.outputs)
+
+    def _reach(self, values: Iterable[Value]) -> set[Place]:
+        """The places of values and all places inside them."""
+        return self._closure(place for value in values for place in self.places(value))
+
+    def _closure(self, places: Iterable[Place]) -> set[Place]:
+        found: set[Place] = set()
+        pending = list(places)
+        while pending:
+            place = pending.pop()
+            if place not in found:
+                found.add(place)
+                pending.extend(place.inside)
+                if place in self._released:
+                    pending.append(self._outside(place.type))
+        return found
+
+    # -- facts
+
+    def _outside(self, type: Type) -> Place:
+        """The unknown place of a type, those of its type arguments inside."""
+        type = without_facts(type)
+        place = self._unknown.get(type)
+        if place is None:
+            place = self._unknown[type] = Place(type, unknown=True)
+            place.inside = {self._outside(part) for part in type.contained if is_mutable(part)}
+        return place
+
+    def _point(self, value: Value, places: Iterable[Place]) -> None:
+        if is_mutable(value.type):
+            known = self._places.setdefault(value, set())
+            before = len(known)
+            known.update(places)
+            self._grew |= len(known) != before
+
+    def _new(self, value: Value) -> None:
+        if is_mutable(value.type) and value not in self._places:
+            self._point(value, [Place(value.type)])
+
+    def _hold(self, containers: Iterable[Place], places: Iterable[Place]) -> None:
+        """Put places inside containers; what an unknown container holds the outside knows."""
+        places = set(places)
+        for container in containers:
+            if container.unknown:
+                self._release(places)
+            else:
+                before = len(container.inside)
+                container.inside |= places
+                self._grew |= len(container.inside) != before
+
+    def _release(self, places: Iterable[Place]) -> None:
+        """Let the outside know places, and all that is inside them."""
+        before = len(self._released)
+        self._released |= {place for place in self._closure(places) if not place.unknown}
+        self._grew |= len(self._released) != before
+
+    def _write(self, node: Node, places: Iterable[Place]) -> None:
+        known = self._written.setdefault(node, set())
+        before = len(known)
+        known.update(places)
+        self._grew |= len(known) != before
+
+    # -- nodes
+
+    def _block(self, block: Block) -> None:
+        for node in block.nodes:
+            self._node(node)
+
+    def _node(self, node: Node) -> None:
+        if node.kind == "prim::If":
+            for block in node.blocks:
+                self._block(block)
+                self._flow(block.outputs, node.outputs)
+        elif node.kind == "prim::Loop":
+            body = node.blocks[0]
+            for source in (node.inputs[2:], body.outputs[1:]):
+                self._flow(source, body.inputs[1:])
+                self._flow(source, node.outputs)
+            self._block(body)
+        elif node.kind in _SAME:
+            self._flow(node.inputs, node.outputs)
+        elif node.kind in _CALLS:
+            self._call(node)
+        elif node.signature is not None:
+            self._operator(node)
+        else:
+            self._primitive(node)
+
+    def _primitive(self, node: Node) -> None:
+        kind = KINDS.get(node.kind)
+        if node.kind in _TAKEN_OUT:
+            for output in node.outputs:
+                self._take_out(self.places(node.inputs[0]), output)
+        elif node.kind == "prim::SetAttr":
+            self._hold(self.places(node.inputs[0]), self._reach(node.inputs[1:]))
+            self._write(node, self.places(node.inputs[0]))
+        elif kind is None or (kind.effect == "effect" and node.kind != "prim::RaiseException"):
+            self._anything(node)
+        else:
+            for output in node.outputs:
+                self._new(output)
+                held = (place for value in node.inputs for place in self.places(value))
+                self._hold(self.places(output), held)
+
+    def _take_out(self, containers: Iterable[Place], output: Value) -> None:
+        """A value that comes out of containers is something inside that has its type."""
+        if not is_mutable(output.type):
+            return
+        inside = self._closure(p for container in containers for p in container.inside)
+        found = {place for place in inside if _fits(place.type, output.type)}
+        self._point(output, found)
+        if found:
+            return
+        parts = [place for place in inside if _is_part(place.type, output.type)]
+        if parts:
+            self._new(output)
+            self._hold(self.places(output), parts)
+        else:
+            self._point(output, [self._outside(output.type)])
+
+    def _anything(self, node: Node) -> None:
+        """A node of which nothing is known changes and keeps all that it is given."""
+        for block in node.blocks:
+            self._block(block)
+        given = self._reach(node.inputs)
+        self._release(given)
+        self._write(node, given)
+        for output in node.outputs:
+            self._point(output, [self._outside(output.type)])
+
+    def _call(self, node: Node) -> None:
+        function = callee(node) if self.descend and self._depth < _DEEPEST else None
+        if function is None or not isinstance(function.graph, Graph):
+            self._anything(node)
+            return
+        if node not in self._bodies:
+            self._bodies[node] = clone_graph(function.graph)
+        body = self._bodies[node]
+        given = node.inputs if node.kind == "prim::CallMethod" else node.inputs[1:]
+        self._flow(given, body.inputs)
+        self._depth += 1
+        self._block(body.block)
+        self._depth -= 1
+        self._flow(body.outputs, node.outputs)
+
+    def _flow(self, sources: Iterable[Value], targets: Iterable[Value]) -> None:
+        for source, target in zip(sources, targets, strict=True):
+            self._point(target, self.places(source))
+
+    def _operator(self, node: Node) -> None:
+        signature = node.signature
+        assert signature is not None
+        if has_effects(node) and node.kind not in _READS_ONLY:
+            self._anything(node)
+            return
+        sets: dict[str, list[Value]] = {}
+        for argument, value in zip(signature.arguments, node.inputs, strict=False):
+            alias = argument.alias
+            for name in () if alias is None else (*alias.sets, *alias.after):
+                sets.setdefault(name, []).append(value)
+            if alias is not None and alias.is_write:
+                self._change(node, value)
+        if "*" in sets and not any(a.alias and a.alias.is_write for a in signature.arguments):
+            self._release(self._reach(sets["*"]))
+        for output, result in zip(node.outputs, signature.returns, strict=False):
+            names = () if result.alias is None else result.alias.sets
+            if not names:
+                self._fresh(node, output)
+            for name in names:
+                self._view(node, output, sets.get(name, []), name)
+
+    def _change(self, node: Node, value: Value) -> None:
+        """An operator changes a value; a container may then hold what else it was given."""
+        self._write(node, self.places(value))
+        if value.type.contained:
+            others = [other for other in node.inputs if other is not value]
+            reached = self._reach(others)
+            parts = {place for place in reached if _is_part(place.type, value.type)}
+            for place in self.places(value):
+                self._hold([place], parts - {place})
+            inside = {p for place in self.places(value) for p in place.inside}
+            if node.kind.startswith("aten::_foreach"):
+                self._write(node, inside)
+
+    def _fresh(self, node: Node, output: Value) -> None:
+        """A new object; a new container holds parts of what it was made from."""
+        self._new(output)
+        if any(map(is_mutable, output.type.contained)):
+            parts = {p for p in self._reach(node.inputs) if _is_part(p.type, output.type)}
+            for place in self.places(output):
+                self._hold([place], parts - {place})
+
+    def _view(self, node: Node, output: Value, sources: list[Value], name: str) -> None:
+        """A result that is, views, or comes out of what the operator was given."""
+        if name == "*":
+            self._take_out([_given_place(self._reach(node.inputs))], output)
+            return
+        for source in sources:
+            if _fits(without_facts(source.type), output.type):
+                self._point(output, self.places(source))
+            else:  # a list of views
+                self._new(output)
+                self._hold(self.places(output), self.places(source))
+        if not sources:
+            self._new(output)
+
+
+def _given_place(places: set[Place]) -> Place:
+    """A container of all that an operator was given."""
+    place = Place(NONE)
+    place.inside = places
+    return place
+
+
+def _between(node: Node, other: Node) -> Iterator[Node]:
+    """The nodes between two of one block, and the other."""
+    first, last = (node, other) if node.is_before(other) else (other, node)
+    each = first
+    while each is not last:
+        if each is not node:
+            yield each
+        each = each.next
+    if last is not node:
+        yield last
+
+
+def _all_inputs(node: Node) -> Iterator[Value]:
+    yield from node.inputs
+    for block in node.blocks:
+        yield from block.outputs
+        for inner in block.nodes:
+            yield from _all_inputs(inner)
+
+
+def _acts(node: Node) -> bool:
+    return has_effects(node) or any(has_effects(n) for b in node.blocks for n in b.all_nodes)
+
+
+def _fits(type: Type, wanted: Type) -> bool:
+    """Whether a value of one type may be one of the other."""
+    return is_subtype(type, wanted) or is_subtype(wanted, type)
+
+
+def _is_part(type: Type, container: Type) -> bool:
+    return any(_fits(type, part) or _is_part(type, part) for part in container.contained)

@@ -1,0 +1,156 @@
+"""Changes in place of what nobody else knows become new values.
+
+    %y = aten::add(%x, %x, %1)             %y = aten::add(%x, %x, %1)
+    %z = aten::relu_(%y)             ->    %3 = aten::relu(%y)
+    %w = aten::mul(%y, %y)                 %w = aten::mul(%3, %3)
+
+    %l = prim::ListConstruct(%a)           %l = prim::ListConstruct(%a)
+    %m = aten::append(%l, %b)        ->    %5 = prim::ListConstruct(%a, %b)
+    %n = aten::len(%l)                     %n = aten::len(%5)
+
+Only where what is changed was made in the same block, and no view of it, container or variable of
+another block shares it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...typecheck.schema import Signature
+from ...typecheck.types import FLOAT, INT, NONE, NUMBER
+from ..alias_db import AliasDb
+from ..constants import create_constant
+from ..graph import Graph, Node, Value
+from .context import PassContext
+
+__all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
+
+_FILLED = ("aten::zero_", "aten::fill_")
+_NOT_MADE = frozenset({"prim::Param", "prim::Constant", "prim::GetAttr", "prim::Uninitialized"})
+
+Functional = Callable[[Node, PassContext], Node | None]
+
+
+def remove_mutation(graph: Graph, context: PassContext) -> bool:
+    """Make changes of lists and tensors into new values."""
+    changed = remove_list_mutation(graph, context)
+    return remove_tensor_mutation(graph, context) or changed
+
+
+def remove_list_mutation(graph: Graph, context: PassContext) -> bool:
+    """The same for lists alone."""
+    return _remove(graph, context, _new_list)
+
+
+def remove_tensor_mutation(graph: Graph, context: PassContext) -> bool:
+    """The same for tensors alone."""
+    return _remove(graph, context, _new_tensor)
+
+
+def _new_list(node: Node, context: PassContext) -> Node | None:
+    """A list with the element that the node appends."""
+    made = node.inputs[0].node if node.inputs else node
+    if node.kind != "aten::append" or made.kind != "prim::ListConstruct":
+        return None
+    inputs = (*made.inputs, node.inputs[1])
+    return node.graph.create("prim::ListConstruct", inputs, (made.output.type,), node.span)
+
+
+def _new_tensor(node: Node, context: PassContext) -> Node | None:
+    """The operator that gives what the node writes into its first input."""
+    own = node.signature
+    if own is None or not node.kind.endswith("_") or node.kind.endswith("__"):
+        return None
+    written = [a.alias is not None and a.alias.is_write for a in own.arguments]
+    if not written or not written[0] or any(written[1:]) or len(node.outputs) != 1:
+        return None
+    if node.kind in _FILLED:
+        return _filled(node, context)
+    for signature in context.table.overloads(node.kind[:-1]):
+        if _same_arguments(signature, own) and len(signature.returns) == 1:
+            types = (node.output.type,)
+            return node.graph.create(node.kind[:-1], node.inputs, types, node.span, signature)
+    return None
+
+
+def _filled(node: Node, context: PassContext) -> Node | None:
+    """`full_like`, or `zeros_like`, for a tensor that is filled."""
+    kind = "aten::zeros_like" if node.kind == "aten::zero_" else "aten::full_like"
+    signature = next((s for s in context.table.overloads(kind) if not s.overload), None)
+    if signature is None or (len(node.inputs) > 1 and not _is_number(node.inputs[1])):
+        return None
+    inputs = list(node.inputs)
+    for _ in signature.arguments[len(inputs) :]:
+        constant = create_constant(node.graph, None, NONE)
+        inputs.append(constant.insert_before(node).output)
+    return node.graph.create(kind, inputs, (node.output.type,), node.span, signature)
+
+
+def _is_number(value: Value) -> bool:
+    return value.type in (INT, FLOAT, NUMBER)
+
+
+def _same_arguments(one: Signature, other: Signature) -> bool:
+    return [a.type for a in one.arguments] == [a.type for a in other.arguments]
+
+
+def _remove(graph: Graph, context: PassContext, functional: Functional) -> bool:
+    changed = False
+    while _remove_one(graph, context, functional):
+        changed = True
+    return changed
+
+
+def _remove_one(graph: Graph, context: PassContext, functional: Functional) -> bool:
+    """Replace the first change that can be; what shares memory is then found out anew."""
+    aliases: AliasDb | None = None
+    for node in graph.all_nodes:
+        if node.blocks or not node.inputs or node.inputs[0].node.kind in _NOT_MADE:
+            continue
+        made = functional(node, context)
+        if made is None:
+            continue
+        aliases = aliases or AliasDb(graph)
+        if _is_private(node, aliases):
+            _replace(node, made)
+            return True
+        made.clear_inputs()
+    return False
+
+
+def _replace(node: Node, made: Node) -> None:
+    changed = node.inputs[0]
+    made.call_stack = node.call_stack
+    made.insert_before(node)
+    for output in node.outputs:
+        output.replace_uses(made.output)
+    changed.replace_uses_after(node, made.output)
+    node.destroy()
+
+
+def _is_private(node: Node, aliases: AliasDb) -> bool:
+    """Whether what the node changes was made in its block, and nothing else shares it."""
+    changed = node.inputs[0]
+    places = aliases.places(changed)
+    if changed.node.owner is not node.owner or len(places) != 1:
+        return False
+    (place,) = places
+    if place.unknown or aliases.is_inside_another(place):
+        return False
+    return aliases.holders(place) <= _same_object(changed)
+
+
+def _same_object(value: Value) -> set[Value]:
+    """The value, and the results of changes of it in its block, which are the value itself."""
+    found = {value}
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.user
+            signature = user.signature
+            if user.owner is not value.node.owner or use.index or signature is None:
+                continue
+            if signature.is_mutable and len(user.outputs) == 1 and user.output not in found:
+                found.add(user.output)
+                pending.append(user.output)
+    return found

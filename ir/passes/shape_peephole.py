@@ -1,0 +1,102 @@
+"""Operators whose outcome the sizes and element types of tensors tell, or that undo each other.
+
+%a = aten::t(%x)
+%b = aten::t(%a)                                  ->   (users of %b use %x)
+%s = aten::size(%x)        (%x : Float(2, 3))     ->   %s = prim::Constant[value=[2, 3]]()
+%d = aten::dim(%x)         (%x : Float(*, *))     ->   %d = prim::Constant[value=2]()
+%e = aten::expand(%x, ...) (to the sizes of %x)   ->   (users of %e use %x)
+"""
+
+from __future__ import annotations
+
+from ...ops.dtype import DTYPES
+from ...typecheck.tensor_facts import RefinedTensor
+from ...typecheck.types import INT, ListType
+from ..alias_db import AliasDb
+from ..constants import constant_value, create_constant
+from ..graph import Graph, Node, Value
+from .context import PassContext
+from .dead_code import eliminate_dead_code
+
+__all__ = ["simplify_by_shape"]
+
+
+def simplify_by_shape(graph: Graph, context: PassContext) -> bool:
+    """Replace what facts about tensors, or neighbours, make superfluous."""
+    changed = False
+    aliases: AliasDb | None = None
+    for node in list(graph.all_nodes):
+        if len(node.outputs) != 1 or not node.inputs or node.signature is None:
+            continue
+        same = _same_tensor(node)
+        if same is not None:
+            aliases = aliases or AliasDb(graph)
+            values = (same, node.output)
+            if any(map(aliases.has_writers, values)):
+                continue
+            node.output.replace_uses(same)
+            changed = True
+            continue
+        outcome = _outcome(node)
+        if isinstance(outcome, list):
+            aliases = aliases or AliasDb(graph)
+            outcome = None if aliases.has_writers(node.output) else outcome
+        if outcome is not None:
+            type = ListType(INT) if isinstance(outcome, list) else node.output.type
+            constant = create_constant(graph, outcome, type).insert_before(node)
+            node.output.replace_uses(constant.output)
+            changed = True
+    if changed:
+        eliminate_dead_code(graph, context)
+    return changed
+
+
+def _same_tensor(node: Node) -> Value | None:
+    """The tensor that the node gives unchanged."""
+    value = node.inputs[0]
+    if node.kind == "aten::t" and value.node.kind == "aten::t":
+        return value.node.inputs[0]
+    type = value.type
+    if not isinstance(type, RefinedTensor):
+        return None
+    if node.kind == "aten::expand" and type.sizes is not None and None not in type.sizes:
+        return value if constant_value(node.inputs[1]) == list(type.sizes) else None
+    if node.kind == "aten::type_as":
+        other = node.inputs[1].type
+        if isinstance(other, RefinedTensor) and type.scalar is not None:
+            same = (type.scalar, type.device) == (other.scalar, other.device)
+            return value if same and type.device is not None else None
+    return None
+
+
+def _outcome(node: Node) -> object:
+    """The number, truth value or list that a question about a tensor has as answer, if known."""
+    type = node.inputs[0].type
+    if not isinstance(type, RefinedTensor):
+        return None
+    dtype = next((t for t in DTYPES.values() if t.scalar_name == type.scalar), None)
+    sizes = type.sizes
+    match node.kind:
+        case "aten::dim" if sizes is not None:
+            return len(sizes)
+        case "aten::size" if sizes is not None:
+            return _size(node, sizes)
+        case "prim::dtype" if dtype is not None:
+            return dtype.number
+        case "aten::is_floating_point" if dtype is not None:
+            return dtype.is_floating_point
+        case "aten::is_complex" if dtype is not None:
+            return dtype.is_complex
+        case "prim::is_cuda" if type.device is not None:
+            return type.device.startswith("cuda")
+    return None
+
+
+def _size(node: Node, sizes: tuple[int | None, ...]) -> object:
+    if len(node.inputs) == 1:
+        known = [size for size in sizes if size is not None]
+        return known if len(known) == len(sizes) else None
+    dim = constant_value(node.inputs[1])
+    if isinstance(dim, int) and -len(sizes) <= dim < len(sizes):
+        return sizes[dim]
+    return None

@@ -1,0 +1,103 @@
+"""Functions and modules as `torch._C` has them."""
+
+from __future__ import annotations
+
+from ..frontend.source import Source, Span
+from ..frontend.torch_text import highlight
+from ..interpreter.objects import ScriptObject
+from ..ir import parser
+from ..ir.clone import clone_graph
+from ..ir.graph import Graph as InnerGraph
+from ..jit.function import ScriptFunction, ScriptMethod, last_run
+from ..jit.unit import CompilationUnit
+from ..ops.table import TABLE
+from ..typecheck.functions import Function
+from ..typecheck.schema import Argument, Signature
+from ..typecheck.tensor_facts import without_facts
+from .handles import Graph
+from .schemas import FunctionSchema, all_schemas, schemas_of
+
+__all__ = [
+    "CompilationUnit",
+    "ScriptFunction",
+    "ScriptMethod",
+    "ScriptModule",
+    "ScriptObject",
+    "function_of_graph",
+    "parse_ir",
+]
+
+ScriptModule = ScriptObject
+
+
+def parse_ir(input: str, parse_tensor_constants: bool = False) -> Graph:
+    """The graph that a text describes, its values numbered anew.
+
+    Tensors are read only with `parse_tensor_constants`; those too large to be printed become zeros.
+
+    Raises:
+        RuntimeError: the text is not a graph.
+    """
+    try:
+        inner = parser.parse_ir(
+            input, table=TABLE, renumber=True, placeholders=parse_tensor_constants
+        )
+    except parser.GraphSyntaxError as error:
+        raise RuntimeError(f"{error.args[0]} here:\n{_marked(input, error)}") from None
+    if not parse_tensor_constants:
+        _refuse_tensors(inner)
+    return Graph(inner)
+
+
+def _marked(text: str, error: parser.GraphSyntaxError) -> str:
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
+    return highlight(Span(Source(text, None), start, min(start + 1, len(text))))
+
+
+def _refuse_tensors(graph: InnerGraph) -> None:
+    for node in graph.all_nodes:
+        for value in node.attributes.values():
+            if hasattr(value, "dtype"):
+                raise RuntimeError(
+                    "Tensor constant encountered but `parse_tensor_constants` set to false"
+                )
+
+
+def function_of_graph(name: str, graph: InnerGraph) -> Function:
+    """A function with a copy of a graph as its body."""
+    body = clone_graph(graph)
+    arguments = [
+        Argument(value.name or f"argument_{i}", without_facts(value.type))
+        for i, value in enumerate(body.inputs)
+    ]
+    arguments = [Argument(_plain(a.name, i), a.type) for i, a in enumerate(arguments)]
+    returns = tuple(Argument("", without_facts(value.type)) for value in body.outputs)
+    signature = Signature(name.rpartition(".")[2], "", tuple(arguments), returns)
+    return Function(name, declared=signature, graph=body)
+
+
+def _plain(name: str, place: int) -> str:
+    base, _, suffix = name.rpartition(".")
+    plain = base if base and suffix.isdigit() else name
+    return plain if plain.isidentifier() else f"argument_{place}"
+
+
+def _create_function_from_graph(qualname: str, graph: Graph) -> ScriptFunction:
+    """A function that runs a graph."""
+    return ScriptFunction(function_of_graph(qualname, graph._inner))
+
+
+def _jit_get_all_schemas() -> list[FunctionSchema]:
+    """The schemas of all operators."""
+    return all_schemas()
+
+
+def _jit_get_schemas_for_operator(name: str) -> list[FunctionSchema]:
+    """The schemas of an operator's overloads."""
+    return schemas_of(name)
+
+
+def _last_executed_optimized_graph() -> Graph:
+    """The graph of what was last called from Python."""
+    return last_run()

@@ -1,0 +1,141 @@
+"""Passes as `torch._C` has them: `_jit_pass_dce(graph)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..interpreter.run import CONTEXT
+from ..ir import parser
+from ..ir.graph import Graph as InnerGraph
+from ..ir.graph import Value as InnerValue
+from ..ir.inline import inline_in_place
+from ..ir.passes import fewer_operators, mutation
+from ..ir.passes.canonical import canonical_copy
+from ..ir.passes.common_subexpressions import merge_common
+from ..ir.passes.constant_pooling import pool_constants
+from ..ir.passes.constant_propagation import propagate_constants
+from ..ir.passes.dead_code import eliminate_dead_code
+from ..ir.passes.known_containers import read_known_containers
+from ..ir.passes.loop_unrolling import unroll_constant_loops, unroll_loops
+from ..ir.passes.lower_tuples import lower_all_tuples, lower_simple_tuples
+from ..ir.passes.mutable_constants import propagate_all_constants
+from ..ir.passes.outputs import canonicalize_outputs
+from ..ir.passes.peephole import peephole
+from ..ir.passes.rewriting import rewrite
+from ..ir.passes.shape_peephole import simplify_by_shape
+from ..ir.passes.tensor_facts import erase_facts, erase_number_types
+from ..ir.verify import verify
+from ..ops.table import TABLE
+from .handles import Graph, inner_graph
+
+__all__ = ["PASSES"]
+
+Run = Callable[[InnerGraph, Any], bool]
+
+
+def _changes(run: Run) -> Callable[[Graph], bool]:
+    def jit_pass(graph: Graph) -> bool:
+        return run(inner_graph(graph), CONTEXT)
+
+    jit_pass.__doc__ = run.__doc__
+    return jit_pass
+
+
+def _silent(run: Run) -> Callable[[Graph], None]:
+    def jit_pass(graph: Graph) -> None:
+        run(inner_graph(graph), CONTEXT)
+
+    jit_pass.__doc__ = run.__doc__
+    return jit_pass
+
+
+def _canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
+    """A copy whose values are numbered in order of appearance."""
+    return Graph(canonical_copy(inner_graph(graph), keeps_names=keep_unique_names))
+
+
+def _lint(graph: Graph) -> None:
+    """Check that a graph is well formed."""
+    verify(inner_graph(graph))
+
+
+def _inline(graph: Graph) -> None:
+    """Inline all calls."""
+    inline_in_place(inner_graph(graph), "", CONTEXT)
+
+
+def _peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
+    """Replace what types or neighbours make superfluous."""
+    inner = inner_graph(graph)
+    changed = False if disable_shape_peepholes else simplify_by_shape(inner, CONTEXT)
+    return peephole(inner, CONTEXT) or changed
+
+
+def _list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
+    """Replace reads of lists and dicts whose making is in sight."""
+    changed = read_known_containers(inner_graph(graph), CONTEXT)
+    if changed:
+        eliminate_dead_code(inner_graph(graph), CONTEXT)
+    return changed
+
+
+def _rewrite(
+    pattern: str,
+    fused_node_name: str,
+    g: Graph,
+    value_name_pairs: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Replace every match of a pattern, a graph's text, by another graph."""
+    wanted = parser.parse_ir(pattern, table=TABLE)
+    replacement = parser.parse_ir(fused_node_name, table=TABLE)
+    spans = {_named(replacement, new): _named(wanted, old) for new, old in value_name_pairs}
+    rewrite(inner_graph(g), wanted, replacement, CONTEXT, spans=spans)
+
+
+def _named(graph: InnerGraph, name: str) -> InnerValue:
+    values = [output for node in graph.all_nodes for output in node.outputs]
+    for value in (*graph.inputs, *values):
+        if value.debug_name == name:
+            return value
+    raise RuntimeError(f"there is no value %{name} in the pattern")
+
+
+def _rewrite_in_module(pattern: str, fused_node_name: str, module: Any) -> None:
+    """The same in all methods of a module and its submodules."""
+    for method in module._get_methods():
+        _rewrite(pattern, fused_node_name, method.graph)
+    for value in module.slots:
+        if hasattr(value, "cls") and value.cls.is_module:
+            _rewrite_in_module(pattern, fused_node_name, value)
+
+
+PASSES: dict[str, Callable[..., Any]] = {
+    "_jit_pass_canonicalize": _canonicalize,
+    "_jit_pass_canonicalize_graph_fuser_ops": _silent(canonicalize_outputs),
+    "_jit_pass_constant_loop_unrolling": _changes(unroll_constant_loops),
+    "_jit_pass_constant_pooling": _silent(pool_constants),
+    "_jit_pass_constant_propagation": _changes(propagate_all_constants),
+    "_jit_pass_constant_propagation_immutable_types": _changes(propagate_constants),
+    "_jit_pass_cse": _changes(merge_common),
+    "_jit_pass_custom_pattern_based_rewrite": _rewrite_in_module,
+    "_jit_pass_custom_pattern_based_rewrite_graph": _rewrite,
+    "_jit_pass_dce": _silent(eliminate_dead_code),
+    "_jit_pass_dce_graph": _silent(eliminate_dead_code),
+    "_jit_pass_decompose_ops": _silent(fewer_operators.decompose_addmm),
+    "_jit_pass_erase_number_types": _silent(erase_number_types),
+    "_jit_pass_erase_shape_information": _silent(erase_facts),
+    "_jit_pass_fuse_addmm": _changes(fewer_operators.fuse_addmm),
+    "_jit_pass_fuse_linear": _silent(fewer_operators.fuse_linear),
+    "_jit_pass_inline": _inline,
+    "_jit_pass_lint": _lint,
+    "_jit_pass_loop_unrolling": _changes(unroll_loops),
+    "_jit_pass_lower_all_tuples": _silent(lower_all_tuples),
+    "_jit_pass_lower_simple_tuples": _silent(lower_simple_tuples),
+    "_jit_pass_peephole": _peephole,
+    "_jit_pass_peephole_list_idioms": _list_idioms,
+    "_jit_pass_remove_expands": _silent(fewer_operators.remove_expands),
+    "_jit_pass_remove_inplace_ops": _silent(mutation.remove_tensor_mutation),
+    "_jit_pass_remove_mutation": _changes(mutation.remove_mutation),
+}
+"""The passes by name."""

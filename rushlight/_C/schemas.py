@@ -1,0 +1,317 @@
+"""Signatures as `torch._C` has them: `str(f.schema)`, `schema.arguments[0].default_value`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.text import escape, float_text
+from ..ops.table import TABLE
+from ..typecheck.relations import is_subtype
+from ..typecheck.schema import AliasInfo, Signature
+from ..typecheck.schema import Argument as InnerArgument
+from ..typecheck.schema_text import SchemaError
+from ..typecheck.schema_text import parse_schema as read_schema
+from ..typecheck.types import (
+    DictType,
+    EnumType,
+    InterfaceType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from .types import Type as TypeHandle
+from .types import type_handle
+
+__all__ = [
+    "Argument",
+    "FunctionSchema",
+    "all_schemas",
+    "operator_schema_text",
+    "parse_schema",
+    "schema_text",
+    "schemas_of",
+]
+
+
+def schema_text(signature: Signature) -> str:
+    """`aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`."""
+    parts = []
+    star = False
+    for argument in signature.arguments:
+        if argument.keyword_only and not star:
+            parts.append("*")
+            star = True
+        parts.append(_argument_text(argument))
+    if signature.vararg:
+        parts.append("...")
+    return f"{signature.full_name}({', '.join(parts)}) -> {_returns_text(signature)}"
+
+
+def _returns_text(signature: Signature) -> str:
+    if signature.varret:
+        return "..."
+    returns = [_argument_text(result) for result in signature.returns]
+    (only,) = signature.returns if len(returns) == 1 else (None,)
+    if only is not None and not only.name and not isinstance(only.type, TupleType):
+        return returns[0]
+    return f"({', '.join(returns)})"
+
+
+def _argument_text(argument: InnerArgument) -> str:
+    text = _type_text(argument.type, argument)
+    if argument.name:
+        text += f" {argument.name}"
+    if argument.has_default:
+        text += f"={_default_text(argument.default)}"
+    return text
+
+
+def _type_text(type: Type, argument: InnerArgument) -> str:
+    """The type; the number of elements and the alias mark stand inside `?` and around `[]`."""
+    if isinstance(type, OptionalType):
+        return f"{_type_text(type.element, argument)}?"
+    if isinstance(type, ListType):
+        size = "" if argument.size is None else str(argument.size)
+        if argument.alias is not None and not isinstance(type.element, ListType):
+            return f"{_plain_text(type.element)}{_alias_text(argument.alias)}[{size}]"
+        return f"{_plain_text(type.element)}[{size}]"
+    alias = _alias_text(argument.alias) if argument.alias is not None else ""
+    return f"{_plain_text(type)}{alias}"
+
+
+def _plain_text(type: Type) -> str:
+    """Schemas name what graphs spell out: tuples with fields, interfaces, enumerations."""
+    match type:
+        case TupleType(_, None, _):
+            return f"({', '.join(map(_plain_text, type.contained))})"
+        case TupleType() | InterfaceType() | EnumType():
+            return type.annotation_str
+        case ListType(element):
+            return f"{_plain_text(element)}[]"
+        case OptionalType(element):
+            return f"{_plain_text(element)}?"
+        case DictType(key, value):
+            return f"Dict({_plain_text(key)}, {_plain_text(value)})"
+    return str(type)
+
+
+def _alias_text(alias: AliasInfo) -> str:
+    text = "|".join(alias.sets) + ("!" if alias.is_write else "")
+    return f"({text} -> {'|'.join(alias.after)})" if alias.after else f"({text})"
+
+
+def _default_text(value: object) -> str:
+    match value:
+        case bool() | None:
+            return str(value)
+        case float():
+            return float_text(value)
+        case complex():
+            return f"{float_text(value.real)}+{float_text(value.imag)}j"
+        case str():
+            return escape(value)
+        case list():
+            return f"[{', '.join(map(_default_text, value))}]"
+        case tuple():
+            return f"({', '.join(map(_default_text, value))})"
+    return str(value)
+
+
+class Argument:
+    """A parameter or result of a signature."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: InnerArgument) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """The name; empty for most results."""
+        return self._inner.name
+
+    @property
+    def real_type(self) -> TypeHandle:
+        """The type; the same one here."""
+        return type_handle(self._inner.type)
+
+    @property
+    def N(self) -> int | None:
+        """How often a single number is repeated where a list is wanted."""
+        return self._inner.size
+
+    @property
+    def default_value(self) -> Any:
+        """The default; None if there is none."""
+        return self._inner.default if self._inner.has_default else None
+
+    @property
+    def type(self) -> TypeHandle:
+        """The type."""
+        return type_handle(self._inner.type)
+
+    def has_default_value(self) -> bool:
+        """Whether it may be left out."""
+        return self._inner.has_default
+
+    @property
+    def kwarg_only(self) -> bool:
+        """Whether it must be given by name."""
+        return self._inner.keyword_only
+
+    @property
+    def is_write(self) -> bool:
+        """Whether the call changes it."""
+        return self._inner.alias is not None and self._inner.alias.is_write
+
+    @property
+    def is_out(self) -> bool:
+        """Whether the result is written into it."""
+        return self.is_write and self.kwarg_only
+
+    @property
+    def alias_info(self) -> Any:
+        """The sets of memory it belongs to: `before_set`, `after_set`, `is_write`."""
+        return None if self._inner.alias is None else _AliasInfo(self._inner.alias)
+
+
+class _AliasInfo:
+    """What a schema says of an argument's memory."""
+
+    __slots__ = ("after_set", "before_set", "is_write")
+
+    def __init__(self, alias: AliasInfo) -> None:
+        self.is_write = alias.is_write
+        self.before_set = {_set_name(name) for name in alias.sets}
+        self.after_set = {_set_name(name) for name in alias.after or alias.sets}
+
+
+def _set_name(name: str) -> str:
+    return f"alias::{name}"
+
+
+class FunctionSchema:
+    """The signature of a function or operator."""
+
+    __slots__ = ("_inner", "_text")
+
+    def __init__(self, inner: Signature, text: str | None = None) -> None:
+        self._inner = inner
+        self._text = schema_text(inner) if text is None else text
+
+    @property
+    def name(self) -> str:
+        """`aten::add`, or a function's name."""
+        return self._inner.name
+
+    @property
+    def overload_name(self) -> str:
+        """`Tensor`; empty for the only overload."""
+        return self._inner.overload
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The parameters."""
+        return [Argument(argument) for argument in self._inner.arguments]
+
+    @property
+    def returns(self) -> list[Argument]:
+        """The results."""
+        return [Argument(result) for result in self._inner.returns]
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether an argument is changed."""
+        return self._inner.is_mutable
+
+    def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
+        """Whether calls and archives made for the old one are right for this one."""
+        return not _incompatibility(self._inner, old._inner)
+
+    def check_forward_compatible_with(self, old: FunctionSchema) -> tuple[bool, str]:
+        """Whether what is saved with this one can be read where there is the old one."""
+        reason = _forward_incompatibility(self._inner, old._inner)
+        return not reason, reason
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionSchema) and self._inner == other._inner
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+def _incompatibility(new: Signature, old: Signature) -> bool:
+    """Whether something that fitted the old signature does not fit the new one."""
+    if (new.name, new.overload) != (old.name, old.overload):
+        return True
+    if (new.vararg, new.varret) != (old.vararg, old.varret):
+        return True
+    if len(new.returns) != len(old.returns) or len(new.arguments) < len(old.arguments):
+        return True
+    returns = zip(new.returns, old.returns, strict=True)
+    if any(not is_subtype(a.type, b.type) for a, b in returns):
+        return True
+    positional = [a for a in new.arguments if not a.keyword_only]
+    named = {a.name: a for a in new.arguments}
+    for place, argument in enumerate(old.arguments):
+        other = named.get(argument.name)
+        if not argument.keyword_only:
+            other = positional[place] if place < len(positional) else None
+        if other is None or not _takes(other, argument):
+            return True
+    added = [a for a in new.arguments if a.name not in {b.name for b in old.arguments}]
+    return any(not argument.has_default for argument in added)
+
+
+def _takes(new: InnerArgument, old: InnerArgument) -> bool:
+    same = new.name == old.name and new.size == old.size and new.alias == old.alias
+    kept = not old.has_default or (new.has_default and new.default == old.default)
+    return same and kept and is_subtype(old.type, new.type)
+
+
+def _forward_incompatibility(new: Signature, old: Signature) -> str:
+    if _incompatibility(new, old):
+        return "the new schema is not compatible with the old one"
+    for argument in new.arguments[len(old.arguments) :]:
+        if isinstance(argument.default, (list, dict)):
+            return f"the new argument '{argument.name}' has a default that cannot be left out"
+    return ""
+
+
+# ----------------------------------------------------------------------------------- look-up
+
+
+def parse_schema(schema: str) -> FunctionSchema:
+    """The schema that a text describes.
+
+    Raises:
+        RuntimeError: the text is not a schema.
+    """
+    try:
+        return FunctionSchema(read_schema(schema))
+    except SchemaError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def schemas_of(name: str) -> list[FunctionSchema]:
+    """The overloads of an operator; empty for an unknown name."""
+    return [FunctionSchema(entry.signature, entry.schema) for entry in TABLE.operators(name)]
+
+
+def operator_schema_text(signature: Signature) -> str:
+    """The schema of an operator as it was registered; its other words for int are kept."""
+    for entry in TABLE.operators(signature.name):
+        if entry.signature is signature:
+            return entry.schema
+    return schema_text(signature)
+
+
+def all_schemas() -> list[FunctionSchema]:
+    """The overloads of all operators."""
+    return [schema for name in TABLE.names() for schema in schemas_of(name)]
