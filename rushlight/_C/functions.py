@@ -52,7 +52,8 @@ def parse_ir(input: str, parse_tensor_constants: bool = False) -> Graph:
 def _marked(text: str, error: parser.GraphSyntaxError) -> str:
     lines = text.split("\n")
     start = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
-    return highlight(Span(Source(text, None), start, min(start + 1, len(text))))
+    marked = highlight(Span(Source(text, None), start, min(start + 1, len(text))))
+    return marked.partition("\n")[2]
 
 
 def _refuse_tensors(graph: InnerGraph) -> None:

@@ -1,8 +1,9 @@
-"""For tests: `assert_close` and `make_tensor`; the names are those of `torch.testing`."""
+"""For tests: `assert_close`, `make_tensor`, `FileCheck`; the names are those of `torch.testing`."""
 
 from __future__ import annotations
 
 from .closeness import assert_close
+from .file_check import FileCheck
 from .random_tensors import make_tensor
 
-__all__ = ["assert_close", "make_tensor"]
+__all__ = ["FileCheck", "assert_close", "make_tensor"]
