@@ -128,9 +128,13 @@ EFFECTFUL_OPERATORS = frozenset(
         "aten::manual_seed",
         "aten::_assert_async",
         "aten::wait",
+        "aten::is_autocast_cpu_enabled",
+        "aten::is_autocast_enabled",
+        "aten::is_grad_enabled",
+        "aten::set_grad_enabled",
     }
 )
-"""Operators that do something besides computing and changing their inputs."""
+"""Operators that do something besides computing and changing their inputs, or ask for a mode."""
 
 RANDOM_OPERATORS = frozenset(
     f"aten::{name}"

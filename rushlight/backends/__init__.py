@@ -4,4 +4,7 @@ from __future__ import annotations
 
 from . import mha
 
-__all__ = ["mha"]
+__all__ = ["mha", "private_backend"]
+
+private_backend = "privateuseone"
+"""The name of the device that a backend of its own would have."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ... import backends
 from ...backends import mha
 from ...ops.dispatch import eager_function
 from ...ops.dtype import Device, DType
@@ -237,7 +238,7 @@ class MultiheadAttention(Module):
             if not all([_check_arg_device(x) for x in tensor_args]):  # noqa: C419
                 why_not_fast_path = (
                     "some Tensor argument's device is neither one of "
-                    f"cpu, cuda or {'privateuseone'}"
+                    f"cpu, cuda or {backends.private_backend}"
                 )
             elif _is_grad_enabled() and any([_arg_requires_grad(x) for x in tensor_args]):  # noqa: C419
                 why_not_fast_path = (

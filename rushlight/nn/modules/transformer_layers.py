@@ -134,7 +134,12 @@ class TransformerEncoderLayer(Module):
             why_not_sparsity_fast_path = "num_head is odd"
         elif _is_autocast_enabled():
             why_not_sparsity_fast_path = "autocast is enabled"
-        elif any([len(m._forward_hooks) + len(m._forward_pre_hooks) for m in self.modules()]):
+        elif any(
+            [
+                len(getattr(m, "_forward_hooks", {})) + len(getattr(m, "_forward_pre_hooks", {}))
+                for m in self.modules()
+            ]
+        ):
             why_not_sparsity_fast_path = "forward pre-/hooks are attached to the module"
         if not why_not_sparsity_fast_path:
             tensor_args = (
