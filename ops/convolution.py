@@ -20,6 +20,7 @@ from .convolution_checks import (
 )
 from .dtype import Array
 from .errors import OperatorError
+from .kernels import family
 from .pointwise import as_array
 from .table import operator
 from .windows import (
@@ -36,6 +37,9 @@ from .windows import (
 __all__ = ["convolution"]
 
 ndarray: Final = np.ndarray
+_FLOAT32: Final = np.dtype(np.float32)
+_NATIVE_LEAST: Final = 1 << 21
+"""Products of numbers from which native code is worth its start."""
 _DENSE_LIMIT: Final = 1 << 22
 """Columns of more elements than this are made for a few output rows at a time."""
 
@@ -202,6 +206,39 @@ def _finish(result: Array, bias: Array | None, input: Array, weight: Array) -> A
     return follow_format(result, weight) if laid_out is result else laid_out
 
 
+def _natively(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
+    groups: int,
+) -> Array | None:
+    """The convolution by native code, if it is large and over one or two dimensions."""
+    kernel, dims = weight.shape[2:], weight.ndim - 2
+    if dims > 2 or weight.dtype is not _FLOAT32:
+        return None
+    output = _sizes(input, kernel, stride, pads, dilation)
+    work = input.shape[0] * weight.size * prod(output)
+    native = family("convolve") if work >= _NATIVE_LEAST and min(output) > 0 else None
+    if native is None:
+        return None
+    more = 2 - dims
+    ones, one, none = (1,) * more, [(0, 0)] * more, (slice(None), slice(None), *(None,) * more)
+    made = native.convolve(
+        np.ascontiguousarray(input[none]),
+        weight[none],
+        bias,
+        (*ones, *output),
+        (*ones, *stride),
+        [*one, *pads],
+        (*ones, *dilation),
+        groups,
+    )
+    return made if made is None or dims == 2 else made[:, :, 0]
+
+
 def _convolve(
     input: Array,
     weight: Array,
@@ -212,6 +249,11 @@ def _convolve(
     groups: int,
 ) -> Array:
     """A checked convolution with bias, batched."""
+    if input.dtype is _FLOAT32:
+        made = _natively(input, weight, bias, stride, pads, dilation, groups)
+        if made is not None:
+            laid_out = follow_format(made, input)
+            return follow_format(made, weight) if laid_out is made else laid_out
     wide = wide_dtype(input.dtype)
     a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
     return _finish(_forward(a, b, stride, pads, dilation, groups), bias, input, weight)

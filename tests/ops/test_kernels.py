@@ -163,3 +163,45 @@ def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernels.family("rows") is None
     x = plain(100, 100)
     assert torch.softmax(x, 1).sum().item() == pytest.approx(100.0)
+
+
+CONVOLUTIONS = [
+    ((1, 64, 30, 30), (40, 64, 3, 3), {"padding": 1}),
+    ((2, 16, 40, 41), (27, 16, 3, 3), {"padding": 1, "stride": 2}),
+    ((1, 96, 40, 40), (96, 1, 3, 3), {"padding": 1, "groups": 96}),
+    ((1, 96, 61, 60), (192, 1, 5, 3), {"padding": (2, 0), "stride": (2, 1), "groups": 96}),
+    ((2, 48, 33, 28), (36, 16, 3, 2), {"dilation": (2, 3), "stride": (3, 2), "groups": 3}),
+    ((1, 256, 14, 14), (130, 256, 1, 1), {}),
+    ((2, 3, 64, 64), (64, 3, 16, 16), {"stride": 16}),
+    ((3, 512, 7, 7), (65, 512, 3, 3), {"padding": 1}),
+    ((1, 3, 80, 80), (32, 3, 7, 7), {"padding": 3, "stride": 2}),
+    ((1, 64, 400), (64, 64, 5), {"padding": 2}),
+    ((2, 40, 300), (64, 40, 3), {"stride": 2, "padding": "valid"}),
+]
+
+
+@pytest.mark.parametrize("shape, weights, settings", CONVOLUTIONS)
+@pytest.mark.parametrize("layout", ["contiguous", "channels_last", "expanded"])
+def test_convolutions(
+    shape: Any, weights: Any, settings: Any, layout: str, crew: int, by_numpy: Any
+) -> None:
+    x, w, b = plain(*shape), plain(*weights) * 0.1, plain(weights[0])
+    if layout == "channels_last" and x.ndim == 4:
+        x = x.to(memory_format=torch.channels_last)
+    if layout == "expanded":
+        x = x[:1].expand(*shape)
+    function = F.conv2d if x.ndim == 4 else F.conv1d
+    same(
+        function(x, w, b, **settings),
+        by_numpy(lambda: function(x, w, b, **settings)),
+        1e-4,
+        2e-4,
+    )
+
+
+def test_a_convolution_keeps_nan_where_it_is() -> None:
+    x = plain(1, 64, 40, 40)
+    x[0, 3, 20, 20] = float("nan")
+    made = F.conv2d(x, plain(64, 64, 3, 3), padding=1)
+    assert int(made.isnan().sum()) == 64 * 9
+    assert not bool(made[..., :19, :].isnan().any())
