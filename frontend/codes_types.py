@@ -298,6 +298,60 @@ TYPES = (
         "each type. This is a warning.",
     ),
     Code(
+        "unreachable-code",
+        "statements after one that always leaves",
+        """
+        def f(x: int):
+            return x
+            x += 1
+        """,
+        """
+        def f(x: int):
+            x += 1
+            return x
+        """,
+        "What follows a `return`, `raise`, `break` or `continue` in its block never runs, and is "
+        "not even checked. This is a warning.",
+    ),
+    Code(
+        "unused-result",
+        "an operator is called for nothing",
+        """
+        def f(x: torch.Tensor):
+            x.relu()
+            return x
+        """,
+        """
+        def f(x: torch.Tensor):
+            x = x.relu()
+            return x
+        """,
+        "Only operators whose name ends in `_` change their tensor; the others give a new one. "
+        "This is a warning.",
+    ),
+    Code(
+        "captured-mutation",
+        "a scripted module changes its copy of a list or dict",
+        """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.seen = [0]
+
+            def forward(self, x: int):
+                self.seen.append(x)
+                return x
+        """,
+        """
+        class M(nn.Module):
+            def forward(self, x: int, seen: List[int]):
+                seen.append(x)
+                return x
+        """,
+        "Scripting copies lists and dicts into the scripted module: the Python module keeps its "
+        "own, which does not change. This is a warning.",
+    ),
+    Code(
         "annotation-conflict",
         "a variable is declared twice, or otherwise than its value",
         """

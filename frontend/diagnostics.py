@@ -7,15 +7,17 @@ code in backticks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .edits import Edit, hunks
 from .paths import shown
+from .silencing import is_silenced
 from .source import Span
 
 __all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
+__all__ += ["sorted_by_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,22 +164,31 @@ def _help_dict(help: Help) -> dict[str, object]:
 class Collector:
     """The diagnostics of one compilation, in order of discovery (which is torch's order).
 
-    `demands` are the calls that lead to what is being compiled at the moment, outermost first.
+    `demands` are the calls that lead to what is being compiled at the moment, outermost first, and
+    `at` the statement that is; without `warnings`, they are not kept.
     """
 
     found: list[Diagnostic] = field(default_factory=list)
     demands: list[Demand] = field(default_factory=list)
+    at: Span | None = None
+    warnings: bool = True
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic, unless one with the same code already points at the same text.
 
         It gets the demands of the moment, if it has none of its own.
         """
+        if diagnostic.severity == "warning" and not self._wants(diagnostic):
+            return
         if any(self._same(diagnostic, other) for other in self.found):
             return
         if self.demands and not diagnostic.demands:
             diagnostic = replace(diagnostic, demands=tuple(self.demands))
         self.found.append(diagnostic)
+
+    def _wants(self, warning: Diagnostic) -> bool:
+        label = warning.primary
+        return self.warnings and (label is None or not is_silenced(warning.code, label.span))
 
     @staticmethod
     def _same(one: Diagnostic, other: Diagnostic) -> bool:
@@ -194,10 +205,11 @@ class Collector:
     def errors(self) -> list[Diagnostic]:
         return [d for d in self.found if d.severity != "warning"]
 
-    def in_source_order(self) -> Iterator[Diagnostic]:
-        """All diagnostics by file, line and column."""
-        return iter(sorted(self.found, key=_order))
-
 
 def _order(diagnostic: Diagnostic) -> tuple[str, int, int]:
     return ("", 0, 0) if diagnostic.primary is None else _place(diagnostic.primary.span)
+
+
+def sorted_by_place(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By file, line and column; what has no place comes first."""
+    return sorted(diagnostics, key=_order)

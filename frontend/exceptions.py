@@ -60,7 +60,12 @@ ScriptError.__name__ = ScriptError.__qualname__ = "Error"
 
 
 class ScriptWarning(UserWarning):
-    """Something in a script that is probably not meant; the message begins with its code."""
+    """Something in a script that is probably not meant; the message begins with its code.
+
+    `diagnostic` holds the whole of it.
+    """
+
+    diagnostic: Diagnostic | None = None
 
 
 _CLASSES: dict[str, type[Exception]] = {
@@ -141,11 +146,12 @@ def _warn(diagnostic: Diagnostic) -> None:
     import warnings
 
     label = diagnostic.primary
-    text = f"[{diagnostic.code}] {diagnostic.message}"
+    warning = ScriptWarning(f"[{diagnostic.code}] {diagnostic.message}")
+    warning.diagnostic = diagnostic
     if label is None:
-        warnings.warn(text, ScriptWarning, stacklevel=3)
+        warnings.warn(warning, stacklevel=3)
     else:
-        warnings.warn_explicit(text, ScriptWarning, str(label.span.filename), label.span.line)
+        warnings.warn_explicit(warning, ScriptWarning, str(label.span.filename), label.span.line)
 
 
 # ----------------------------------------------------------------------------------- tracebacks

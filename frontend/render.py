@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from .cells import clean, width_of
-from .diagnostics import Diagnostic, Help, Label
+from .diagnostics import Diagnostic, Help, Label, sorted_by_place
 from .edits import Hunk, hunks
 from .paths import shown
+from .sarif import render_sarif
 from .snippet import Row, snippet
 from .source import UNKNOWN, Span
 
@@ -21,6 +22,7 @@ __all__ = [
     "render_github",
     "render_json",
     "render_rich",
+    "render_sarif",
 ]
 
 MAXIMUM = 20
@@ -37,18 +39,6 @@ _COLORS = {
     "remove": "31",
     "insert": "32",
 }
-
-
-def sorted_by_place(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By file, line and column; what has no place comes first."""
-
-    def place(diagnostic: Diagnostic) -> tuple[str, int, int]:
-        if diagnostic.primary is None:
-            return ("", 0, 0)
-        span = diagnostic.primary.span.whole
-        return (span.filename or "", span.line, span.column)
-
-    return sorted(diagnostics, key=place)
 
 
 # --------------------------------------------------------------------------------- for programs
@@ -290,13 +280,21 @@ FORMATS = {
     "concise": render_concise,
     "github": render_github,
     "json": render_json,
+    "sarif": render_sarif,
 }
 
 
-def render(diagnostics: Iterable[Diagnostic], format: str, *, width: int, color: bool) -> str:
-    """The text in a format of `FORMATS`; width and colour matter to "rich" alone."""
+def render(
+    diagnostics: Iterable[Diagnostic],
+    format: str,
+    *,
+    width: int,
+    color: bool,
+    max_errors: int = MAXIMUM,
+) -> str:
+    """The text in a format of `FORMATS`; width, colour and limit matter to "rich" alone."""
     if format == "rich":
-        return render_rich(diagnostics, width=width, color=color)
+        return render_rich(diagnostics, width=width, color=color, max_errors=max_errors)
     if format not in FORMATS:
         raise ValueError(f"no format {format!r}; there are {', '.join(FORMATS)}")
     return FORMATS[format](diagnostics)

@@ -11,6 +11,7 @@ from ..typecheck.typed import TypedFunction
 from .emitter import Evaluate
 from .exits import transform_exits
 from .graph import Graph
+from .internal_fault import FAULTS, report_fault
 from .lower import lower
 from .passes import PASSES, PassContext
 from .ssa import convert_to_ssa
@@ -30,11 +31,15 @@ def define_function(
     Where the checker finds errors they are in the collector and the graph stays None.
     """
     before = len(collector.errors)
-    typed = check_function(function, resolver, table, collector, self_type=function.owner)
-    if typed is None or len(collector.errors) > before:
-        return
-    function.typed = typed
-    function.graph = build_graph(typed, PassContext(table, evaluate))
+    try:
+        typed = check_function(function, resolver, table, collector, self_type=function.owner)
+        if typed is None or len(collector.errors) > before:
+            return
+        function.typed = typed
+        function.graph = build_graph(typed, PassContext(table, evaluate))
+    except FAULTS as error:
+        if not report_fault(error, collector, f"in function `{function.name}`"):
+            raise
 
 
 def build_graph(typed: TypedFunction, context: PassContext) -> Graph:

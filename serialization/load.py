@@ -63,7 +63,7 @@ class _Loader:
     def __init__(self, archive: ArchiveReader, limits: Limits) -> None:
         self.archive = archive
         self.limits = limits
-        self.collector = Collector()
+        self.collector = Collector(warnings=False)
         self.constants: list[Constant] = []
         self._check_kind()
         self.upgraders = Upgraders(self._version(), self._old_meanings().function_named)

@@ -258,9 +258,9 @@ class Attributes(Operators):
 
     def _report_missing_attribute(self, cls: ClassType, access: Access) -> None:
         name = access.name
-        if (cls.qualified_name, name) in self.missing:
+        if (cls.qualified_name, name) in self.told:
             return
-        self.missing.add((cls.qualified_name, name))
+        self.told.add((cls.qualified_name, name))
         base = cls.bases[0]() if cls.bases else None
         if base is not None and (inherited := cls.place(name)) is not None:
             self._report_inherited(cls, access, inherited, base)

@@ -27,8 +27,8 @@ class Context:
 
     `sliced` are the temporaries that hold modules out of a slice, which torch cannot call.
     `definitions` are the places where names were first defined, `checked_attributes` the tests of
-    attributes against None with the attribute in them, by its text; both for messages.  `missing`
-    are the attributes of types that were reported once, which is enough.  `direct` is
+    attributes against None with the attribute in them, by its text; both for messages.  `told`
+    are the attributes that were reported once, which is enough.  `direct` is
     an expression that a statement looks at itself, and the statement: for torch, what such a call
     compiles is compiled for the statement.  `remainders` counts the `%` met so far.
 
@@ -61,7 +61,7 @@ class Context:
         self.frame = Frame()
         self.definitions: dict[str, Span] = {}
         self.checked_attributes: dict[str, tuple[Span, Span]] = {}
-        self.missing: set[tuple[str, str]] = set()
+        self.told: set[tuple[str, str]] = set()
         self.direct: tuple[tree.Expr, Span] | None = None
         self.remainders = 0
         self._temporaries = 0

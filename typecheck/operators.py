@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..frontend.source import Source, Span
 from . import typed
+from .lint import Lint
 from .matching import Given, Match, choose
 from .mismatches import Mismatches
 from .schema import Argument, Signature
@@ -114,7 +115,7 @@ def _definitions() -> dict[str, list[_Definition]]:
 _DEFINED = _definitions()
 
 
-class Operators(Mismatches):
+class Operators(Mismatches, Lint):
     """Calls of operators by name."""
 
     def has_operator(self, name: str) -> bool:
@@ -147,6 +148,9 @@ class Operators(Mismatches):
         place = next((i for i, s in enumerate(signatures) if s is found.signature), 0)
         if place >= len(operators):
             return self._expand(defined[place - len(operators)], found, span)
+        arguments = found.signature.arguments
+        if arguments and arguments[0].alias is not None and arguments[0].alias.is_write:
+            self.warn_copied(found.inputs[0], span)
         return typed.OperatorCall(
             span, found.result(), found.signature, found.inputs, found.bindings
         )

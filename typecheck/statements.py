@@ -37,9 +37,12 @@ class Statements(Joins, Elements):
     def block(self, statements: tuple[tree.Statement, ...]) -> tuple[typed.Statement, ...]:
         """Check statements in the current frame; what follows an exit is not looked at."""
         into: list[typed.Statement] = []
-        for statement in statements:
+        for number, statement in enumerate(statements):
             if self.frame.exits:
+                if number and not isinstance(statement, tree.Pass):
+                    self.warn_unreachable(statement, statements[number - 1])
                 break
+            self.collector.at = statement.span
             self.statement(statement, into)
         return tuple(into)
 
@@ -90,6 +93,7 @@ class Statements(Joins, Elements):
             return
         value = self.sugared(node.value)
         if isinstance(value, typed.Expr):
+            self.warn_unused(node, value)
             into.append(typed.Evaluate(node.span, value))
         elif getattr(value, "torch_message", None) is not None:
             self.value(value, node.value.span)

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import importlib.machinery
 import importlib.util
+import linecache
 import re
 import sys
 import traceback
@@ -19,12 +20,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..frontend.diagnostics import Diagnostic
-from ..frontend.render import FORMATS, render
+from ..frontend.diagnostics import Diagnostic, sorted_by_place
+from ..frontend.render import FORMATS, MAXIMUM, render
 from ..frontend.terminal import colors_wanted, width_wanted
 from ..jit import collecting
 from .alias import torch_is_rushlight
 from .failure import BAD_INPUT, FAILED, CommandError, diagnostics_of, one_line
+from .fix import apply_fixes
 
 __all__ = ["Checked", "add", "check_file", "execute"]
 
@@ -42,7 +44,26 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("files", nargs="+", metavar="FILE.py")
     parser.add_argument("--format", choices=list(FORMATS), default="rich", help="default: rich")
+    parser.add_argument(
+        "--max-errors",
+        type=_count,
+        default=MAXIMUM,
+        metavar="N",
+        help=f"print at most N diagnostics in the rich form (default: {MAXIMUM})",
+    )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="apply the edits that are sure to be right; a file is changed whole or not at all",
+    )
     parser.set_defaults(execute=execute)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 @dataclass(frozen=True)
@@ -63,8 +84,17 @@ def execute(arguments: argparse.Namespace) -> int:
         if checked.raised:
             print(f"rushlight: {checked.raised}", file=sys.stderr)
             stopped = True
+    if arguments.fix:
+        fixed = apply_fixes(sorted_by_place(found))
+        if fixed:  # what is left is found anew, in the files as they are now
+            print(f"rushlight: {fixed} fixed", file=sys.stderr)
+            linecache.checkcache()
+            arguments.fix = False
+            return execute(arguments)
     width, color = width_wanted(sys.stdout), colors_wanted(sys.stdout)
-    text = render(found, arguments.format, width=width, color=color)
+    text = render(
+        found, arguments.format, width=width, color=color, max_errors=arguments.max_errors
+    )
     print(text.rstrip("\n"), end="\n" if text else "")
     if stopped:
         return BAD_INPUT

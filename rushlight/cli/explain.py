@@ -1,4 +1,4 @@
-"""`rushlight explain`: the page of an error code."""
+"""`rushlight explain`: the page of an error code, or of an operator."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from ..frontend import codes
 from .failure import CommandError
+from .operator_page import operator_page
 
 __all__ = ["add", "execute"]
 
@@ -22,11 +23,17 @@ def add(commands: Any) -> None:
         ),
     )
     parser.add_argument("code", nargs="?", metavar="CODE")
+    parser.add_argument(
+        "--op", metavar="NAME", help="the signatures of an operator, such as torch.add"
+    )
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    if arguments.op is not None:
+        print(operator_page(arguments.op))
+        return 0
     if arguments.code is None:
         width = max(map(len, codes.CODES))
         for code in codes.CODES.values():

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..ops.tensor import Tensor
+from .atomic import replace_file
 from .failure import CommandError
 
 __all__ = ["arrays_of", "write_output"]
@@ -26,24 +24,7 @@ def write_output(path: str, result: object) -> None:
     arrays = dict(arrays_of(result))
     if not arrays:
         raise CommandError(f"{path}: the result holds no tensor and no number to write")
-    target = Path(path)
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise CommandError(f"{path}: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    replace_file(path, lambda file: np.savez(file, **arrays))
 
 
 def arrays_of(value: object, name: str = "") -> Iterator[tuple[str, Any]]:

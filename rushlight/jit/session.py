@@ -59,9 +59,11 @@ class compiling:
 
 def _report(collector: Collector) -> None:
     gathered = _gathered.get()
-    if gathered is not None and collector.errors:
+    if gathered is not None:
         gathered.extend(fold(collector.found))
-        raise CompilationFailed
+        if collector.errors:
+            raise CompilationFailed
+        return
     raise_for(collector)
 
 

@@ -82,7 +82,7 @@ def functions_of(text: str) -> list[Function]:
         function = Function(f"__torch__.{tree.name}", tree=tree)
         define_function(function, names, collector, TABLE, evaluate)
         names.functions[tree.name] = function
-    assert not collector.found, collector.found[0]
+    assert not collector.errors, collector.errors[0]
     return list(names.functions.values())
 
 
