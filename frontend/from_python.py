@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 from . import tree
+from .data_classes import written_method
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, function_place, parse
 from .source import UNKNOWN, Source, Span
@@ -30,15 +31,17 @@ def function_tree(
     *,
     self_name: str | None = None,
     name: str | None = None,
+    written: Source | None = None,
 ) -> tree.Function | None:
     """The tree of a Python function or method, or None after a report of why there is none.
 
     `self_name` is the name of the class whose method it is; `self` stays the first parameter.
-    `name` is what the function shall be called, if not by its own name.
+    `name` is what the function shall be called, if not by its own name; `written` is the source to
+    read in place of its own.
     """
     called = name or str(getattr(fn, "__name__", "<function>"))
     where = function_place(called, self_name)
-    source = _source_of(fn, collector, where)
+    source = written if written is not None else _source_of(fn, collector, where)
     if source is None:
         return None
     parsed = _parse_function(source, collector, where)
@@ -80,7 +83,13 @@ def class_tree(cls: type, collector: Collector) -> tree.ClassDefinition | None:
     # Torch skips members of a class body that it cannot read.
     converter = converter_of(source, Collector(), indent=indent)
     methods = [
-        function_tree(function, collector, self_name=cls.__name__, name=name)
+        function_tree(
+            function,
+            collector,
+            self_name=cls.__name__,
+            name=name,
+            written=written_method(cls, name, function),
+        )
         for name, function in _methods(cls)
     ]
     start = converter.positions.start(node)

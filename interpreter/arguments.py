@@ -7,7 +7,7 @@ from typing import Any
 
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import NONE, OptionalType, TupleType, Type
+from ..typecheck.types import FLOAT, INT, NONE, ListType, OptionalType, TupleType, Type
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -15,10 +15,23 @@ from .call_errors import (
     unknown_keyword,
     wrong_type,
 )
-from .inward import CastError, inward
+from .inward import CastError, Convert, inward
 from .outward import outward
 
 __all__ = ["Binding", "declaration"]
+
+
+def _inward_of(argument: Argument) -> Convert:
+    """The conversion of an argument; one number may stand for a list of a known size."""
+    convert, size = inward(argument.type), argument.size
+    if size is None or not isinstance(argument.type, ListType):
+        return convert
+    number = {str(INT): int, str(FLOAT): float}.get(str(argument.type.element))
+
+    def repeat(value: Any) -> Any:
+        return convert([value] * size if value.__class__ is number else value)
+
+    return repeat
 
 
 class Binding:
@@ -28,7 +41,7 @@ class Binding:
         self.function = function
         self.signature = function.signature
         self.arguments = self.signature.arguments
-        self._inward = [inward(a.type) for a in self.arguments]
+        self._inward = [_inward_of(a) for a in self.arguments]
         returns = [r.type for r in self.signature.returns]
         result = returns[0] if len(returns) == 1 else TupleType(tuple(returns)) if returns else NONE
         self.give_back = outward(result)
@@ -156,7 +169,10 @@ def declaration(signature: Signature) -> str:
         if argument.keyword_only and first:
             parts.append("*")
         default = f"={_default_text(argument.default)}" if argument.has_default else ""
-        parts.append(f"{_type_text(argument.type)} {argument.name}{default}")
+        type = _type_text(argument.type)
+        if argument.size is not None:
+            type = type.replace("[]", f"[{argument.size}]", 1)
+        parts.append(f"{type} {argument.name}{default}")
     returns = [_type_text(r.type) for r in signature.returns]
     tupled = [f"({t})" if t.startswith("(") else t for t in returns]
     result = tupled[0] if len(returns) == 1 else f"({', '.join(returns)})"

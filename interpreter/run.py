@@ -18,7 +18,7 @@ from ..ops.futures import TaskResult
 from ..ops.table import TABLE
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
-from ..typecheck.types import ClassType, InterfaceType
+from ..typecheck.types import ANY, ClassType, InterfaceType
 from .arguments import Binding
 from .assemble import assemble
 from .code import Code
@@ -152,8 +152,9 @@ run_method.append(invoke)
 
 
 def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
-    arguments = zip(function.signature.arguments, values, strict=True)
-    result = function.run(*(outward(a.type)(value) for a, value in arguments))
+    types = [argument.type for argument in function.signature.arguments]
+    types += [ANY] * (len(values) - len(types))  # of a function that takes any number
+    result = function.run(*(outward(t)(v) for t, v in zip(types, values, strict=True)))
     return to_machine(result, function.signature.returns[0].type)
 
 

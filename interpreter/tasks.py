@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import GenericAlias
 from typing import Any
 
 from ..ir.graph import Graph
@@ -24,6 +25,9 @@ class Task:
 
 class Future:
     """The result of a task in Python: `wait()` gives it, or raises what the task failed with."""
+
+    def __class_getitem__(cls, element: Any) -> GenericAlias:
+        return GenericAlias(cls, (element,))
 
     def __init__(self, result: TaskResult, convert: Callable[[Any], Any] | None = None) -> None:
         self._result = result

@@ -372,6 +372,15 @@ class Statements(Joins, Elements):
         if signature is None:
             return None
         target: str | None = None
+        if item.target is not None and not isinstance(item.target, tree.Name):
+            self.report(
+                "unsupported-syntax",
+                "`as` of a `with` needs one name",
+                item.target.span,
+                "not a name",
+                torch="__init__(): incompatible constructor arguments. The following argument "
+                "types are supported: 1. torch._C._jit_tree_views.WithItem",
+            )
         if isinstance(item.target, tree.Name):
             target = item.target.id
             type = signature.returns[0].type

@@ -10,7 +10,7 @@ from ..ops.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabl
 from ..ops.tape import backward as _backward
 from ..ops.tape import roots_of
 from ..ops.tensor import Tensor
-from . import functional, graph
+from . import functional, graph, profiler
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function, NestedIOFunction
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -32,6 +32,7 @@ __all__ = [
     "graph",
     "inference_mode",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]

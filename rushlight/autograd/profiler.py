@@ -1,4 +1,4 @@
-"""`torch.autograd.profiler`: labelled blocks of code.  Nothing is recorded here; labels are kept."""
+"""`torch.autograd.profiler`: labelled blocks of code.  Labels are kept, nothing is measured."""
 
 from __future__ import annotations
 

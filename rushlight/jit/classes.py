@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..frontend import tree
+from ..frontend.data_classes import field_names
 from ..frontend.from_python import class_tree
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.inference import class_types, type_of_value
@@ -21,11 +22,12 @@ from ..nn.modules.module import Module
 from ..ops.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.functions import Function
+from ..typecheck.names import TypeName
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import ANY, FLOAT, INT, STRING, ClassType, EnumType, InterfaceType, Type
 from .compile import compile_function
 from .grad_modes import STAND_INS
-from .python_types import type_of_class
+from .python_types import type_of_annotation, type_of_class
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver
 from .session import compiling
@@ -131,7 +133,7 @@ def script_class(cls: type, scope: Scope) -> ClassType:
 
 
 def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scope: Scope) -> None:
-    define = _define_in({cls.__name__: cls, **scope})
+    define = _define_in({cls.__name__: cls, **_field_types(cls), **scope})
     for member in sorted(written.properties, key=lambda p: p.name):
         python = getattr(cls, member.name)
         getter = _method(made, member.getter, python.fget, define)
@@ -149,6 +151,15 @@ def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scop
                 f"'{name}' is defined as a class attribute which currently is not supported. "
                 "Consider converting this to an instance attribute."
             )
+
+
+def _field_types(cls: type) -> dict[str, object]:
+    """The names in the methods of a dataclass, with the types they stand for."""
+    found: dict[str, object] = {}
+    for name, annotation in field_names(cls).items():
+        type = type_of_annotation(annotation)
+        found[name] = annotation if type is None else TypeName(type)
+    return found
 
 
 def _method(

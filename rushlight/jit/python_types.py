@@ -7,6 +7,7 @@ import typing
 from typing import Any
 
 from ..interpreter.inference import class_type_of
+from ..interpreter.tasks import Future
 from ..ops.dtype import Device, DType
 from ..ops.random import Generator
 from ..ops.tensor import Tensor
@@ -23,6 +24,7 @@ from ..typecheck.types import (
     STRING,
     TENSOR,
     DictType,
+    FutureType,
     ListType,
     TupleType,
     Type,
@@ -100,6 +102,8 @@ def _generic(origin: object, parts: list[Type]) -> Type | None:
         return DictType(*parts)
     if origin is tuple:
         return TupleType(tuple(parts))
+    if origin is Future and len(parts) == 1:
+        return FutureType(parts[0])
     if origin in (typing.Union, types.UnionType):
         rest = [part for part in parts if part != NONE]
         if len(rest) == 1:

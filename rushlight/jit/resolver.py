@@ -7,6 +7,7 @@ to the checker in the terms of `typecheck.names`; Python functions are handed on
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import types
 import typing
@@ -192,6 +193,8 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     A plain number or string is only usable if it is a member of a module (`constant`), since a
     global may change after compilation.
     """
+    if isinstance(value, TypeName):
+        return value
     special = _SPECIAL.get(id(value)) if not isinstance(value, int | float | str) else None
     if special is not None and special[0] is value:
         return special[1]
@@ -299,6 +302,21 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
     return PythonName(PythonFunction(name, function, signature), receiver is not None, dropped)
 
 
+def python_partial(python: functools.partial[Any]) -> PythonName:
+    """A partial application, which is left to Python: it takes and gives tensors."""
+    try:
+        places = [
+            p.name
+            for p in inspect.signature(python).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+        ]
+    except ValueError:  # a builtin function says nothing
+        places = []
+    arguments = tuple(Argument(name, TENSOR) for name in places)
+    signature = Signature("<python_value>", "", arguments, (Argument("", TENSOR),), vararg=True)
+    return PythonName(PythonFunction("<python_value>", python, signature))
+
+
 def _annotated(annotation: Any, names: Mapping[str, Any]) -> Type:
     if annotation is inspect.Parameter.empty:
         return TENSOR
@@ -310,6 +328,18 @@ def _annotated(annotation: Any, names: Mapping[str, Any]) -> Type:
     return type_of_annotation(annotation) or ANY
 
 
+def _stand_in(other: Any, compile: CompileFunction) -> Meaning:
+    """What script takes for a function: a form, a function, or several of them to choose from."""
+    if isinstance(other, str):
+        return SpecialForm(other)
+    functions = [compile(one) for one in (other if isinstance(other, tuple) else (other,))]
+    for function in functions:
+        function.is_inlined = True
+    return (
+        FunctionName(functions[0]) if len(functions) == 1 else OverloadedFunction(tuple(functions))
+    )
+
+
 def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     scripted = getattr(value, "_rushlight_function", None)
     if isinstance(scripted, Function):
@@ -319,11 +349,7 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
         return python_name(value, dropped=mark == decorators.UNUSED)
     other = getattr(value, "_in_script", None)
     if other is not None:
-        if isinstance(other, str):
-            return SpecialForm(other)
-        function = compile(other)
-        function.is_inlined = True
-        return FunctionName(function)
+        return _stand_in(other, compile)
     if isinstance(value, FlagDispatch):
         chosen = compile(value.if_true), compile(value.if_false)
         return FlaggedFunction(value.flag, value.place, *chosen)
@@ -332,6 +358,8 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
         return OverloadedFunction(overloading[0](value, declared))
     if inspect.isfunction(value):
         return FunctionName(compile(value))
+    if isinstance(value, functools.partial):
+        return python_partial(value)
     return None
 
 

@@ -17,7 +17,7 @@ from ..interpreter.values import to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..typecheck.types import DictType, ListType
-from . import decorators
+from . import _state, decorators
 from .classes import script_class
 from .compile import compile_function
 from .concrete import concrete_type
@@ -42,6 +42,8 @@ def script(obj: Any, *, _frames_up: int = 0) -> Any:
         frontend.exceptions.NotSupportedError: it uses Python that script does not have.
         TypeError: `obj` is neither a function nor a module.
     """
+    if not _state._enabled:
+        return obj
     try:
         with trimmed():
             if inspect.isclass(obj):

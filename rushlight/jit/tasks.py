@@ -8,7 +8,7 @@ from typing import Any
 from ..interpreter.tasks import Future
 from ..ops.futures import TaskResult
 
-__all__ = ["fork", "wait"]
+__all__ = ["Future", "fork", "wait"]
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:

@@ -1,11 +1,12 @@
 """Smaller forms of the language: what scripted functions give, and what is refused."""
 
-# ruff: noqa: UP006, UP035, B905, C408
+# ruff: noqa: UP006, UP035, B905, C408, RUF059
 
 from __future__ import annotations
 
 import cmath
 import enum
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, Dict, Final, List, Tuple
@@ -13,6 +14,7 @@ from typing import Any, Dict, Final, List, Tuple
 import pytest
 
 import rushlight as torch
+from rushlight.jit.annotations import BroadcastingList2
 
 THREE = 3
 CPU = torch.device("cpu")
@@ -59,6 +61,28 @@ def default_tensor(x: torch.Tensor = ONES):
     return x.sum().item()
 
 
+def asserts(x, flag: bool, n: int):
+    torch._assert(flag, "flag")
+    torch._assert(n > 2, f"n is {n}")
+    torch._assert(x.sum() > 0, "sum")
+    return torch.Size([n, 1]), torch.jit._unwrap_optional(n)
+
+
+def broadcast(x: BroadcastingList2[int], y: BroadcastingList2[float] = 1.0):
+    return x, y
+
+
+def result_of(task: torch.jit.Future[int]):
+    return torch.jit.wait(task)
+
+
+DOUBLED = functools.partial(torch.add, alpha=2)
+
+
+def partially(x):
+    return DOUBLED(x, x)
+
+
 RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (dict_of_zip, (["a", "b"], [1, 2]), {"a": 1, "b": 2}),
     (dict_of_pairs, ([("a", 1)],), {"a": 1}),
@@ -74,6 +98,10 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (phases, (1 + 1j,), (0.7853981633974483, 2 + 0j, 1.772453850905516)),
     (defaults, (), (0.125, 3, (1, 2.0))),
     (default_tensor, (), 2.0),
+    (asserts, (ONES, True, 3), ([3, 1], 3)),
+    (broadcast, (3, 2.0), ([3, 3], [2.0, 2.0])),
+    (broadcast, ([1, 2],), ([1, 2], [1.0, 1.0])),
+    (result_of, (torch.jit.fork(lambda: 1),), 1),
 ]
 
 
@@ -128,6 +156,12 @@ def mixed_enum(x: Mixed):
     return x
 
 
+def unpacking_with(x):
+    with torch.no_grad() as (a, b):
+        y = x
+    return y
+
+
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (final_local, "Unknown type constructor Final"),
     (too_large, "Integral constant out of range"),
@@ -138,6 +172,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (mutable_default, "Mutable default parameters are not supported"),
     (wrong_default, 'Expected a default value of type int on parameter "x".'),
     (dict_of_threes, "too many values to unpack: need 2 but found 3"),
+    (unpacking_with, "incompatible constructor arguments"),
     (mixed_enum, "Could not unify type list"),
 ]
 
@@ -147,6 +182,23 @@ def test_refusals(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(RuntimeError) as error:
         torch.jit.script(function)
     assert message in str(error.value)
+
+
+def test_partial_applications_stay_in_python() -> None:
+    assert torch.jit.script(partially)(torch.ones(1)) == torch.tensor(3.0)
+
+
+def test_failed_asserts_tell_their_message() -> None:
+    with pytest.raises(torch.jit.Error, match="n is 1"):
+        torch.jit.script(asserts)(ONES, True, 1)
+
+
+def test_compilation_can_be_switched_off() -> None:
+    torch.jit._state.disable()
+    try:
+        assert torch.jit.script(dict_of_pairs) is dict_of_pairs
+    finally:
+        torch.jit._state.enable()
 
 
 def test_position_outside_of_a_tuple() -> None:

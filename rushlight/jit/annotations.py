@@ -1,0 +1,39 @@
+"""`torch.jit.annotations`: `BroadcastingList2[int]` and the like, which take one number as well."""
+
+from __future__ import annotations
+
+from types import GenericAlias
+from typing import Any
+
+__all__ = [f"BroadcastingList{size}" for size in range(1, 7)]
+
+
+class _BroadcastingList:
+    """A list of a fixed length, for which one number stands that fills all its places."""
+
+    def __class_getitem__(cls, element: Any) -> GenericAlias:
+        return GenericAlias(list, (element,))
+
+
+class BroadcastingList1(_BroadcastingList):
+    """A list of one."""
+
+
+class BroadcastingList2(_BroadcastingList):
+    """A list of two."""
+
+
+class BroadcastingList3(_BroadcastingList):
+    """A list of three."""
+
+
+class BroadcastingList4(_BroadcastingList):
+    """A list of four."""
+
+
+class BroadcastingList5(_BroadcastingList):
+    """A list of five."""
+
+
+class BroadcastingList6(_BroadcastingList):
+    """A list of six."""
