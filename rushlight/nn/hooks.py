@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .modules.module import Module
 
-__all__ = ["Hook", "RemovableHandle", "add_hook", "call_with_hooks"]
+__all__ = [
+    "Hook",
+    "LoadHook",
+    "RemovableHandle",
+    "add_hook",
+    "call_with_hooks",
+    "global_hooks_exist",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+]
 
 Hook = Callable[..., Any]
 
@@ -61,27 +72,87 @@ def add_hook(
     return handle
 
 
+class LoadHook:
+    """A hook before loading a state dict, which is given the module or is not."""
+
+    def __init__(self, hook: Hook, with_module: bool) -> None:
+        self.hook = hook
+        self.with_module = with_module
+
+    def __call__(self, module: Module, *args: Any) -> None:
+        if self.with_module:
+            self.hook(module, *args)
+        else:
+            self.hook(*args)
+
+
+# Hooks of all modules.
+_before_all: OrderedDict[int, Hook] = OrderedDict()
+_after_all: OrderedDict[int, Hook] = OrderedDict()
+_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+_always_called: OrderedDict[int, bool] = OrderedDict()
+
+
+def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, args)` before `forward` of every module."""
+    return add_hook(_before_all, hook)
+
+
+def register_module_forward_hook(
+    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args, result)` after `forward` of every module."""
+    flags = [_with_kwargs] if with_kwargs else []
+    if always_call:
+        flags.append(_always_called)
+    return add_hook(_after_all, hook, *flags)
+
+
+def global_hooks_exist() -> bool:
+    """Whether there is a hook for all modules."""
+    return bool(_before_all or _after_all)
+
+
 def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`module.forward` between the hooks registered for it."""
-    args, kwargs = _run_before(module, args, kwargs)
+    """`module.forward` between the hooks registered for it.
+
+    Hooks that are always called come after an error as well; if one of them fails then, that is a
+    warning, since the first error is the one to report.
+    """
     result = None
     called: set[int] = set()
     try:
+        args, kwargs = _run_before(module, args, kwargs)
         result = module.forward(*args, **kwargs)
-        for number in list(module._forward_hooks):
+        for number, hook in _after(module):
             called.add(number)
-            result = _run_after(module, number, args, kwargs, result)
+            result = _run_after(module, number, hook, args, kwargs, result)
         return result
-    finally:
-        for number in list(module._forward_hooks_always_called):
-            if number not in called:
-                _run_after(module, number, args, kwargs, result)
+    except Exception:
+        for number, hook in _after(module):
+            always = number in module._forward_hooks_always_called or number in _always_called
+            if always and number not in called:
+                try:
+                    result = _run_after(module, number, hook, args, kwargs, result)
+                except Exception as error:  # the first error goes on
+                    warnings.warn(f"{_SILENCED}: {error}", stacklevel=2)
+        raise
+
+
+_SILENCED = (
+    "module forward hook with ``always_call=True`` raised an exception that was silenced as "
+    "another error was raised in forward"
+)
+
+
+def _after(module: Module) -> list[tuple[int, Hook]]:
+    return [*_after_all.items(), *module._forward_hooks.items()]
 
 
 def _run_before(
     module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    for number, hook in list(module._forward_pre_hooks.items()):
+    for number, hook in [*_before_all.items(), *module._forward_pre_hooks.items()]:
         if number not in module._forward_pre_hooks_with_kwargs:
             changed = hook(module, args)
             if changed is not None:
@@ -97,9 +168,14 @@ def _run_before(
 
 
 def _run_after(
-    module: Module, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    module: Module,
+    number: int,
+    hook: Hook,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
 ) -> Any:
-    with_kwargs = number in module._forward_hooks_with_kwargs
+    with_kwargs = number in module._forward_hooks_with_kwargs or number in _with_kwargs
     given = (args, kwargs) if with_kwargs else (args,)
-    changed = module._forward_hooks[number](module, *given, result)
+    changed = hook(module, *given, result)
     return result if changed is None else changed

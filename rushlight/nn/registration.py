@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ def type_name(value: object) -> str:
     if isinstance(value, Tensor):
         return f"torch.{value.dtype.scalar_name}Tensor"
     kind = value if isinstance(value, type) else type(value)
-    module = kind.__module__
+    module = re.sub(r"^rushlight\b", "torch", kind.__module__)
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 

@@ -30,6 +30,12 @@ EXTRA_STATE = "_extra_state"
 """The key of what `Module.get_extra_state` gives."""
 
 
+_HOOK_RESULT = (
+    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+    "values, if incompatible_keys need to be modified, it should be done inplace."
+)
+
+
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` did not find, and what it had no place for."""
 
@@ -98,13 +104,16 @@ def load_all(
     metadata: Mapping[str, Any] = getattr(given, "_metadata", None) or {}
 
     def load(module: Module, prefix: str) -> None:
-        local = {**metadata.get(prefix[:-1], {}), "assign_to_params_buffers": assign}
+        local = dict(metadata.get(prefix[:-1], {}))
+        if assign:
+            local["assign_to_params_buffers"] = True
         module._load_from_state_dict(state, prefix, local, True, *found, errors)
         for name, child in module._modules.items():
             if child is not None:
                 load(child, f"{prefix}{name}.")
         for hook in module._load_state_dict_post_hooks.values():
-            hook(module, found)
+            if hook(module, found) is not None:
+                raise AssertionError(_HOOK_RESULT)
 
     load(module, "")
     if strict:

@@ -14,6 +14,7 @@ from . import (
     flatten,
     fold,
     instancenorm,
+    lazy_layers,
     linear,
     loss,
     module,
@@ -36,6 +37,7 @@ from .dropout import *  # noqa: F403
 from .flatten import *  # noqa: F403
 from .fold import *  # noqa: F403
 from .instancenorm import *  # noqa: F403
+from .lazy_layers import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import *  # noqa: F403
@@ -59,6 +61,7 @@ __all__ += dropout.__all__
 __all__ += flatten.__all__
 __all__ += fold.__all__
 __all__ += instancenorm.__all__
+__all__ += lazy_layers.__all__
 __all__ += linear.__all__
 __all__ += loss.__all__
 __all__ += module.__all__

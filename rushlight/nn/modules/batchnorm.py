@@ -85,7 +85,7 @@ class _NormBase(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
 
     def extra_repr(self) -> str:
@@ -126,10 +126,10 @@ class _BatchNorm(_NormBase):
             exponential_average_factor = self.momentum
 
         if self.training and self.track_running_stats:
-            if self.num_batches_tracked is not None:  # type: ignore[has-type]
-                self.num_batches_tracked.add_(1)  # type: ignore[has-type]
+            if self.num_batches_tracked is not None:
+                self.num_batches_tracked.add_(1)
                 if self.momentum is None:  # a plain mean of all batches
-                    exponential_average_factor = 1.0 / float(self.num_batches_tracked)  # type: ignore[has-type]
+                    exponential_average_factor = 1.0 / float(self.num_batches_tracked)
                 else:
                     exponential_average_factor = self.momentum
 
@@ -153,7 +153,7 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (N, C) or (N, C, L)."""
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 2 and input.dim() != 3:
             raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
 
@@ -161,7 +161,7 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation of (N, C, H, W)."""
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 4:
             raise ValueError(f"expected 4D input (got {input.dim()}D input)")
 
@@ -169,7 +169,7 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """Batch normalisation of (N, C, D, H, W)."""
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 5:
             raise ValueError(f"expected 5D input (got {input.dim()}D input)")
 
@@ -197,7 +197,7 @@ class SyncBatchNorm(_BatchNorm):
         super().__init__(num_features, eps, momentum, *statistics, device, dtype, bias=bias)
         self.process_group = process_group
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
@@ -11,7 +12,7 @@ from ...ops.tensor import Parameter, Tensor
 from ..registration import type_name
 from .module import Module
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 Self = TypeVar("Self", bound="_Numbered")
 
@@ -32,6 +33,21 @@ def _position(index: int, length: int) -> int:
     if not -length <= position < length:
         raise IndexError(f"index {position} is out of range")
     return position % length if length else position
+
+
+class Container(Module):
+    """A module of the given children; deprecated, as in torch."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in "
+            "nn.Module. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Numbered(Module):
@@ -323,4 +339,152 @@ class ParameterList(Module):
             else:
                 text = f"Object of type: {type(value).__name__}"
             lines.append(f"  ({number}): {text}")
+        return "\n".join(lines)
+
+
+class ParameterDict(Module):
+    """A dict of parameters; tensors become parameters, other values are kept as they are."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def _checked(self, key: object) -> str:
+        """A key that can be the name of an attribute.
+
+        Raises:
+            TypeError: it is no string.
+        """
+        if isinstance(key, str):
+            # A name that Module itself has would hide the method, so it is kept under another.
+            return f"_{key}" if hasattr(type(self), key) else key
+        raise TypeError(
+            "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
+            f"'{type(key).__name__}'). Open an issue on github if you need non-string keys."
+        )
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, self._checked(key))
+
+    def __setitem__(self, key: str, value: object) -> None:
+        self._keys[key] = None
+        if isinstance(value, Tensor) and not isinstance(value, Parameter):
+            value = Parameter(value)
+        setattr(self, self._checked(key), value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, self._checked(key))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def copy(self) -> ParameterDict:
+        """Another dict of the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def setdefault(self, key: str, default: object = None) -> Any:
+        """The value of a key, which is `default` from now on if there was none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        """Take out the value of a key."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take out what came last."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None
+        return key, self.pop(key)
+
+    def get(self, key: str, default: object = None) -> Any:
+        """The value of a key, or `default`."""
+        return self[key] if key in self else default  # noqa: SIM401 (this is that method)
+
+    def fromkeys(self, keys: Iterable[str], default: object = None) -> ParameterDict:
+        """A new dict in which every key has the value `default`."""
+        return ParameterDict((key, default) for key in keys)
+
+    def keys(self) -> Iterable[str]:
+        """The keys."""
+        return self._keys.keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Keys and values."""
+        return ((key, self[key]) for key in self._keys)
+
+    def values(self) -> Iterable[Any]:
+        """The values."""
+        return (self[key] for key in self._keys)
+
+    def update(self, parameters: Any) -> None:
+        """Add values from a mapping or from pairs.
+
+        Raises:
+            TypeError: neither a mapping nor pairs.
+            ValueError: an element of another length than two.
+        """
+        if not isinstance(parameters, Iterable):
+            wanted = "should be called with an iterable of key/value pairs"
+            raise TypeError(f"ParametersDict.update {wanted}, but got {type_name(parameters)}")
+        if isinstance(parameters, OrderedDict | ParameterDict):
+            parameters = parameters.items()
+        elif isinstance(parameters, Mapping):
+            parameters = sorted(parameters.items())
+        for number, pair in enumerate(parameters):
+            element = f"ParameterDict update sequence element #{number}"
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"{element} should be Iterable; is{type(pair).__name__}")
+            pair = tuple(pair)
+            if len(pair) != 2:
+                raise ValueError(f"{element} has length {len(pair)}; 2 is required")
+            self[pair[0]] = pair[1]
+
+    def __or__(self, other: Any) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other: Any) -> ParameterDict:
+        joined = ParameterDict(other)
+        joined.update(self)
+        return joined
+
+    def __ior__(self, other: Any) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")
+
+    def extra_repr(self) -> str:
+        lines = []
+        for key, value in self.items():
+            if isinstance(value, Tensor):
+                kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+                size = "x".join(map(str, value.shape))
+                text = f"{kind} containing: [{type_name(value)} of size {size}]"
+            else:
+                text = f"Object of type: {type(value).__name__}"
+            lines.append(f"  ({key}): {text}")
         return "\n".join(lines)

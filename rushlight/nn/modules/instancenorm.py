@@ -1,7 +1,7 @@
 """Instance normalisation: each channel of each sample by itself."""
 
 # The bodies are written for script: they keep to its types and to the statements of torch's code.
-# mypy: disable-error-code="arg-type"
+# mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
 import warnings
@@ -31,13 +31,13 @@ class _InstanceNorm(_NormBase):
         statistics = affine, track_running_stats
         super().__init__(num_features, eps, momentum, *statistics, device, dtype, bias=bias)
 
-    def _get_no_batch_dim(self):  # type: ignore[no-untyped-def]
+    def _get_no_batch_dim(self) -> int:
         raise NotImplementedError
 
-    def _handle_no_batch_input(self, input):  # type: ignore[no-untyped-def]
+    def _handle_no_batch_input(self, input: Tensor) -> Tensor:
         return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
 
-    def _apply_instance_norm(self, input):  # type: ignore[no-untyped-def]
+    def _apply_instance_norm(self, input: Tensor) -> Tensor:
         return functional.instance_norm(
             input,
             self.running_mean,
@@ -109,10 +109,10 @@ def _old_statistics(keys: list[str], name: str) -> str:
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalisation of (N, C, L) or (C, L)."""
 
-    def _get_no_batch_dim(self):  # type: ignore[no-untyped-def]
+    def _get_no_batch_dim(self) -> int:
         return 2
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
 
@@ -120,10 +120,10 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalisation of (N, C, H, W) or (C, H, W)."""
 
-    def _get_no_batch_dim(self):  # type: ignore[no-untyped-def]
+    def _get_no_batch_dim(self) -> int:
         return 3
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (3, 4):
             raise ValueError(f"expected 3D or 4D input (got {input.dim()}D input)")
 
@@ -131,9 +131,9 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def _get_no_batch_dim(self):  # type: ignore[no-untyped-def]
+    def _get_no_batch_dim(self) -> int:
         return 4
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (4, 5):
             raise ValueError(f"expected 4D or 5D input (got {input.dim()}D input)")

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
 from ...frontend.exceptions import trimmed
-from ...ops.dtype import Device, DType
 from ...ops.tensor import Parameter, Tensor
 from .. import state as states
-from ..hooks import Hook, RemovableHandle, add_hook, call_with_hooks
+from ..conversion import Conversions
+from ..hooks import (
+    Hook,
+    LoadHook,
+    RemovableHandle,
+    add_hook,
+    call_with_hooks,
+    global_hooks_exist,
+)
+from ..hooks import register_module_forward_hook as register_module_forward_hook
+from ..hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from ..members import Members
 from ..parameter import Buffer
 from ..registration import check_name, type_name
 
@@ -43,7 +53,7 @@ def _forward_unimplemented(self: Module, *input: Any) -> None:
     raise NotImplementedError(f'Module [{name}] is missing the required "forward" function')
 
 
-class Module:
+class Module(Members, Conversions):
     """Base class of everything with parameters.  Subclasses call `super().__init__()` first."""
 
     dump_patches: ClassVar[bool] = False
@@ -216,127 +226,7 @@ class Module:
         """The same as `add_module`."""
         self.add_module(name, module)
 
-    # -- members -------------------------------------------------------------------------------
-
-    def named_modules(
-        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, depth first, with dotted names; each once by default."""
-        memo = set() if memo is None else memo
-        if self in memo:
-            return
-        if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
-        for name, child in self._modules.items():
-            if child is not None:
-                below = f"{prefix}.{name}" if prefix else name
-                yield from child.named_modules(memo, below, remove_duplicate)
-
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all below it."""
-        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly below this one, each once."""
-        return _once(((n, m) for n, m in self._modules.items() if m is not None), True)
-
-    def children(self) -> Iterator[Module]:
-        """The modules directly below this one, each once."""
-        return (module for _, module in self.named_children())
-
-    def _named_members(
-        self,
-        get_members: Callable[[Module], Iterable[tuple[str, Any]]],
-        prefix: str = "",
-        recurse: bool = True,
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:
-        modules: Iterable[tuple[str, Module]] = [(prefix, self)]
-        if recurse:
-            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-        members = (
-            (f"{path}.{name}" if path else name, member)
-            for path, module in modules
-            for name, member in get_members(module)
-            if member is not None
-        )
-        return _once(members, remove_duplicate)
-
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with dotted names; a shared one once, under its first name."""
-
-        def own(module: Module) -> Iterable[tuple[str, Any]]:
-            return module._parameters.items()
-
-        return self._named_members(own, prefix, recurse, remove_duplicate)
-
-    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once."""
-        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """The buffers with dotted names; a shared one once, under its first name."""
-
-        def own(module: Module) -> Iterable[tuple[str, Any]]:
-            return module._buffers.items()
-
-        return self._named_members(own, prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once."""
-        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
-
-    def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name; `""` is this one.
-
-        Raises:
-            AttributeError: there is none of that name, or it is something else.
-        """
-        module = self
-        for name in target.split(".") if target else ():
-            found = module._named(name)
-            if not isinstance(found, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-            module = found
-        return module
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter of a dotted name.
-
-        Raises:
-            AttributeError: there is none of that name, or it is something else.
-        """
-        path, _, name = target.rpartition(".")
-        found = self.get_submodule(path)._named(name)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name.
-
-        Raises:
-            AttributeError: there is none of that name, or it is something else.
-        """
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        module._named(name)
-        buffer = module._buffers.get(name)
-        if buffer is None:
-            raise AttributeError(f"`{name}` is not a buffer")
-        return buffer
-
-    def _named(self, name: str) -> object:
-        if not hasattr(self, name):
-            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
-        return getattr(self, name)
-
-    # -- mode and conversion -------------------------------------------------------------------
+    # -- mode -----------------------------------------------------------------------------------
 
     def train(self: Self, mode: bool = True) -> Self:
         """Set training mode here and below.
@@ -362,77 +252,6 @@ class Module:
         fn(self)
         return self
 
-    def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
-        """Say of all parameters whether they want gradients."""
-        for parameter in self.parameters():
-            parameter.requires_grad_(requires_grad)
-        return self
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or set them to zero."""
-        for parameter in self.parameters():
-            if parameter.grad is not None:
-                if set_to_none:
-                    parameter.grad = None
-                else:
-                    parameter.grad = parameter.grad.detach().mul(0)
-
-    def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace what every parameter and buffer holds by `fn` of it; the objects stay."""
-        for child in self.children() if recurse else ():
-            child._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                parameter.data = fn(parameter.detach())
-        for name, buffer in self._buffers.items():
-            if buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
-
-    def to(
-        self: Self,
-        device: Device | str | DType | Tensor | None = None,
-        dtype: DType | None = None,
-        non_blocking: bool = False,
-    ) -> Self:
-        """Convert floating-point parameters and buffers to a dtype; the CPU is the only device.
-
-        Raises:
-            TypeError: the dtype is neither floating point nor complex.
-        """
-        if isinstance(device, Tensor):
-            dtype, device = device.dtype, device.device
-        elif isinstance(device, DType):
-            device, dtype = None, device
-        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            wanted = f"but got desired dtype={dtype}"
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, {wanted}")
-
-        def convert(tensor: Tensor) -> Tensor:
-            if device is not None:
-                tensor = tensor.to(device)
-            if dtype is not None and (tensor.is_floating_point() or tensor.is_complex()):
-                tensor = tensor.to(dtype)
-            return tensor
-
-        return self._apply(convert)
-
-    def float(self: Self) -> Self:
-        """Convert floating-point parameters and buffers to float32."""
-        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
-
-    def double(self: Self) -> Self:
-        """Convert floating-point parameters and buffers to float64."""
-        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
-
-    def half(self: Self) -> Self:
-        """Convert floating-point parameters and buffers to float16."""
-        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
-
-    def cpu(self: Self) -> Self:
-        """Nothing: there is no other device."""
-        return self
-
     # -- state dicts ---------------------------------------------------------------------------
 
     get_extra_state = states.get_extra_state
@@ -440,15 +259,19 @@ class Module:
 
     def state_dict(
         self,
-        *,
-        destination: OrderedDict[str, Any] | None = None,
+        *args: Any,
+        destination: dict[str, Any] | None = None,
         prefix: str = "",
         keep_vars: bool = False,
-    ) -> OrderedDict[str, Any]:
+    ) -> Any:
         """Parameters and persistent buffers by dotted name, detached unless `keep_vars`.
 
-        The dict's `_metadata` says the version of every module in it.
+        The dict's `_metadata` says the version of every module in it.  Positional arguments are an
+        older way to give the others, in their order.
         """
+        if args:
+            given: tuple[Any, ...] = destination, prefix, keep_vars
+            destination, prefix, keep_vars = tuple(args) + given[len(args) :]
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -463,8 +286,11 @@ class Module:
                 below = f"{prefix}{name}."
                 child.state_dict(destination=destination, prefix=below, keep_vars=keep_vars)
         for after in self._state_dict_hooks.values():
-            if after(self, destination, prefix, metadata) is not None:
-                raise RuntimeError("state_dict post-hook must return None")
+            changed = after(self, destination, prefix, metadata)
+            if changed is not None:
+                if getattr(after, "_from_public_api", False):
+                    raise RuntimeError("state_dict post-hook must return None")
+                destination = changed
         return destination
 
     def _save_to_state_dict(
@@ -506,7 +332,7 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with trimmed():
-            if self._forward_hooks or self._forward_pre_hooks:
+            if self._forward_hooks or self._forward_pre_hooks or global_hooks_exist():
                 return call_with_hooks(self, args, kwargs)
             return self.forward(*args, **kwargs)
 
@@ -540,11 +366,55 @@ class Module:
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`."""
+        hook._from_public_api = True  # type: ignore[attr-defined]
+        return add_hook(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:
+        """As `register_state_dict_post_hook`; what it returns replaces the state dict.
+
+        Raises:
+            RuntimeError: the hook was registered as one that returns nothing.
+        """
+        if getattr(hook, "_from_public_api", False):
+            only = "Cannot register the same function as the state dict post hook"
+            raise RuntimeError(
+                f"{only} that was previously registered via register_state_dict_post_hook"
+            )
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook` with the arguments of `_load_from_state_dict` before loading."""
-        return add_hook(self._load_state_dict_pre_hooks, hook)
+        """Call `hook(module, ...)` with the arguments of `_load_from_state_dict` before loading."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Hook, with_module: bool = False
+    ) -> RemovableHandle:
+        """Call `hook` with the arguments of `_load_from_state_dict`, the module first if asked."""
+        return add_hook(self._load_state_dict_pre_hooks, LoadHook(hook, with_module))
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Refused.
+
+        Raises:
+            NotImplementedError: always; gradients do not pass through modules here.
+        """
+        raise _no_gradient_hooks("register_full_backward_hook")
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Refused.
+
+        Raises:
+            NotImplementedError: always; gradients do not pass through modules here.
+        """
+        raise _no_gradient_hooks("register_full_backward_pre_hook")
+
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+        """Refused.
+
+        Raises:
+            NotImplementedError: always; gradients do not pass through modules here.
+        """
+        raise _no_gradient_hooks("register_backward_hook")
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the two lists."""
@@ -568,17 +438,12 @@ class Module:
         return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
 
 
+def _no_gradient_hooks(name: str) -> NotImplementedError:
+    return NotImplementedError(f"Module.{name}: hooks on gradients of modules are not supported")
+
+
 def _wrong(value: object, what: str, name: str, wanted: str) -> str:
     return f"cannot assign '{type_name(value)}' as {what} '{name}' ({wanted} or None expected)"
-
-
-def _once(named: Iterable[tuple[str, Item]], remove_duplicate: bool) -> Iterator[tuple[str, Item]]:
-    """The pairs whose second part, compared by identity, has not come yet."""
-    seen: set[int] = set()
-    for name, item in named:
-        if not remove_duplicate or id(item) not in seen:
-            seen.add(id(item))
-            yield name, item
 
 
 def _indented(text: str) -> str:

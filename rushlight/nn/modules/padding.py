@@ -1,6 +1,6 @@
 """Elements added at the ends of the last one, two or three dimensions."""
 
-# mypy: disable-error-code="no-any-return"
+# mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class _CircularPadNd(Module):
     __constants__: ClassVar[list[str]] = ["padding"]
     padding: tuple[int, ...]
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
 
     def forward(self, input: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ class CircularPad1d(_CircularPadNd):
         super().__init__()
         self.padding = _both_ends(padding, 1)
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 2 and input.dim() != 3:
             raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
 
@@ -72,7 +72,7 @@ class CircularPad2d(_CircularPadNd):
         super().__init__()
         self.padding = _both_ends(padding, 2)
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 3 and input.dim() != 4:
             raise ValueError(f"expected 3D or 4D input (got {input.dim()}D input)")
 
@@ -84,7 +84,7 @@ class CircularPad3d(_CircularPadNd):
         super().__init__()
         self.padding = _both_ends(padding, 3)
 
-    def _check_input_dim(self, input):  # type: ignore[no-untyped-def]
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 4 and input.dim() != 5:
             raise ValueError(f"expected 4D or 5D input (got {input.dim()}D input)")
 

@@ -1,0 +1,186 @@
+"""What `Module` does to all its parameters and buffers at once: other dtypes, gradients."""
+
+# mypy: disable-error-code="valid-type"
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from ..ops.dispatch import eager_function
+from ..ops.dtype import Device, DType, MemoryFormat
+from ..ops.tensor import Parameter, Tensor
+
+__all__ = ["Conversions"]
+
+_empty_like: Callable[..., Tensor] = eager_function("aten::empty_like")
+
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some "
+    "modules might not work as expected when using complex tensors as parameters or buffers."
+)
+
+
+class Conversions:
+    """The part of `Module` that changes what its parameters and buffers hold."""
+
+    if TYPE_CHECKING:
+        _modules: dict[str, Any]
+        _parameters: dict[str, Parameter | None]
+        _buffers: dict[str, Tensor | None]
+
+        def parameters(self, recurse: bool = True) -> Iterator[Parameter]: ...
+        def children(self) -> Iterator[Any]: ...
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say of all parameters whether they want gradients."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or set them to zero."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad = parameter.grad.detach().mul(0)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace what every parameter and buffer holds by `fn` of it; the objects stay."""
+        for child in self.children() if recurse else ():
+            child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                parameter.data = fn(parameter.detach())
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert floating-point and complex parameters and buffers.
+
+        `to(device=None, dtype=None, non_blocking=False)`, `to(dtype)` or `to(tensor)`, whose dtype
+        it takes; with `memory_format=` those of four and five dimensions get that layout.
+
+        Raises:
+            TypeError: the dtype is neither floating point nor complex, or the arguments are others.
+        """
+        device, dtype, layout = _target(args, kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            wanted = f"but got desired dtype={dtype}"
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, {wanted}")
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(_COMPLEX, stacklevel=2)
+
+        def convert(tensor: Tensor) -> Tensor:
+            if device is not None:
+                tensor = tensor.to(device)
+            if dtype is not None and (tensor.is_floating_point() or tensor.is_complex()):
+                tensor = tensor.to(dtype)
+            if layout is not None and tensor.dim() in (4, 5):
+                tensor = tensor.to(memory_format=layout)
+            return tensor
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: Device | str | None, recurse: bool = True) -> Self:
+        """Give every parameter and buffer new memory, without contents."""
+        return self._apply(lambda t: _empty_like(t, device=device), recurse)
+
+    def type(self, dst_type: DType | str) -> Self:
+        """Convert all parameters and buffers, whatever their dtype is."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self) -> Self:
+        """Convert floating-point parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self) -> Self:
+        """Convert floating-point parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self) -> Self:
+        """Convert floating-point parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Self:
+        """Convert floating-point parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def cpu(self) -> Self:
+        """Nothing: there is no other device."""
+        return self
+
+    def cuda(self, device: int | Device | None = None) -> NoReturn:
+        """Refused.
+
+        Raises:
+            AssertionError: always; the CPU is the only device.
+        """
+        raise AssertionError("Torch not compiled with CUDA enabled: rushlight has the CPU only")
+
+    def xpu(self, device: int | Device | None = None) -> NoReturn:
+        """Refused.
+
+        Raises:
+            AssertionError: always; the CPU is the only device.
+        """
+        raise AssertionError("Torch not compiled with XPU enabled: rushlight has the CPU only")
+
+    def share_memory(self) -> Self:
+        """Nothing: tensors are not shared between processes here."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused.
+
+        Raises:
+            NotImplementedError: always; `torch.jit.script` is what there is.
+        """
+        raise NotImplementedError(
+            "Module.compile is torch.compile, which rushlight does not have: use torch.jit.script"
+        )
+
+
+def _target(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Device | str | None, DType | None, MemoryFormat | None]:
+    """Device, dtype and memory layout from the arguments of `Module.to`."""
+    known = {"device", "dtype", "non_blocking", "memory_format", "tensor"}
+    given = dict(kwargs)
+    names = ["device", "dtype", "non_blocking"]
+    if args and isinstance(args[0], DType):
+        names = ["dtype", "non_blocking"]
+    elif args and isinstance(args[0], Tensor):
+        names = ["tensor", "non_blocking"]
+    repeated = set(names[: len(args)]) & given.keys()
+    if len(args) > len(names) or repeated or given.keys() - known:
+        raise _wrong(args, kwargs)
+    given.update(zip(names, args, strict=False))
+    like = given.get("tensor")
+    device, dtype = given.get("device"), given.get("dtype")
+    if isinstance(like, Tensor):
+        device, dtype = like.device, like.dtype
+    is_device = device is None or isinstance(device, Device | str)
+    if not is_device or not (dtype is None or isinstance(dtype, DType)):
+        raise _wrong(args, kwargs)
+    return device, dtype, given.get("memory_format")
+
+
+def _wrong(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    parts = [builtins.type(value).__name__ for value in args]
+    parts += [f"{name}={builtins.type(value).__name__}" for name, value in kwargs.items()]
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({', '.join(parts)}), but "
+        "expected one of:\n"
+        " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, *, "
+        "torch.memory_format memory_format = None)\n"
+        " * (torch.dtype dtype, bool non_blocking = False, *, "
+        "torch.memory_format memory_format = None)\n"
+        " * (Tensor tensor, bool non_blocking = False, *, "
+        "torch.memory_format memory_format = None)"
+    )
