@@ -40,10 +40,11 @@ class Assignments(Expressions):
         if len(node.targets) == 1:
             self._assign_one(node.targets[0], node.value, node.span, hint, into)
             return
-        value = self.expression(node.value, hint)
-        shared = self.let(value, into, always=True)
+        # torch, too, keeps the value in a variable, so that no target names it.
+        shared = tree.Name(node.value.span, f"$assigned_{self.temporary()}")
+        self._assign_one(shared, node.value, node.span, hint, into)
         for target in node.targets:
-            self.assign_target(target, shared, node.span, into, node.value)
+            self._assign_one(target, shared, node.span, None, into)
 
     def _assign_one(
         self,

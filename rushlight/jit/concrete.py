@@ -18,6 +18,8 @@ from ..interpreter.inference import CannotInfer, infer_type, type_of_value
 from ..interpreter.objects import python_classes
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
 from ..nn.modules.module import Module
+from ..nn.parameter import is_lazy
+from ..nn.registration import type_name
 from ..ops.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
 from ..typecheck.types import NONE, ClassType, InterfaceType, Type
@@ -137,7 +139,20 @@ def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
     return method
 
 
+def _need_sizes(module: Module) -> None:
+    """See that all tensors of a module have sizes by now.
+
+    Raises:
+        RuntimeError: it is a lazy module that was not called yet.
+    """
+    for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+        if is_lazy(tensor):
+            lazy = f"'{type_name(module)}' has uninitialized parameters {name}."
+            raise RuntimeError(f"{lazy} Did you forget to run a forward pass?")
+
+
 def _gather(module: Module) -> Facts:
+    _need_sizes(module)
     facts = Facts()
     annotations = dict(_annotations(type(module)))
     tables: list[tuple[Kind, dict[str, Any]]] = [
@@ -162,9 +177,13 @@ def _gather(module: Module) -> Facts:
 
 
 def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
-    """The annotations of a class, or of the nearest base that has any below Module."""
+    """The annotations of a class, or of the nearest base that has any.
+
+    Those of Module itself say nothing but this, as torch's do.
+    """
     for base in cls.__mro__:
         if base is Module:
+            yield "_is_full_backward_hook", typing.Optional[bool]  # noqa: UP045
             return
         found = inspect.get_annotations(base)
         if found:

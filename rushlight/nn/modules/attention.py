@@ -33,7 +33,6 @@ _is_grad_enabled: Operator = eager_function("aten::is_grad_enabled")
 _native: Operator = eager_function("aten::_native_multi_head_attention")
 
 
-
 def _check_arg_device(x: Tensor | None) -> bool:
     """Whether a tensor lies where the fast path can compute."""
     if x is not None:

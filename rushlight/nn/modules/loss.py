@@ -181,9 +181,6 @@ class BCELoss(_WeightedLoss):
 class BCEWithLogitsLoss(_Loss):
     """Binary cross entropy of `sigmoid(input)`."""
 
-    weight: Tensor | None
-    pos_weight: Tensor | None
-
     def __init__(
         self,
         weight: Tensor | None = None,

@@ -32,8 +32,6 @@ class _WeightedLoss(_Loss):
 
     __module__ = "rushlight.nn.modules.loss"  # as archives know it
 
-    weight: Tensor | None
-
     def __init__(
         self,
         weight: Tensor | None = None,

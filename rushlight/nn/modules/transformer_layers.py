@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from ...backends import mha
 from ...ops.dispatch import eager_function
@@ -38,7 +38,7 @@ class TransformerEncoderLayer(Module):
 
     __module__ = "rushlight.nn.modules.transformer"  # as archives know it
 
-    __constants__: ClassVar[list[str]] = ["norm_first"]
+    __constants__ = ["norm_first"]  # noqa: RUF012  (an annotation would show in archives)
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class TransformerEncoderLayer(Module):
         why_not_sparsity_fast_path = ""
         if not is_fastpath_enabled:
             why_not_sparsity_fast_path = "torch.backends.mha.get_fastpath_enabled() was not True"
-        elif not src.dim() == 3:
+        elif src.dim() != 3:
             why_not_sparsity_fast_path = (
                 f"input not batched; expected src.dim() of 3 but got {src.dim()}"
             )
@@ -234,7 +234,7 @@ class TransformerDecoderLayer(Module):
 
     __module__ = "rushlight.nn.modules.transformer"  # as archives know it
 
-    __constants__: ClassVar[list[str]] = ["norm_first"]
+    __constants__ = ["norm_first"]  # noqa: RUF012  (an annotation would show in archives)
 
     def __init__(
         self,
