@@ -226,7 +226,7 @@ def _natively(
         return None
     more = 2 - dims
     ones, one, none = (1,) * more, [(0, 0)] * more, (slice(None), slice(None), *(None,) * more)
-    made = native.convolve(
+    made: Array | None = native.convolve(
         np.ascontiguousarray(input[none]),
         weight[none],
         bias,

@@ -7,6 +7,7 @@ import numpy as np
 from .distance import vector_length
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError
+from .kernels import LARGE, family, is_ready
 from .loss_reduction import widened
 from .pointwise import as_array
 from .table import operator
@@ -123,6 +124,14 @@ def _bags(
     _check_bags(weight, indices, offsets)
     starts = offsets[:-1] if include_last_offset else offsets
     bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
+    if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):
+        tables = family("tables") if indices.size * weight.shape[1] >= LARGE else None
+        if tables is not None:
+            begins = np.append(starts, indices.size).astype(np.int64, copy=False)
+            sizes = np.diff(begins)
+            if not np.any(sizes < 0):
+                made = tables.bags(weight, indices, begins, mode == _MEAN)
+                return made, bag_of, sizes, sizes
     kept = indices != padding
     named, bags = indices[kept], bag_of[kept]
     rows = widened(weight)[named]

@@ -6,7 +6,6 @@ in double; 16-bit floats are added up in float32.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
 from .kernels import family, is_ready
+from .kernels.sums import native_sum, native_variance
 from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, write
 from .promotion import kind
@@ -33,6 +33,8 @@ asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
+_FEW: Final = 64
+"""Up to so many largest elements are kept in order while looking; more are sorted."""
 _add_over: Final[Callable[..., Any]] = np.add.reduce
 _multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
 
@@ -51,7 +53,7 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
     if is_ready(self):
-        found = _native_sum(self, axes, keepdim)
+        found = native_sum(self, axes, keepdim)
         if found is not None:
             return found
     check_kernel("sum_cpu", self, "qe")
@@ -65,30 +67,6 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     if wide is not dtype:
         return asarray(result).astype(dtype)
     return result if type(result) is ndarray else asarray(result, dtype)
-
-
-def _native_sum(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array | None:
-    """The sum over neighbouring axes by native code; None if it is to be had otherwise."""
-    ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
-    if not ordered or ordered != tuple(range(ordered[0], ordered[-1] + 1)):
-        return None
-    kernels = family("rows")
-    if kernels is None:
-        return None
-    first, last = ordered[0], ordered[-1] + 1
-    before, count, after = (
-        math.prod(part) for part in (self.shape[:first], self.shape[first:last], self.shape[last:])
-    )
-    if before == 1 and after == 1:
-        result = asarray(kernels.total(self.reshape(-1)))
-    elif after == 1:
-        result = kernels.row_sums(self.reshape(before, count))
-    elif after >= 16:
-        result = kernels.column_sums(self.reshape(before, count, after))
-    else:
-        return None
-    kept = (1,) * (last - first) if keepdim else ()
-    return result.astype(_FLOAT32).reshape((*self.shape[:first], *kept, *self.shape[last:]))
 
 
 def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
@@ -175,17 +153,6 @@ def _freedom(count: int, correction: Scalar | None) -> float:
     return max(count - (1 if correction is None else _real(correction)), 0)
 
 
-def _native_variance(
-    kernels: Any, self: Array, freedom: float, keepdim: bool
-) -> tuple[Array, Array]:
-    """Variance and mean of all elements."""
-    flat = self.reshape(-1)
-    middle = kernels.total(flat) / self.size
-    spread = np.true_divide(kernels.squares(flat, middle), freedom)
-    shape = (1,) * self.ndim if keepdim else ()
-    return asarray(spread).reshape(shape), asarray(middle).reshape(shape)
-
-
 def _variance(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -200,9 +167,9 @@ def _variance(
     axes = wrap_dims(dim, self.ndim)
     count = _count(self, axes)
     if is_ready(self) and len(axes) == self.ndim:
-        kernels = family("rows")
-        if kernels is not None:
-            return _native_variance(kernels, self, _freedom(count, correction), keepdim)
+        found = native_variance(self, _freedom(count, correction), keepdim)
+        if found is not None:
+            return found
     wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
     middle = np.true_divide(_add_over(wide, axes, None, None, True), count)
     squares = np.square(np.abs(wide - middle))
@@ -583,6 +550,12 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
+    if 0 < k <= _FEW and axis == self.ndim - 1 and is_ready(self):
+        tables = family("tables")
+        if tables is not None:
+            found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
+            shape = (*self.shape[:-1], k)
+            return found.reshape(shape), at.reshape(shape)
     where = np.take(sorted_positions(self, axis, largest), range(k), axis)
     return np.take_along_axis(self, where, axis), where
 

@@ -7,14 +7,16 @@ the taps of each dimension in turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 from typing import Any, Final
 
 import numpy as np
 
 from .dtype import Array
+from .kernels import family, is_ready
+from .pointwise import as_array
 
 __all__ = ["Filter", "Taps", "apply_taps", "apply_to_bytes", "cubic", "linear", "nearest", "smooth"]
 
@@ -133,10 +135,24 @@ def smooth(
 # --------------------------------------------------------------------------- application
 
 
+def _natively(
+    tables: Any, array: Array, axis: int, places: Sequence[Array], weights: Sequence[Array]
+) -> Array:
+    before, after = prod(array.shape[:axis]), prod(array.shape[axis + 1 :])
+    where = np.stack([np.asarray(each, np.int64) for each in places])
+    factors = np.stack([np.asarray(each, array.dtype) for each in weights])
+    made = tables.resample(array.reshape(before, -1, after), where, factors)
+    return as_array(made.reshape(*array.shape[:axis], -1, *array.shape[axis + 1 :]))
+
+
 def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
     """The array resampled along one dimension."""
     if taps.weights is None:
         return array.take(taps.places[0], axis)
+    if is_ready(array):
+        tables = family("tables")
+        if tables is not None:
+            return _natively(tables, array, axis, taps.places, taps.weights)
     shape = [1] * array.ndim
     shape[axis] = -1
     total: Array | None = None

@@ -11,6 +11,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .index import check_scatter, index, index_put, positions
+from .kernels import family, is_ready
 from .pointwise import cast, checked_broadcast, number_as
 from .promotion import kind
 from .table import operator
@@ -218,6 +219,14 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
     axis = _check_vector("index_add_", self, dim, index, source)
     if alpha != 1:
         source = np.multiply(source, number_as(alpha, source.dtype))
+    if axis == 0 and is_ready(source) and self.ndim and self.flags.carray:
+        tables = family("tables")
+        if tables is not None:
+            count = len(self)
+            tables.add_rows(
+                self.reshape(count, -1), index.reshape(-1), source.reshape(index.size, -1)
+            )
+            return self
     target, key = _slices(self, axis, index)
     _combine_at(target, key, _with_rank(source), "sum", True)
     return self

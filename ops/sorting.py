@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError, UnsupportedDtype
+from .kernels import family, is_ready
 from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, number_as
 from .promotion import common_dtype, kind
@@ -502,12 +504,18 @@ def unique_dim_consecutive(
 # --------------------------------------------------------------------------- extremes so far
 
 
-def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
+def _running_extreme(name: str, extreme: Any, as_good: Any, sign: int) -> None:
     def running(self: Array, dim: int) -> tuple[Array, Array]:
         check_kernel(f"{name}_cpu", self)
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
+        if is_ready(self):
+            tables = family("tables")
+            if tables is not None:
+                parts = prod(self.shape[:axis]), self.shape[axis], prod(self.shape[axis + 1 :])
+                found, at = tables.running_largest(self.reshape(parts), sign)
+                return found.reshape(self.shape), at.reshape(self.shape)
         moved = np.moveaxis(_plain(self), axis, -1)
         values = extreme.accumulate(moved, -1)
         places = np.zeros(moved.shape, _INT64)
@@ -521,5 +529,5 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
     operator(f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)")(running)
 
 
-_running_extreme("cummax", np.maximum, np.greater_equal)
-_running_extreme("cummin", np.minimum, np.less_equal)
+_running_extreme("cummax", np.maximum, np.greater_equal, 1)
+_running_extreme("cummin", np.minimum, np.less_equal, -1)

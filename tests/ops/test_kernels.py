@@ -180,7 +180,7 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.parametrize("shape, weights, settings", CONVOLUTIONS)
+@pytest.mark.parametrize(("shape", "weights", "settings"), CONVOLUTIONS)
 @pytest.mark.parametrize("layout", ["contiguous", "channels_last", "expanded"])
 def test_convolutions(
     shape: Any, weights: Any, settings: Any, layout: str, crew: int, by_numpy: Any
@@ -205,3 +205,50 @@ def test_a_convolution_keeps_nan_where_it_is() -> None:
     made = F.conv2d(x, plain(64, 64, 3, 3), padding=1)
     assert int(made.isnan().sum()) == 64 * 9
     assert not bool(made[..., :19, :].isnan().any())
+
+
+def tied(*shape: int) -> Any:
+    """Few different numbers, with NaN, infinities and zeros of both signs."""
+    rng = np.random.default_rng(9)
+    choice = np.array([0.0, -0.0, 1, 1, 2, -3, np.inf, -np.inf, np.nan], np.float32)
+    return torch.from_numpy(choice[rng.integers(0, choice.size, shape)])
+
+
+INDEXED: dict[str, Callable[[Any], Any]] = {
+    "cummax": lambda x: torch.cummax(x, 1),
+    "cummax_last": lambda x: torch.cummax(x, -1),
+    "cummin": lambda x: torch.cummin(x, 0),
+    "topk": lambda x: torch.topk(x, 5),
+    "topk_smallest": lambda x: torch.topk(x, 17, largest=False),
+    "topk_all": lambda x: torch.topk(x[..., :20].contiguous(), 20),
+}
+
+
+@pytest.mark.parametrize("name", list(INDEXED))
+@pytest.mark.parametrize("make", [plain, special, tied])
+def test_values_with_places(name: str, make: Any, crew: int, by_numpy: Any) -> None:
+    x = make(6, 71, 96)
+    same(tuple(INDEXED[name](x)), tuple(by_numpy(lambda: INDEXED[name](x))), 0, 0)
+
+
+def _ids(*shape: int) -> Any:
+    return torch.from_numpy(np.random.default_rng(3).integers(0, 300, shape))
+
+
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "index_add": lambda x: torch.zeros_like(x).index_add_(0, _ids(400), x[_ids(400)]),
+    "index_add_alpha": lambda x: x.index_add(0, _ids(400), x[_ids(400)], alpha=0.5),
+    "bag_mean": lambda x: F.embedding_bag(_ids(40, 9), x),
+    "bag_sum": lambda x: F.embedding_bag(
+        _ids(200), x, torch.tensor([0, 0, 17, 100, 200]), mode="sum"
+    ),
+    "bilinear": lambda x: F.interpolate(x.view(2, 2, 75, 64), scale_factor=1.7, mode="bilinear"),
+    "bicubic": lambda x: F.interpolate(x.view(2, 2, 75, 64), size=(40, 90), mode="bicubic"),
+    "linear": lambda x: F.interpolate(x.view(2, 150, 64), size=101, mode="linear"),
+}
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_tables(name: str, crew: int, by_numpy: Any) -> None:
+    x = plain(300, 64)
+    same(TABLES[name](x), by_numpy(lambda: TABLES[name](x)), 1e-6, 2e-6)

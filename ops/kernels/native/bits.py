@@ -39,8 +39,8 @@ def copy_run(context: Any, target: Any, source: Any, count: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
-        places = [builder.inttoptr(each, byte) for each in arguments[:2]]
-        cgutils.raw_memcpy(builder, *places, arguments[2], 4)
+        one, other = (builder.inttoptr(each, byte) for each in arguments[:2])
+        cgutils.raw_memcpy(builder, one, other, arguments[2], 4)  # type: ignore[no-untyped-call]
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), generate

@@ -65,7 +65,7 @@ def _tile1(vectors: int, w: int, ws: int, k: int, x: int, o: int, b: int, c: int
 def _columns(
     first: int, last: int, rows: int, w: int, k: int, x: int, o: int, b: int, c: int, cs: int
 ) -> None:
-    """The sums of columns `first` to `last` for some rows of weights; `c` is where column 0 goes."""
+    """The sums of some columns for some rows of weights; `c` is where column 0 goes."""
     column = first
     while column < last:
         vectors = (last - column + LANES - 1) // LANES

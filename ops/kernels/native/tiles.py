@@ -61,10 +61,7 @@ class _Tile:
     def write(self) -> None:
         """Start with the bias, add up over the offsets, store."""
         builder = self.builder
-        sums = [
-            [cgutils.alloca_once(builder, _VECTOR) for _ in range(self.vectors)]
-            for _ in range(self.rows)
-        ]
+        sums = [[self._place() for _ in range(self.vectors)] for _ in range(self.rows)]
         for i, row in enumerate(sums):
             start = self._spread(self._load(self.bias, _INT64(4 * i), _FLOAT, 4))
             for place in row:
@@ -80,6 +77,9 @@ class _Tile:
             for v, place in enumerate(row):
                 target = self._at(base, _INT64(4 * LANES * v), _VECTOR)
                 builder.store(builder.load(place), target, align=4)
+
+    def _place(self) -> Any:
+        return cgutils.alloca_once(self.builder, _VECTOR)  # type: ignore[no-untyped-call]
 
     def _step(self, index: Any, bases: list[Any], sums: list[list[Any]]) -> None:
         builder = self.builder

@@ -1,0 +1,144 @@
+"""Kernels that follow indices: adding into rows, bags of rows, running extremes, the k largest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..threads import share
+from .compile import compiled, inlined
+
+__all__ = ["add_rows", "bags", "resample", "running_largest", "top"]
+
+_MOST = 1 << 15
+
+
+@compiled
+def add_rows(target: Any, index: Any, source: Any) -> None:
+    """Add each row of `source` to the row of `target` that its index names."""
+    for i in range(index.size):
+        row, more = target[index[i]], source[i]
+        for j in range(row.size):
+            row[j] += more[j]
+
+
+@compiled
+def _bags(
+    start: int, stop: int, weight: Any, index: Any, begins: Any, mean: bool, out: Any
+) -> None:
+    for b in range(start, stop):
+        made = out[b]
+        first, last = begins[b], begins[b + 1]
+        for j in range(made.size):
+            made[j] = 0
+        for i in range(first, last):
+            row = weight[index[i]]
+            for j in range(made.size):
+                made[j] += row[j]
+        if mean and last > first:
+            count = made.dtype.type(last - first)
+            for j in range(made.size):
+                made[j] /= count
+
+
+def bags(weight: Any, index: Any, begins: Any, mean: bool) -> Any:
+    """The sums or means of bags of rows; bag b holds the indices from `begins[b]` on."""
+    out = np.empty((begins.size - 1, weight.shape[1]), weight.dtype)
+    each = max(1, index.size * weight.shape[1] // max(1, out.shape[0]))
+    share(_bags, out.shape[0], _MOST // each + 1, weight, index, begins, mean, out)
+    return out
+
+
+@compiled
+def _running(start: int, stop: int, x: Any, sign: int, values: Any, places: Any) -> None:
+    for n in range(start, stop):
+        for j in range(x.shape[2]):
+            best, place = x[n, 0, j], 0
+            for i in range(x.shape[1]):
+                new = x[n, i, j]
+                if (new >= best if sign > 0 else new <= best) or new != new:
+                    best, place = new, i
+                values[n, i, j] = best
+                places[n, i, j] = place
+
+
+def running_largest(x: Any, sign: int) -> tuple[Any, Any]:
+    """Maxima so far along the middle one of three dimensions, and places; minima if sign is -1."""
+    values, places = np.empty_like(x), np.empty(x.shape, np.int64)
+    share(
+        _running, x.shape[0], _MOST // max(1, x.shape[1] * x.shape[2]) + 1, x, sign, values, places
+    )
+    return values, places
+
+
+@inlined
+def _above(a: Any, b: Any, sign: int) -> Any:
+    """Whether a stands before b; NaN is the largest of all."""
+    if sign > 0:
+        return a > b or (a != a and b == b)
+    return a < b or (b != b and a == a)
+
+
+@compiled
+def _top(start: int, stop: int, x: Any, k: int, sign: int, values: Any, places: Any) -> None:
+    for n in range(start, stop):
+        row, best, where = x[n], values[n], places[n]
+        for i in range(row.size):
+            new = row[i]
+            if i >= k and not _above(new, best[k - 1], sign):
+                continue
+            at = min(i, k - 1)
+            while at > 0 and _above(new, best[at - 1], sign):
+                best[at], where[at] = best[at - 1], where[at - 1]
+                at -= 1
+            best[at], where[at] = new, i
+
+
+def top(x: Any, k: int, sign: int) -> tuple[Any, Any]:
+    """The k largest of every row in order, or smallest if sign is -1, and their places.
+
+    Among equals the first comes first.
+    """
+    values, places = np.empty((x.shape[0], k), x.dtype), np.empty((x.shape[0], k), np.int64)
+    share(_top, x.shape[0], _MOST // max(1, x.shape[1]) + 1, x, k, sign, values, places)
+    return values, places
+
+
+@compiled
+def _resample_rows(start: int, stop: int, x: Any, places: Any, weights: Any, out: Any) -> None:
+    taps = places.shape[0]
+    for n in range(start, stop):
+        for o in range(out.shape[1]):
+            made = out[n, o]
+            row, weight = x[n, places[0, o]], weights[0, o]
+            for j in range(made.size):
+                made[j] = row[j] * weight
+            for t in range(1, taps):
+                row, weight = x[n, places[t, o]], weights[t, o]
+                for j in range(made.size):
+                    made[j] += row[j] * weight
+
+
+@compiled
+def _resample_last(start: int, stop: int, x: Any, places: Any, weights: Any, out: Any) -> None:
+    taps = places.shape[0]
+    for n in range(start, stop):
+        row, made = x[n], out[n]
+        for o in range(made.size):
+            total = row[places[0, o]] * weights[0, o]
+            for t in range(1, taps):
+                total += row[places[t, o]] * weights[t, o]
+            made[o] = total
+
+
+def resample(x: Any, places: Any, weights: Any) -> Any:
+    """Weighted sums of rows along the middle one of three dimensions."""
+    count = places.shape[1]
+    if x.shape[2] == 1:
+        flat = np.empty((x.shape[0], count), x.dtype)
+        share(_resample_last, x.shape[0], _MOST // count + 1, x[:, :, 0], places, weights, flat)
+        return flat[:, :, None]
+    out = np.empty((x.shape[0], count, x.shape[2]), x.dtype)
+    share(_resample_rows, x.shape[0], _MOST // (count * x.shape[2]) + 1, x, places, weights, out)
+    return out
