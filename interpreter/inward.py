@@ -204,6 +204,11 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _never(value: Any) -> Any:
+    """Lists and tuples of whatever are known to script, but no value of Python becomes one."""
+    raise _cannot(value)
+
+
 _INWARD: dict[Type, Convert] = {
     TENSOR: _tensor,
     INT: _int,
@@ -215,8 +220,8 @@ _INWARD: dict[Type, Convert] = {
     NONE: _none,
     DEVICE: _device,
     ANY: _any,
-    ANY_LIST: _any,
-    ANY_TUPLE: _any,
+    ANY_LIST: _never,
+    ANY_TUPLE: _never,
 }
 
 _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})

@@ -45,6 +45,8 @@ def outward(type: Type) -> Convert:
     """The conversion of machine values of a type to Python values."""
     if type == TENSOR:
         return _tensor_outward
+    if type == STRING:
+        return _string_outward
     match type:
         case ListType():
             element = outward(type.element)
@@ -64,7 +66,18 @@ def outward(type: Type) -> Convert:
     return _as_it_is if type in _SCALARS else _value_outward
 
 
-_SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, STRING, NUMBER, NONE, DEVICE})
+_SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, NUMBER, NONE, DEVICE})
+
+
+def _string_outward(value: Any) -> Any:
+    """A string; script cuts strings between bytes, and not every piece is text.
+
+    Raises:
+        UnicodeDecodeError: this one is none.
+    """
+    if value is None or value.isascii():
+        return value
+    return value.encode("utf-8", "surrogateescape").decode("utf-8")
 
 
 def _tensor_outward(value: Any) -> Any:

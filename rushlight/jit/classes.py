@@ -195,7 +195,7 @@ def interface(cls: AnyClass) -> AnyClass:
         RuntimeError: it is a module interface that defines more than methods.
     """
     is_module = issubclass(cls, Module)
-    if len(cls.mro()) > (3 if is_module else 2):
+    if cls.__bases__ not in ((object,), (Module,)):
         raise RuntimeError(
             "TorchScript interface does not support inheritance yet. Please directly inherit from "
             "'object' or 'nn.Module'."

@@ -1,4 +1,4 @@
-"""`torch.no_grad` and `torch.enable_grad` as scripted code sees them."""
+"""`torch.no_grad` as scripted code sees it; `torch.enable_grad` is unknown there, as in torch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ __all__ = ["STAND_INS"]
 
 register_special(is_grad_enabled, OperatorName("aten::is_grad_enabled"))
 register_special(set_grad_enabled, OperatorName("aten::set_grad_enabled"))
+register_special(grad_mode.enable_grad, OperatorName("aten::enable_grad"))
 
 
 class no_grad:
@@ -31,24 +32,7 @@ class no_grad:
         set_grad_enabled(self.prev)
 
 
-class enable_grad:
-    """Gradients are recorded inside."""
-
-    _jit_override_qualname = "__torch__.torch.autograd.grad_mode.enable_grad"
-
-    def __init__(self) -> None:
-        self.prev = False
-
-    def __enter__(self) -> None:
-        self.prev = is_grad_enabled()
-        set_grad_enabled(True)
-
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        set_grad_enabled(self.prev)
-
-
 STAND_INS: dict[type, type] = {
     grad_mode.no_grad: no_grad,
-    grad_mode.enable_grad: enable_grad,
 }
 """The classes that are compiled in place of those that Python uses."""

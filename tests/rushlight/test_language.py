@@ -156,6 +156,11 @@ def mixed_enum(x: Mixed):
     return x
 
 
+def gradients_on(x):
+    with torch.enable_grad():
+        return x
+
+
 def unpacking_with(x):
     with torch.no_grad() as (a, b):
         y = x
@@ -172,6 +177,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (mutable_default, "Mutable default parameters are not supported"),
     (wrong_default, 'Expected a default value of type int on parameter "x".'),
     (dict_of_threes, "too many values to unpack: need 2 but found 3"),
+    (gradients_on, "Unknown builtin op: aten::enable_grad"),
     (unpacking_with, "incompatible constructor arguments"),
     (mixed_enum, "Could not unify type list"),
 ]
@@ -199,6 +205,25 @@ def test_compilation_can_be_switched_off() -> None:
         assert torch.jit.script(dict_of_pairs) is dict_of_pairs
     finally:
         torch.jit._state.enable()
+
+
+def bytes_of(text: str):
+    return list(text)
+
+
+def length(x: list):
+    return len(x)
+
+
+def test_half_a_letter_is_no_text() -> None:
+    assert torch.jit.script(bytes_of)("ab") == ["a", "b"]
+    with pytest.raises(UnicodeDecodeError):
+        torch.jit.script(bytes_of)("é")
+
+
+def test_no_value_is_a_bare_list() -> None:
+    with pytest.raises(RuntimeError, match="Expected a value of type 'list'"):
+        torch.jit.script(length)([1])
 
 
 def test_position_outside_of_a_tuple() -> None:
