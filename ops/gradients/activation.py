@@ -1,1 +1,213 @@
-"""Rows to come."""
+"""Gradients of activations and softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .rows import aten, composite, gradient, same_as
+
+gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
+gradient(
+    "aten::relu6", self=lambda g, result: g.masked_fill((result <= 0).logical_or(result >= 6), 0),
+    name="HardtanhBackward0",
+)
+gradient(
+    "aten::hardtanh",
+    self=lambda g, self, min_val, max_val: g.masked_fill(
+        (self <= min_val).logical_or(self >= max_val), 0
+    ),
+)
+gradient(
+    "aten::leaky_relu",
+    self=lambda g, self, negative_slope: aten.where(self > 0, g, g * negative_slope),
+)
+gradient("aten::threshold", self=lambda g, self, threshold: g.masked_fill(self <= threshold, 0))
+
+
+def _elu(g: Any, self: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+    below = g * (self * input_scale).exp() * (alpha * scale * input_scale)
+    return aten.where(self <= 0, below, g * scale)
+
+
+gradient("aten::elu", self=_elu)
+gradient(
+    "aten::selu",
+    self=lambda g, self: _elu(g, self, 1.6732632423543772848170429916717, 1.0507009873554804934193),
+    name="EluBackward0",
+)
+gradient("aten::celu", self=lambda g, self, alpha=1.0: _elu(g, self, alpha, 1, 1 / alpha))
+
+
+def _gelu(g: Any, self: Any, approximate: str = "none") -> Any:
+    if approximate == "tanh":
+        beta, kappa = math.sqrt(2 / math.pi), 0.044715
+        cube = self * self * self
+        bent = ((self + cube * kappa) * beta).tanh()
+        slope = (1 - bent * bent) * ((self * self * (3 * kappa) + 1) * beta)
+        return g * ((bent + 1) * 0.5 + self * slope * 0.5)
+    share = (aten.erf(self * math.sqrt(0.5)) + 1) * 0.5
+    density = (self * self * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
+    return g * (share + self * density)
+
+
+gradient("aten::gelu", self=_gelu)
+
+
+def _silu(g: Any, self: Any) -> Any:
+    share = self.sigmoid()
+    return g * (share * (self * (1 - share) + 1))
+
+
+gradient("aten::silu", self=_silu)
+
+
+def _mish(g: Any, self: Any) -> Any:
+    bent = aten.softplus(self).tanh()
+    return g * (bent + self * self.sigmoid() * (1 - bent * bent))
+
+
+gradient("aten::mish", self=_mish)
+gradient(
+    "aten::hardsigmoid",
+    self=lambda g, self: (g / 6).masked_fill((self <= -3).logical_or(self >= 3), 0),
+)
+gradient(
+    "aten::hardswish",
+    self=lambda g, self: aten.where(
+        self >= 3, g, (g * (self / 3 + 0.5)).masked_fill(self <= -3, 0)
+    ),
+)
+gradient(
+    "aten::hardshrink",
+    self=lambda g, self, lambd: g.masked_fill((self >= -lambd).logical_and(self <= lambd), 0),
+)
+gradient(
+    "aten::softshrink",
+    self=lambda g, self, lambd: g.masked_fill((self >= -lambd).logical_and(self <= lambd), 0),
+)
+gradient(
+    "aten::softplus",
+    self=lambda g, self, beta, threshold: aten.where(
+        self * beta > threshold, g, g * (self * beta).sigmoid()
+    ),
+)
+gradient("aten::log_sigmoid", self=lambda g, self: g * (-self).sigmoid())
+
+
+@composite("aten::glu")
+def glu(self: Any, dim: int = -1) -> Any:
+    """One half times the sigmoid of the other."""
+    size = self.shape[dim] // 2
+    return self.narrow(dim, 0, size) * self.narrow(dim, size, size).sigmoid()
+
+
+@composite("aten::prelu", "aten::_prelu_kernel", name="PreluKernelBackward0")
+def prelu(self: Any, weight: Any) -> Any:
+    """Negative numbers times the weight of their channel."""
+    if weight.ndim == 1 and self.ndim != 1 and weight.numel() != 1:
+        weight = weight.reshape([1, -1] + [1] * (self.ndim - 2))
+    return aten.where(self > 0, self, self * weight)
+
+
+def _slopes(g: Any, self: Any, result: Any, training: Any, lower: Any, upper: Any) -> Any:
+    if not training:
+        return aten.where(self > 0, g, g * ((lower + upper) / 2))
+    slope = (result / self).masked_fill(self >= 0, 1)
+    return g * slope.detach()
+
+
+gradient(
+    "aten::rrelu",
+    self=lambda g, self, result, lower, upper, training: _slopes(
+        g, self, result, training, lower, upper
+    ),
+    name="RreluWithNoiseBackward0",
+)
+gradient(
+    "aten::rrelu_with_noise",
+    self=lambda g, self, noise, lower, upper, training: (
+        g * noise if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
+    ),
+)
+
+
+def _softmax(g: Any, result: Any, dim: Any, self_dtype: Any) -> Any:
+    weighted = g * result
+    return weighted - result * weighted.sum([dim], True) if result.ndim else weighted * 0
+
+
+gradient("aten::softmax", "aten::_softmax", self=_softmax, name="SoftmaxBackward0")
+same_as("aten::softmax", "aten::special_softmax")
+
+
+def _safe_softmax(g: Any, result: Any, dim: Any) -> Any:
+    weighted = g * result
+    return weighted - result * weighted.sum([dim], True)
+
+
+gradient("aten::_safe_softmax", self=_safe_softmax)
+gradient(
+    "aten::_masked_softmax",
+    self=lambda g, result, dim=None: _safe_softmax(g, result, -1 if dim is None else dim),
+)
+
+
+def _log_softmax(g: Any, result: Any, dim: Any) -> Any:
+    return g - result.exp() * (g.sum([dim], True) if g.ndim else g)
+
+
+gradient("aten::log_softmax", "aten::_log_softmax", self=_log_softmax, name="LogSoftmaxBackward0")
+same_as("aten::log_softmax", "aten::special_log_softmax")
+gradient(
+    "aten::_softmax_backward_data",
+    grad_output=lambda g, output, dim: output * (g - (g * output).sum([dim], True)),
+    output=lambda g, grad_output, output, dim: (
+        g * (grad_output - (grad_output * output).sum([dim], True))
+        - grad_output * (g * output).sum([dim], True)
+    ),
+)
+
+# --------------------------------------------------------------------------- dropout
+
+
+def _dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
+    if not train or p == 0:
+        return g
+    if p >= 1:
+        return g * 0
+    kept = (result != 0).logical_or(input == 0)
+    return g * kept / (1 - p)
+
+
+gradient("aten::dropout", input=_dropped, name="MulBackward0")
+
+
+def _channels_dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
+    """Whole channels are kept or not."""
+    if not train or p == 0:
+        return g
+    if p >= 1:
+        return g * 0
+    dims = list(range(2, input.ndim))
+    kept = (result != 0).any(dims, True) if dims else result != 0
+    return g * kept / (1 - p)
+
+
+gradient("aten::feature_dropout", input=_channels_dropped, name="MulBackward0")
+
+
+def _alpha_dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
+    if not train or p == 0:
+        return g
+    if p >= 1:
+        return g * 0
+    alpha = 1.7580993408473766
+    a = 1 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
+    b = alpha * a * p
+    dropped = -alpha * a + b  # what the elements that were not kept became
+    return g * ((result - dropped).abs() > 1e-4 * a).to(g.dtype) * a
+
+
+gradient("aten::alpha_dropout", "aten::feature_alpha_dropout", input=_alpha_dropped,
+         name="AddBackward0")

@@ -1,1 +1,266 @@
-"""Rows to come."""
+"""Gradients of inverses, determinants and factorisations of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .linear import turned
+from .reduction import restored
+from .rows import aten, composite, conj, gradient, joint
+
+gradient("aten::linalg_inv", A=lambda g, result: -turned(result) @ g @ turned(result))
+gradient("aten::linalg_inv_ex", A=lambda g, result: -turned(result) @ g @ turned(result),
+         name="LinalgInvExBackward0")
+gradient("aten::inverse", self=lambda g, result: -turned(result) @ g @ turned(result),
+         name="LinalgInvExBackward0")
+
+
+def _outer(x: Any) -> Any:
+    return x.unsqueeze(-1).unsqueeze(-1)
+
+
+gradient(
+    "aten::linalg_det",
+    A=lambda g, A, result: _outer(g * conj(result)) * turned(aten.linalg_inv(A)),
+)
+gradient(
+    "aten::det",
+    self=lambda g, self, result: _outer(g * conj(result)) * turned(aten.linalg_inv(self)),
+    name="LinalgDetBackward0",
+)
+gradient("aten::logdet", self=lambda g, self: _outer(g) * turned(aten.linalg_inv(self)))
+
+
+def _log_det(gs: Any, A: Any) -> Any:
+    if A._array.dtype.kind == "c":
+        raise RuntimeError("the gradient of slogdet of complex matrices is not implemented")
+    return None if gs[1] is None else _outer(gs[1]) * turned(aten.linalg_inv(A))
+
+
+gradient("aten::linalg_slogdet", A=_log_det)
+gradient("aten::slogdet", self=lambda gs, self: _log_det(gs, self))
+
+
+def _solve(gs: Any, wanted: Any, A: Any, B: Any, left: bool, result: Any) -> Any:
+    (g,) = gs[:1]
+    is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    if is_vector:
+        of_b = aten.linalg_solve(turned(A), g.unsqueeze(-1)).squeeze(-1)
+        return -of_b.unsqueeze(-1) * conj(result).unsqueeze(-2), of_b
+    of_b = aten.linalg_solve(turned(A), g, left=left)
+    of_a = -of_b @ turned(result) if left else -turned(result) @ of_b
+    return of_a, of_b
+
+
+joint("aten::linalg_solve", "aten::linalg_solve_ex", of="A B", name="LinalgSolveExBackward0")(
+    _solve
+)
+
+
+def _triangular(
+    gs: Any, self: Any, B: Any, upper: bool, left: bool, unitriangular: bool, result: Any
+) -> Any:
+    (g,) = gs[:1]
+    of_b = aten.linalg_solve_triangular(
+        turned(self), g, upper=not upper, left=left, unitriangular=unitriangular
+    )
+    of_a = -of_b @ turned(result) if left else -turned(result) @ of_b
+    offset = 1 if unitriangular else 0
+    return (of_a.triu(offset) if upper else of_a.tril(-offset)), of_b
+
+
+joint("aten::linalg_solve_triangular", of="self B")(_triangular)
+
+
+def _half(x: Any) -> Any:
+    """The lower triangle, half of the diagonal."""
+    return x.tril() - 0.5 * aten.diag_embed(x.diagonal(0, -2, -1))
+
+
+def _cholesky(g: Any, result: Any, upper: bool = False) -> Any:
+    lower, given = (turned(result), turned(g)) if upper else (result, g)
+    inner = _half(turned(lower) @ given.tril())
+    inverse = aten.linalg_inv(lower)
+    found = turned(inverse) @ inner @ inverse
+    return (found + turned(found)) / 2
+
+
+gradient("aten::linalg_cholesky", "aten::linalg_cholesky_ex", self=_cholesky,
+         name="LinalgCholeskyExBackward0")
+gradient("aten::cholesky", self=_cholesky)
+
+
+def _safe(x: Any) -> Any:
+    """One over the numbers, 0 on the diagonal."""
+    eye = aten.eye(x.shape[-1], dtype=x.dtype)
+    return (x + eye).reciprocal() * (1 - eye)
+
+
+def _eigh(gs: Any, results: Any) -> Any:
+    values, vectors = results
+    inner = None
+    if gs[1] is not None:
+        apart = values.unsqueeze(-2) - values.unsqueeze(-1)
+        inner = (turned(vectors) @ gs[1]) * _safe(apart)
+    if gs[0] is not None:
+        diagonal = aten.diag_embed(gs[0]).to(vectors.dtype)
+        inner = diagonal if inner is None else inner + diagonal
+    if inner is None:
+        return None
+    return vectors @ inner @ turned(vectors)
+
+
+gradient("aten::linalg_eigh", self=_eigh)
+gradient(
+    "aten::linalg_eigvalsh",
+    self=lambda g, self, UPLO: _of_values(g, aten.linalg_eigh(self, UPLO)[1]),
+    name="LinalgEighBackward0",
+)
+
+
+def _of_values(g: Any, vectors: Any) -> Any:
+    return (vectors * g.unsqueeze(-2)) @ turned(vectors)
+
+
+def _svd(gs: Any, results: Any) -> Any:
+    U, S, Vh = results
+    count = S.shape[-1]
+    if U.shape[-1] > count or Vh.shape[-2] > count:
+        if gs[0] is not None or gs[2] is not None:
+            raise RuntimeError(
+                "svd_backward: the gradient of all singular vectors of a matrix that is not square "
+                "is not defined; use full_matrices=False"
+            )
+        U, Vh = U.narrow(-1, 0, count), Vh.narrow(-2, 0, count)
+    gU, gS, gVh = gs
+    inner = None
+    squares = S * S
+    apart = _safe(squares.unsqueeze(-2) - squares.unsqueeze(-1))
+    if gU is not None:
+        part = turned(U) @ gU
+        inner = ((part - turned(part)) * apart) * S.unsqueeze(-2)
+    if gVh is not None:
+        part = turned(Vh @ turned(gVh))
+        part = Vh @ turned(gVh)
+        extra = S.unsqueeze(-1) * ((part - turned(part)) * apart)
+        inner = extra if inner is None else inner + extra
+    if gS is not None:
+        diagonal = aten.diag_embed(gS).to(U.dtype)
+        inner = diagonal if inner is None else inner + diagonal
+    if inner is None:
+        return None
+    found = U @ inner @ Vh
+    if gU is not None and U.shape[-2] > count:
+        scaled = gU / S.unsqueeze(-2)
+        found = found + (scaled - U @ (turned(U) @ scaled)) @ Vh
+    if gVh is not None and Vh.shape[-1] > count:
+        scaled = gVh / S.unsqueeze(-1)
+        found = found + U @ (scaled - (scaled @ turned(Vh)) @ Vh)
+    return found
+
+
+gradient("aten::linalg_svd", "aten::_linalg_svd", A=_svd, name="LinalgSvdBackward0")
+gradient(
+    "aten::svd",
+    self=lambda gs, results: _svd(
+        [gs[0], gs[1], None if gs[2] is None else turned(gs[2])],
+        [results[0], results[1], turned(results[2])],
+    ),
+    name="LinalgSvdBackward0",
+)
+
+
+@composite("aten::linalg_svdvals", name="LinalgSvdBackward0")
+def svdvals(A: Any) -> Any:
+    """Singular values."""
+    return aten.linalg_svd(A, False)[1]
+
+
+def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
+    Q, R = results
+    if mode == "complete" and Q.shape[-2] > R.shape[-1]:
+        raise RuntimeError("the QR decomposition is not differentiable when mode='complete' "
+                           "and nrows > ncols")
+    if R.shape[-2] < R.shape[-1]:
+        raise RuntimeError("gradients of the QR decomposition of wide matrices are not implemented")
+    gQ, gR = gs
+    total = None
+    if gR is not None:
+        total = gR @ turned(R)
+    if gQ is not None:
+        part = turned(gQ) @ Q
+        total = -part if total is None else total - part
+    if total is None:
+        return None
+    lower = total.tril()
+    both = lower + turned(lower.tril(-1))
+    found = Q @ both if gQ is None else gQ + Q @ both
+    return turned(aten.linalg_solve_triangular(R, turned(found), upper=True))
+
+
+gradient("aten::linalg_qr", A=_qr)
+gradient("aten::qr", self=lambda gs, results: _qr(gs, results), name="LinalgQrBackward0")
+
+
+@composite("aten::linalg_matrix_power", "aten::matrix_power")
+def matrix_power(self: Any, n: int) -> Any:
+    """A matrix times itself."""
+    base = aten.linalg_inv(self) if n < 0 else self
+    found = None
+    for _ in range(abs(n)):
+        found = base if found is None else found @ base
+    return self * 0 + aten.eye(self.shape[-1], dtype=self.dtype) if found is None else found * 1
+
+
+def _nuclear(self: Any, dims: Any, keepdim: bool) -> Any:
+    moved = self.movedim(list(dims), [-2, -1])
+    return restored_sums(aten.linalg_svd(moved, False)[1].sum([-1]), self, dims, keepdim)
+
+
+def restored_sums(found: Any, self: Any, dims: Any, keepdim: bool) -> Any:
+    """A result for each matrix, with the matrices' dimensions of size 1 if wanted."""
+    return restored(found, self.shape, list(dims), False) if keepdim else found
+
+
+@composite("aten::linalg_matrix_norm", "aten::nuclear_norm")
+def matrix_norm(self: Any, ord: Any = "nuc", dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """Norms of matrices."""
+    dims = list(dim) if dim else [-2, -1]
+    if ord == "fro":
+        return aten.linalg_vector_norm(self, 2, dims, keepdim)
+    if ord == "nuc":
+        return _nuclear(self, dims, keepdim)
+    moved = self.movedim(dims, [-2, -1])
+    if abs(ord) == 2:
+        values = aten.linalg_svd(moved, False)[1]
+    else:
+        values = moved.abs().sum([-2] if abs(ord) == 1 else [-1])
+    found = values.amax([-1]) if ord > 0 else values.amin([-1])
+    return restored_sums(found, self, dims, keepdim)
+
+
+@composite("aten::linalg_norm")
+def linalg_norm(self: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
+    """Norms of vectors or matrices."""
+    if isinstance(ord, str) or (dim is not None and len(dim) == 2 and ord is not None):
+        dims = list(dim) if dim is not None else list(range(self.ndim))
+        return matrix_norm(self, ord, dims, keepdim)
+    if ord is not None and dim is None and self.ndim == 2:
+        return matrix_norm(self, ord, [0, 1], keepdim)
+    return aten.linalg_vector_norm(self, 2 if ord is None else ord, dim, keepdim)
+
+
+gradient(
+    "aten::linalg_pinv", "aten::pinverse",
+    self=lambda g, self, result: _pseudo_inverse(g, self, result),
+)
+
+
+def _pseudo_inverse(g: Any, A: Any, P: Any) -> Any:
+    gh, Ph = turned(g), turned(P)
+    found = -Ph @ g @ Ph
+    left = (gh - P @ (A @ gh)) @ Ph @ P
+    right = P @ Ph @ (gh - (gh @ A) @ P)
+    return found + turned(left) + turned(right)
+
+

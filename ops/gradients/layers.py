@@ -1,1 +1,383 @@
-"""Rows to come."""
+"""Gradients of convolutions, normalisations, attention and tables."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .rows import aten, composite, conj, constant, gradient, joint, same_as
+
+# --------------------------------------------------------------------------- convolutions
+
+
+def _filled(value: Any, count: int, default: int) -> list[int]:
+    if value is None:
+        return [default] * count
+    given = [value] if isinstance(value, int) else list(value)
+    return given * count if len(given) == 1 else given
+
+
+def _same_padding(sizes: Any, dilation: list[int]) -> list[tuple[int, int]]:
+    totals = [d * (k - 1) for d, k in zip(dilation, sizes[2:], strict=True)]
+    return [(t // 2, t - t // 2) for t in totals]
+
+
+def _convolution(
+    gs: Any, wanted: Any, input: Any, weight: Any, bias_sizes: Any = None, stride: Any = None,
+    padding: Any = None, dilation: Any = None, groups: int = 1, transposed: bool = False,
+    output_padding: Any = None,
+) -> Any:  # fmt: skip
+    (g,) = gs[:1]
+    count = weight.ndim - 2
+    batched = input.ndim == weight.ndim
+    x, y = (input, g) if batched else (input.unsqueeze(0), g.unsqueeze(0))
+    steps, spread = _filled(stride, count, 1), _filled(dilation, count, 1)
+    cut = None
+    if isinstance(padding, str):
+        pairs = [(0, 0)] * count if padding == "valid" else _same_padding(weight.shape, spread)
+        edges = [0] * count
+        if any(a != b for a, b in pairs):
+            cut = [n for pair in reversed(pairs) for n in pair]
+            x = aten.constant_pad_nd(x, cut, 0)
+        else:
+            edges = [a for a, _ in pairs]
+    else:
+        edges = _filled(padding, count, 0)
+    mine = theirs = None
+    if wanted.get("input"):
+        mine = _of_input(x, weight, y, steps, edges, spread, groups, transposed)
+        if cut is not None:
+            mine = aten.constant_pad_nd(mine, [-n for n in cut], 0)
+        mine = mine if batched else mine.squeeze(0)
+    if wanted.get("weight"):
+        one, two = (y, x) if transposed else (x, y)
+        theirs = _of_weight(one, two, weight.shape, steps, edges, spread, groups)
+    of_bias = None
+    if wanted.get("bias"):
+        of_bias = y.sum([d for d in range(y.ndim) if d != 1])
+    return mine, theirs, of_bias
+
+
+def _of_input(
+    x: Any, weight: Any, y: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    transposed: bool,
+) -> Any:  # fmt: skip
+    zeros = [0] * len(stride)
+    if transposed:
+        return aten.convolution(
+            y, conj(weight), None, stride, padding, dilation, False, zeros, groups
+        )
+    extra = []
+    for d, step in enumerate(stride):
+        reach = dilation[d] * (weight.shape[d + 2] - 1) + 1
+        extra.append(x.shape[d + 2] - ((y.shape[d + 2] - 1) * step - 2 * padding[d] + reach))
+    if any(e < 0 or e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        raise RuntimeError("the sizes of a convolution and its gradient do not fit")
+    return aten.convolution(y, conj(weight), None, stride, padding, dilation, True, extra, groups)
+
+
+def _of_weight(
+    x: Any, y: Any, sizes: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    """The gradient of the weight: a convolution of the input by the result's gradient, the batch
+    in the place of the channels, steps and dilation changed over."""
+    batch, channels = x.shape[0], x.shape[1]
+    zeros = [0] * len(stride)
+    out = y.shape[1]
+    if groups == 1:
+        found = aten.convolution(
+            conj(x.transpose(0, 1)), y.transpose(0, 1), None, dilation, padding, stride, False,
+            zeros, 1,
+        ).transpose(0, 1)  # fmt: skip
+    else:
+        rest = list(x.shape[2:])
+        wide = x.reshape([batch, groups, channels // groups, *rest]).permute(
+            [2, 1, 0, *range(3, 3 + len(rest))]
+        )
+        wide = conj(wide).reshape([channels // groups, groups * batch, *rest])
+        ends = list(y.shape[2:])
+        kernel = y.reshape([batch, out, *ends]).transpose(0, 1)
+        found = aten.convolution(
+            wide, kernel, None, dilation, padding, stride, False, zeros, groups
+        ).transpose(0, 1)
+    for d, size in enumerate(sizes[2:]):
+        found = found.narrow(d + 2, 0, size)
+    return found
+
+
+_NAMES = "input weight bias"
+joint("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::convolution", "aten::_convolution",
+      "aten::_convolution_mode", of=_NAMES, name="ConvolutionBackward0")(_convolution)
+
+
+@joint("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d", of=_NAMES,
+       name="ConvolutionBackward0")
+def _transposed(
+    gs: Any, wanted: Any, input: Any, weight: Any, stride: Any, padding: Any, output_padding: Any,
+    groups: int, dilation: Any,
+) -> Any:  # fmt: skip
+    return _convolution(
+        gs, wanted, input, weight, None, stride, padding, dilation, groups, True, output_padding
+    )
+
+
+@composite("aten::conv_tbc")
+def conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
+    """A convolution with time first and channels last."""
+    found = aten.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad])
+    return found.permute([2, 0, 1])
+
+
+# --------------------------------------------------------------------------- normalisations
+
+
+def _channels(x: Any, like: Any) -> Any:
+    return x.reshape([1, -1] + [1] * (like.ndim - 2))
+
+
+def _batch_norm(
+    input: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+) -> tuple[Any, Any, Any]:
+    dims = [d for d in range(input.ndim) if d != 1]
+    if training or mean is None:
+        middle = input.mean(dims)
+        apart = input - _channels(middle, input)
+        scale = ((apart * apart).mean(dims) + eps).rsqrt()
+    else:
+        middle, scale = mean.detach(), (var.detach() + eps).rsqrt()
+        apart = input - _channels(middle, input)
+    found = apart * _channels(scale, input)
+    if weight is not None:
+        found = found * _channels(weight, input)
+    if bias is not None:
+        found = found + _channels(bias, input)
+    return found, middle, scale
+
+
+@composite("aten::batch_norm", name="NativeBatchNormBackward0")
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+    eps: float,
+) -> Any:  # fmt: skip
+    """Channels brought to mean 0 and variance 1."""
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)[0]
+
+
+@composite("aten::native_batch_norm", "aten::_native_batch_norm_legit")
+def native_batch_norm(
+    input: Any, weight: Any, bias: Any, training: bool, eps: float, running_mean: Any = None,
+    running_var: Any = None,
+) -> Any:  # fmt: skip
+    """The same, with the means and the inverse deviations."""
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)
+
+
+@composite("aten::instance_norm", name="ViewBackward0")
+def instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
+    eps: float,
+) -> Any:  # fmt: skip
+    """Channels of each sample brought to mean 0 and variance 1."""
+    if not use_input_stats:
+        return _batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
+    dims = list(range(2, input.ndim))
+    found = _normal(input, dims, eps)
+    if weight is not None:
+        found = found * _channels(weight, input)
+    return found if bias is None else found + _channels(bias, input)
+
+
+def _normal(x: Any, dims: list[int], eps: float) -> Any:
+    apart = x - x.mean(dims, True)
+    return apart * ((apart * apart).mean(dims, True) + eps).rsqrt()
+
+
+@composite("aten::layer_norm", name="NativeLayerNormBackward0")
+def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """The last dimensions brought to mean 0 and variance 1."""
+    found = _normal(input, list(range(-len(normalized_shape), 0)), eps)
+    found = found if weight is None else found * weight
+    return found if bias is None else found + bias
+
+
+@composite("aten::native_layer_norm")
+def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """The same, with the means and the inverse deviations."""
+    dims = list(range(-len(normalized_shape), 0))
+    mean = input.mean(dims, True)
+    apart = input - mean
+    scale = ((apart * apart).mean(dims, True) + eps).rsqrt()
+    found = apart * scale
+    found = found if weight is None else found * weight
+    return (found if bias is None else found + bias), mean, scale
+
+
+def _grouped(input: Any, groups: int) -> Any:
+    return input.reshape([input.shape[0], groups, -1])
+
+
+@composite("aten::group_norm", name="NativeGroupNormBackward0")
+def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    """Groups of channels brought to mean 0 and variance 1."""
+    found = _normal(_grouped(input, num_groups), [-1], eps).reshape(input.shape)
+    found = found if weight is None else found * _channels(weight, input)
+    return found if bias is None else found + _channels(bias, input)
+
+
+@composite("aten::native_group_norm")
+def native_group_norm(input: Any, weight: Any, bias: Any, group: int, eps: float) -> Any:
+    """The same, with the means and the inverse deviations."""
+    parts = _grouped(input, group)
+    mean = parts.mean([-1], True)
+    apart = parts - mean
+    scale = ((apart * apart).mean([-1], True) + eps).rsqrt()
+    found = (apart * scale).reshape(input.shape)
+    found = found if weight is None else found * _channels(weight, input)
+    found = found if bias is None else found + _channels(bias, input)
+    return found, mean.squeeze(-1), scale.squeeze(-1)
+
+
+@composite("aten::rms_norm", name="FusedRmsNormBackward0")
+def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: Any) -> Any:
+    """The last dimensions brought to mean square 1."""
+    dims = list(range(-len(normalized_shape), 0))
+    small = 2.220446049250313e-16 if input.dtype.itemsize == 8 else 1.1920928955078125e-07
+    found = input * ((input * input).mean(dims, True) + (small if eps is None else eps)).rsqrt()
+    return found if weight is None else found * weight
+
+
+@composite("aten::_weight_norm", name="WeightNormInterfaceBackward0")
+def weight_norm(v: Any, g: Any, dim: int) -> Any:
+    """A direction and a length apart."""
+    dims = [d for d in range(v.ndim) if d != dim] if dim != -1 else list(range(v.ndim))
+    return v * (g / (v * v).sum(dims, True).sqrt())
+
+
+# --------------------------------------------------------------------------- attention, products
+
+
+@composite("aten::scaled_dot_product_attention",
+           name="ScaledDotProductFlashAttentionForCpuBackward0")
+def attention(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any,
+    enable_gqa: bool,
+) -> Any:  # fmt: skip
+    """Values averaged by the likeness of keys to queries."""
+    if dropout_p:
+        raise RuntimeError("gradients of attention with dropout are not implemented")
+    if enable_gqa:
+        times = query.shape[-3] // key.shape[-3]
+        key, value = (x.repeat_interleave(times, -3) for x in (key, value))
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query @ key.transpose(-2, -1)) * factor
+    if is_causal:
+        rows, columns = scores.shape[-2:]
+        keep = aten.ones([rows, columns], dtype=None).tril() > 0
+        scores = scores.masked_fill(keep.logical_not(), -math.inf)
+    if attn_mask is not None:
+        if attn_mask.dtype.is_floating_point:
+            scores = scores + attn_mask
+        else:
+            scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
+    return aten._safe_softmax(scores, -1) @ value
+
+
+@composite("aten::bilinear")
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+    """A product of two inputs and a weight for each result."""
+    found = aten.einsum("...i,kij,...j->...k", [input1, weight, input2])
+    return found if bias is None else found + bias
+
+
+@composite("aten::cdist", "aten::_cdist_forward", "aten::_euclidean_dist",
+           name="CdistBackward0")
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """The distances of all rows to all others."""
+    return aten.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])
+
+
+@composite("aten::pdist", "aten::_pdist_forward")
+def pdist(self: Any, p: float = 2.0) -> Any:
+    """The distances of all pairs of rows."""
+    count = self.shape[0]
+    places = aten.triu_indices(count, count, 1)
+    first = self.index_select(0, places.select(0, 0))
+    second = self.index_select(0, places.select(0, 1))
+    return aten.linalg_vector_norm(first - second, p, [-1])
+
+
+@composite("aten::diff")
+def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
+    """Differences of neighbours."""
+    given = [t for t in (prepend, self, append) if t is not None]
+    x = aten.cat(given, dim) if len(given) > 1 else self
+    for _ in range(n):
+        size = x.shape[dim]
+        if not size:
+            break
+        x = x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+    return x
+
+
+# --------------------------------------------------------------------------- tables
+
+
+@joint("aten::embedding_bag", "aten::_embedding_bag", of="weight per_sample_weights",
+       name="EmbeddingBagBackward0")
+def _bags(
+    gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
+    per_sample_weights: Any, include_last_offset: bool, results: Any,
+    scale_grad_by_freq: bool = False, padding_idx: Any = None,
+) -> Any:  # fmt: skip
+    (g,) = gs[:1]
+    flat = indices.reshape([-1]).long()
+    starts = offsets.tolist() if offsets is not None else []
+    count = g.shape[0]
+    ends = starts[1:] + [flat.numel()]
+    bag = []
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        bag += [min(number, count - 1)] * (end - start)
+    bags = aten.tensor(bag) if bag else flat
+    padding = -1 if padding_idx is None else padding_idx
+    hidden = (flat == padding) if padding >= 0 else flat < 0
+    if mode == 2:
+        return _largest(g, weight, results[3]), None
+    rows = g.index_select(0, bags)
+    if mode == 1:
+        sizes = g.new_zeros([count]).index_add(0, bags, hidden.logical_not().to(g.dtype))
+        rows = rows / sizes.index_select(0, bags).clamp_min(1).unsqueeze(1)
+    rows = rows.masked_fill(hidden.unsqueeze(1), 0)
+    of_samples = None
+    if per_sample_weights is not None:
+        if wanted.get("per_sample_weights"):
+            of_samples = (rows * weight.index_select(0, flat)).sum([1])
+        rows = rows * per_sample_weights.reshape([-1, 1])
+    if scale_grad_by_freq:
+        rows = rows / aten.bincount(flat).index_select(0, flat).unsqueeze(1)
+    return g.new_zeros(list(weight.shape)).index_add(0, flat, rows), of_samples
+
+
+def _largest(g: Any, weight: Any, places: Any) -> Any:
+    valid = places >= 0
+    columns = aten.arange(weight.shape[1]).expand(list(places.shape))
+    return g.new_zeros(list(weight.shape)).index_put(
+        [places.masked_fill(valid.logical_not(), 0), columns], g * valid, True
+    )
+
+
+gradient(
+    "aten::affine_grid_generator",
+    theta=lambda g, size, align_corners: _of_theta(g, size, align_corners),
+)
+
+
+def _of_theta(g: Any, size: Any, align_corners: bool) -> Any:
+    count = len(size) - 2
+    unit = aten.eye(count, count + 1, dtype=g.dtype).unsqueeze(0)
+    base = aten.affine_grid_generator(unit, [1, *size[1:]], align_corners)
+    ones = aten.ones_like(base.narrow(-1, 0, 1))
+    places = aten.cat([base, ones], -1).reshape([-1, count + 1])
+    return g.reshape([g.shape[0], -1, count]).transpose(1, 2) @ places
+
+
+constant("embedding_renorm_", "_no_grad_embedding_renorm_")

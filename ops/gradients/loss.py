@@ -1,1 +1,333 @@
-"""Rows to come."""
+"""Gradients of losses: they are what their definitions say, computed from other operators."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .rows import aten, composite
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def reduced(loss: Any, reduction: int) -> Any:
+    """A loss as it is, its mean or its sum."""
+    return loss.mean() if reduction == MEAN else loss.sum() if reduction == SUM else loss
+
+
+@composite("aten::mse_loss", name="MseLossBackward0")
+def mse_loss(self: Any, target: Any, reduction: int) -> Any:
+    """Squared differences."""
+    apart = self - target
+    return reduced(apart * apart, reduction)
+
+
+@composite("aten::l1_loss", name="MeanBackward0")
+def l1_loss(self: Any, target: Any, reduction: int) -> Any:
+    """Absolute differences."""
+    return reduced((self - target).abs(), reduction)
+
+
+@composite("aten::smooth_l1_loss")
+def smooth_l1_loss(self: Any, target: Any, reduction: int, beta: float) -> Any:
+    """Squares near zero, absolute differences further off."""
+    apart = self - target
+    size = apart.abs()
+    if beta == 0:
+        return reduced(size, reduction)
+    near = apart * apart * (0.5 / beta)
+    return reduced(aten.where(size < beta, near, size - 0.5 * beta), reduction)
+
+
+@composite("aten::huber_loss")
+def huber_loss(self: Any, target: Any, reduction: int, delta: float) -> Any:
+    """Squares near zero, absolute differences further off."""
+    apart = self - target
+    size = apart.abs()
+    far = (size - 0.5 * delta) * delta
+    return reduced(aten.where(size <= delta, apart * apart * 0.5, far), reduction)
+
+
+@composite("aten::kl_div")
+def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
+    """The divergence of two distributions."""
+    if log_target:
+        return reduced(target.exp() * (target - self), reduction)
+    return reduced(aten.xlogy(target, target) - target * self, reduction)
+
+
+@composite("aten::poisson_nll_loss")
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
+    """The negative log likelihood of counts."""
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return reduced(loss, reduction)
+
+
+@composite("aten::binary_cross_entropy")
+def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Any:
+    """The entropy of probabilities."""
+    low = self.log().clamp_min(-100.0)
+    high = (1 - self).log().clamp_min(-100.0)
+    flat = ((target - 1) * high) - target * low
+    if target.requires_grad:
+        flat = (target - 1) * high - target * low
+    return reduced(flat if weight is None else flat * weight, reduction)
+
+
+@composite("aten::binary_cross_entropy_with_logits")
+def with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+    """The entropy of the sigmoid."""
+    tail = aten.log_sigmoid(self)
+    if pos_weight is None:
+        loss = (1 - target) * self - tail
+    else:
+        loss = (1 - target) * self - ((pos_weight - 1) * target + 1) * tail
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+@composite("aten::soft_margin_loss")
+def soft_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+    """The logarithm of one plus an exponential."""
+    return reduced((-target * self).exp().log1p(), reduction)
+
+
+@composite("aten::hinge_embedding_loss", name="MeanBackward0")
+def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) -> Any:
+    """Distances for 1, what is missing to the margin for -1."""
+    zeros = aten.zeros_like(self)
+    beyond = (margin - self).clamp_min(0)
+    loss = aten.where(target != 1, beyond, zeros) + aten.where(target != -1, self, zeros)
+    return reduced(loss, reduction)
+
+
+@composite("aten::margin_ranking_loss", name="MeanBackward0")
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Any, margin: float, reduction: int
+) -> Any:
+    """How far two inputs are from their order."""
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+@composite("aten::cosine_embedding_loss", name="MeanBackward0")
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: float, reduction: int
+) -> Any:
+    """How far vectors are from pointing the same way, or apart."""
+    dim = target.ndim
+    eps = 1e-12
+    product = (input1 * input2).sum([dim])
+    size = (input1 * input1).sum([dim]) + eps
+    other = (input2 * input2).sum([dim]) + eps
+    cosine = product / (size * other).sqrt()
+    zeros = aten.zeros_like(cosine)
+    same = aten.where(target == 1, 1 - cosine, zeros)
+    apart = aten.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    return reduced(same + apart, reduction)
+
+
+@composite("aten::triplet_margin_loss", name="MeanBackward0")
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
+    reduction: int,
+) -> Any:  # fmt: skip
+    """How much nearer one is than another."""
+    near = pairwise_distance(anchor, positive, p, eps, False)
+    far = pairwise_distance(anchor, negative, p, eps, False)
+    if swap:
+        far = aten.minimum(far, pairwise_distance(positive, negative, p, eps, False))
+    return reduced((near - far + margin).clamp_min(0), reduction)
+
+
+@composite("aten::pairwise_distance", name="LinalgVectorNormBackward0")
+def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
+    """Distances of rows."""
+    return aten.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)
+
+
+@composite("aten::cosine_similarity", name="SumBackward1")
+def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
+    """The cosine of the angle of vectors."""
+    size = aten.linalg_vector_norm(x1, 2, [dim], True).clamp_min(eps)
+    other = aten.linalg_vector_norm(x2, 2, [dim], True).clamp_min(eps)
+    return ((x1 / size) * (x2 / other)).sum([dim])
+
+
+# --------------------------------------------------------------------------- classes
+
+
+def _picked(self: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+    """The values at the targets' places, and how much each counts."""
+    hidden = target == ignore_index
+    place = target.masked_fill(hidden, 0)
+    if self.ndim == 1:
+        value = self.index_select(0, place.reshape([1])).reshape(target.shape)
+        counts = aten.ones_like(value) if weight is None else weight.index_select(
+            0, place.reshape([1])).reshape(target.shape)
+    else:
+        value = self.gather(1, place.unsqueeze(1)).squeeze(1)
+        counts = (
+            aten.ones_like(value) if weight is None
+            else weight.index_select(0, place.reshape([-1])).reshape(place.shape)
+        )
+    return value, counts.masked_fill(hidden, 0)
+
+
+def _nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    value, counts = _picked(self, target, weight, ignore_index)
+    loss = -(value * counts)
+    return loss.sum() / counts.sum() if reduction == MEAN else reduced(loss, reduction)
+
+
+composite("aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd", name="NllLossBackward0")(_nll)
+
+
+@composite("aten::cross_entropy_loss", name="NllLossBackward0")
+def cross_entropy_loss(
+    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
+) -> Any:
+    """The entropy of the softmax, for classes by number or by probability."""
+    dim = 0 if self.ndim == 1 else 1
+    logs = aten.log_softmax(self, dim)
+    if target.dtype.is_floating_point:
+        return _of_probabilities(logs, target, weight, reduction, label_smoothing, dim)
+    loss = _nll(logs, target, weight, reduction, ignore_index)
+    if not label_smoothing:
+        return loss
+    sizes = [1] * logs.ndim
+    sizes[dim] = -1
+    weighted = logs if weight is None else logs * weight.reshape(sizes)
+    smooth = -weighted.sum([dim]).masked_fill(target == ignore_index, 0)
+    if reduction == MEAN:
+        _, counts = _picked(logs, target, weight, ignore_index)
+        smooth = smooth.sum() / counts.sum()
+    else:
+        smooth = reduced(smooth, reduction)
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / logs.shape[dim])
+
+
+def _of_probabilities(
+    logs: Any, target: Any, weight: Any, reduction: int, label_smoothing: float, dim: int
+) -> Any:
+    classes = logs.shape[dim]
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    product = logs * target
+    if weight is not None:
+        sizes = [1] * logs.ndim
+        sizes[dim] = -1
+        product = product * weight.reshape(sizes)
+    if reduction == MEAN:
+        return -(product.sum() / (logs.numel() / classes))
+    return -product.sum() if reduction == SUM else -product.sum([dim])
+
+
+@composite("aten::multi_margin_loss")
+def multi_margin_loss(
+    self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
+) -> Any:
+    """What other classes lack to the margin from the right one."""
+    rows = self if self.ndim == 2 else self.unsqueeze(0)
+    places = target.reshape([-1, 1])
+    lack = (margin - rows.gather(1, places) + rows).clamp_min(0)
+    lack = lack if p == 1 else lack * lack
+    if weight is not None:
+        lack = lack * weight.index_select(0, places.reshape([-1])).unsqueeze(1)
+    loss = lack.scatter(1, places, 0).sum([1]) / rows.shape[1]
+    return reduced(loss if self.ndim == 2 else loss.reshape([]), reduction)
+
+
+@composite("aten::multilabel_margin_loss")
+def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+    """What other classes lack to the margin from every right one."""
+    rows = self.reshape([-1, self.shape[-1]]) if self.ndim else self.reshape([1, 1])
+    marks = target.reshape(rows.shape)
+    valid = (marks < 0).cumsum(1) == 0
+    places = marks.masked_fill(valid.logical_not(), 0)
+    right = aten.zeros_like(rows).scatter_add(1, places, valid.to(rows.dtype)) > 0
+    lack = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    lack = lack.masked_fill(right.unsqueeze(1), 0).masked_fill(valid.logical_not().unsqueeze(2), 0)
+    loss = lack.sum([1, 2]) / rows.shape[1]
+    return reduced(loss if self.ndim == 2 else loss.reshape([]), reduction)
+
+
+@composite("aten::multilabel_soft_margin_loss", name="MeanBackward0")
+def multilabel_soft_margin_loss(
+    input: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Any:
+    """The entropy of each class alone."""
+    loss = -(target * aten.log_sigmoid(input) + (1 - target) * aten.log_sigmoid(-input))
+    loss = loss if weight is None else loss * weight
+    return reduced(loss.sum([-1]) / input.shape[-1], reduction)
+
+
+# --------------------------------------------------------------------------- sequences
+
+
+@composite("aten::ctc_loss", name="MeanBackward0")
+def ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
+    reduction: int, zero_infinity: bool,
+) -> Any:  # fmt: skip
+    """The likelihood of sequences over all their alignments."""
+    probabilities = log_probs if log_probs.ndim == 3 else log_probs.unsqueeze(1)
+    count = probabilities.shape[1]
+    lengths = _numbers(input_lengths)
+    sizes = _numbers(target_lengths)
+    losses = []
+    start = 0
+    for i in range(count):
+        if targets.ndim == 2:
+            labels = targets[i].tolist()[: sizes[i]]
+        else:
+            labels = targets.tolist()[start : start + sizes[i]]
+        start += sizes[i]
+        one = probabilities[: lengths[i], i]
+        losses.append(_alignment(one, labels, blank))
+    loss = aten.stack(losses)
+    if zero_infinity:
+        loss = aten.where(loss == math.inf, 0.0, loss)
+    if reduction == MEAN:
+        divisor = loss.new_ones([count]) * aten.clamp_min(loss.new_full([count], 1.0), 1)
+        sized = divisor * 0
+        for i, size in enumerate(sizes):
+            sized[i] = max(size, 1)
+        return (loss / sized).mean()
+    if log_probs.ndim == 2 and reduction == NONE:
+        return loss.reshape([])
+    return reduced(loss, reduction)
+
+
+def _numbers(lengths: Any) -> list[int]:
+    return lengths.reshape([-1]).tolist() if hasattr(lengths, "tolist") else list(lengths)
+
+
+def _alignment(logs: Any, labels: list[int], blank: int) -> Any:
+    """Minus the logarithm of the sum over the alignments of one sequence."""
+    path = [blank]
+    for label in labels:
+        path += [label, blank]
+    columns = [logs[:, label] for label in path]
+    if not logs.shape[0]:
+        return logs.sum() * 0 + (0.0 if not labels else math.inf)
+    alpha: list[Any] = [columns[s][0] if s < 2 else None for s in range(len(path))]
+    for t in range(1, logs.shape[0]):
+        following = []
+        for s, label in enumerate(path):
+            parts = [alpha[s]]
+            if s >= 1:
+                parts.append(alpha[s - 1])
+            if s >= 2 and label not in (blank, path[s - 2]):
+                parts.append(alpha[s - 2])
+            given = [part for part in parts if part is not None]
+            total = aten.stack(given).logsumexp([0]) if given else None
+            following.append(None if total is None else total + columns[s][t])
+        alpha = following
+    ends = [part for part in alpha[-2:] if part is not None]
+    if not ends:
+        return logs.sum() * 0 + math.inf
+    return -aten.stack(ends).logsumexp([0])

@@ -1,1 +1,1 @@
-"""Rows to come."""
+"""The names of nodes, where torch's differ from the operators'."""

@@ -1,1 +1,177 @@
-"""Rows to come."""
+"""Gradients of recurrent layers: the cells, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .rows import aten, composite
+
+Step = Callable[[Any, Any, list[Any]], Any]
+"""A cell: (the input's part, the state, weights) -> the state."""
+
+
+def _parts(x: Any, h: Any, weights: list[Any]) -> tuple[Any, Any]:
+    w_ih, w_hh, *biases = [*weights, None, None][:4]
+    return aten.linear(x, w_ih, biases[0]), aten.linear(h, w_hh, biases[1])
+
+
+def _lstm_step(x: Any, state: Any, weights: list[Any]) -> Any:
+    h, c = state
+    if len(weights) in (3, 5):  # the last one projects the state
+        *weights, projection = weights
+    else:
+        projection = None
+    mine, own = _parts(x, h, weights)
+    i, f, g, o = (mine + own).chunk(4, -1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    h = o.sigmoid() * c.tanh()
+    return (h if projection is None else aten.linear(h, projection)), c
+
+
+def _gru_step(x: Any, state: Any, weights: list[Any]) -> Any:
+    (h,) = state
+    mine, own = _parts(x, h, weights)
+    r, z, n = mine.chunk(3, -1)
+    own_r, own_z, own_n = own.chunk(3, -1)
+    r, z = (r + own_r).sigmoid(), (z + own_z).sigmoid()
+    n = (n + r * own_n).tanh()
+    return ((h - n) * z + n,)
+
+
+def _tanh_step(x: Any, state: Any, weights: list[Any]) -> Any:
+    mine, own = _parts(x, state[0], weights)
+    return ((mine + own).tanh(),)
+
+
+def _relu_step(x: Any, state: Any, weights: list[Any]) -> Any:
+    mine, own = _parts(x, state[0], weights)
+    return ((mine + own).relu(),)
+
+
+def _one_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) -> tuple[Any, Any]:
+    """One layer in one direction; later steps may be of fewer rows, whose states come to rest."""
+    outputs, resting = [], []
+    for x in inputs:
+        rows = x.shape[0]
+        if state[0].shape[0] > rows:
+            left = state[0].shape[0] - rows
+            resting.append([s.narrow(0, rows, left) for s in state])
+            state = [s.narrow(0, 0, rows) for s in state]
+        state = step(x, state, weights)
+        outputs.append(state[0])
+    for rest in reversed(resting):
+        state = [aten.cat([s, r], 0) for s, r in zip(state, rest, strict=True)]
+    return outputs, state
+
+
+def _other_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) -> tuple[Any, Any]:
+    """From the last step on, which may be of fewer rows than earlier ones."""
+    outputs: list[Any] = []
+    now = [s.narrow(0, 0, inputs[-1].shape[0]) for s in state]
+    for x in reversed(inputs):
+        rows = now[0].shape[0]
+        if x.shape[0] > rows:
+            more = x.shape[0] - rows
+            now = [
+                aten.cat([s, whole.narrow(0, rows, more)], 0)
+                for s, whole in zip(now, state, strict=True)
+            ]
+        now = step(x, now, weights)
+        outputs.insert(0, now[0])
+    return outputs, now
+
+
+def _layers(
+    step: Step, inputs: list[Any], states: list[Any], params: Any, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[list[Any], list[Any]]:  # fmt: skip
+    """All layers: the outputs by step, and the last states stacked."""
+    if dropout and train and num_layers > 1:
+        raise RuntimeError("gradients of recurrent layers with dropout are not implemented")
+    ways = 2 if bidirectional else 1
+    each = len(params) // (num_layers * ways)
+    ends: list[Any] = []
+    for layer in range(num_layers):
+        found = []
+        for way in range(ways):
+            number = layer * ways + way
+            weights = list(params[number * each : (number + 1) * each])
+            state = [s.select(0, number) for s in states]
+            run = _other_way if way else _one_way
+            outputs, end = run(step, inputs, state, weights)
+            found.append(outputs)
+            ends.append(end)
+        inputs = found[0] if ways == 1 else [aten.cat(list(p), -1) for p in zip(*found, strict=True)]
+    stacked = [aten.stack([end[i] for end in ends], 0) for i in range(len(states))]
+    return inputs, stacked
+
+
+def _whole(step: Step, input: Any, states: list[Any], batch_first: bool, *options: Any) -> Any:
+    single = input.ndim == 2
+    x = input.unsqueeze(1) if single else input.transpose(0, 1) if batch_first else input
+    states = [s.unsqueeze(1) for s in states] if single and states[0].ndim == 2 else states
+    outputs, ends = _layers(step, list(x.unbind(0)), states, *options)
+    y = aten.stack(outputs, 0)
+    if single:
+        return y.squeeze(1), *(e.squeeze(1) for e in ends)
+    return (y.transpose(0, 1) if batch_first else y), *ends
+
+
+def _packed(step: Step, data: Any, batch_sizes: Any, states: list[Any], *options: Any) -> Any:
+    inputs = list(data.split(batch_sizes.tolist(), 0))
+    outputs, ends = _layers(step, inputs, states, *options)
+    return aten.cat(outputs, 0), *ends
+
+
+@composite("aten::lstm.input", name="TransposeBackward0")
+def lstm(
+    input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> Any:  # fmt: skip
+    """Long short-term memory."""
+    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    return _whole(_lstm_step, input, list(hx), batch_first, *options)
+
+
+@composite("aten::lstm.data", name="CatBackward0")
+def lstm_packed(
+    data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool,
+) -> Any:  # fmt: skip
+    """Long short-term memory over packed sequences."""
+    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    return _packed(_lstm_step, data, batch_sizes, list(hx), *options)
+
+
+def _declare(name: str, step: Step) -> None:
+    @composite(f"aten::{name}.input", name="TransposeBackward0")
+    def whole(
+        input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
+        train: bool, bidirectional: bool, batch_first: bool,
+    ) -> Any:  # fmt: skip
+        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        return _whole(step, input, [hx], batch_first, *options)
+
+    @composite(f"aten::{name}.data", name="CatBackward0")
+    def packed(
+        data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
+        dropout: float, train: bool, bidirectional: bool,
+    ) -> Any:  # fmt: skip
+        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        return _packed(step, data, batch_sizes, [hx], *options)
+
+    @composite(f"aten::{name}_cell", name="AddBackward0")
+    def cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+        return step(input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
+
+
+_declare("gru", _gru_step)
+_declare("rnn_tanh", _tanh_step)
+_declare("rnn_relu", _relu_step)
+
+
+@composite("aten::lstm_cell", name="MulBackward0")
+def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+    """One step of a long short-term memory."""
+    return _lstm_step(input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])

@@ -1,1 +1,191 @@
-"""Rows to come."""
+"""Gradients of resizing and of sampling at given places."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..table import TABLE
+from .rows import aten, composite
+from .windows import along
+
+# --------------------------------------------------------------------------- resizing
+
+
+def _weights(
+    name: str, size: int, wanted: int, axis: int, count: int, align: Any, scale: Any
+) -> Any:
+    """How much of each element of one dimension goes to each result: the operator on unit rows."""
+    shape = [1, size, *[1] * count]
+    shape[2 + axis] = size
+    unit = np.eye(size).reshape(shape)
+    sizes = [1] * count
+    sizes[axis] = wanted
+    scales = [None] * count
+    scales[axis] = scale
+    options = [] if align is None else [align]
+    entry = TABLE.operator(f"aten::{name}")
+    assert entry is not None
+    found: Any = entry.forward(unit, sizes, *options, *scales)
+    return found.reshape(size, wanted).T
+
+
+def _resized(name: str, count: int) -> Any:
+    def of_sizes(self: Any, sizes: Any, align: Any, scales: Any) -> Any:
+        for axis in range(count):
+            dim = 2 + axis
+            scale = None if scales is None else scales[axis]
+            wanted = sizes[axis]
+            matrix = _weights(name, self.shape[dim], wanted, axis, count, align, scale)
+            self = along(self, matrix, dim)
+        return self
+
+    return of_sizes
+
+
+def _declare(name: str, count: int) -> None:
+    compute = _resized(name, count)
+
+    def plain(
+        self: Any, output_size: Any, align_corners: Any = None, scales: Any = None,
+        scales_d: Any = None, scales_h: Any = None, scales_w: Any = None,
+    ) -> Any:  # fmt: skip
+        given = [scales] if count == 1 else [scales_d, scales_h, scales_w][-count:]
+        return compute(self, list(output_size), align_corners, given)
+
+    def by_factors(
+        input: Any, output_size: Any, scale_factors: Any, align_corners: Any = None
+    ) -> Any:
+        sizes = output_size
+        if sizes is None:
+            sizes = [
+                math.floor(n * f) for n, f in zip(input.shape[2:], scale_factors, strict=True)
+            ]
+        return compute(input, list(sizes), align_corners, scale_factors)
+
+    words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
+    node = "".join(word[:1].upper() + word[1:] for word in words) + "Backward0"
+    composite(f"aten::{name}", name=node)(plain)
+    composite(f"aten::{name}.vec", name=node)(by_factors)
+
+
+for _name, _count in (
+    ("upsample_nearest1d", 1), ("upsample_nearest2d", 2), ("upsample_nearest3d", 3),
+    ("_upsample_nearest_exact1d", 1), ("_upsample_nearest_exact2d", 2),
+    ("_upsample_nearest_exact3d", 3), ("upsample_linear1d", 1), ("upsample_bilinear2d", 2),
+    ("upsample_trilinear3d", 3), ("upsample_bicubic2d", 2), ("_upsample_bilinear2d_aa", 2),
+    ("_upsample_bicubic2d_aa", 2), ("_upsample_lanczos2d_aa", 2),
+):  # fmt: skip
+    _declare(_name, _count)
+
+# --------------------------------------------------------------------------- grids
+
+_ZEROS, _BORDER, _REFLECTION = 0, 1, 2
+_LINEAR, _NEAREST, _CUBIC = 0, 1, 2
+
+
+def _unscaled(x: Any, size: int, align: bool) -> Any:
+    """Places from -1 to 1 as places of elements."""
+    return (x + 1) * ((size - 1) / 2) if align else ((x + 1) * size - 1) / 2
+
+
+def _reflected(x: Any, low: float, high: float) -> Any:
+    """Places reflected into a range."""
+    if low == high:
+        return x * 0
+    span = high - low
+    away = (x - low).abs()
+    rest = aten.fmod(away, span)
+    turns = (away.detach() / span).floor()
+    even = aten.remainder(turns, 2) == 0
+    return aten.where(even, rest + low, span - rest + low)
+
+
+def _placed(x: Any, size: int, padding: int, align: bool) -> Any:
+    if padding == _REFLECTION:
+        x = _reflected(x, 0, size - 1) if align else _reflected(x, -0.5, size - 0.5)
+    return x if padding == _ZEROS else x.clamp(0, size - 1)
+
+
+def _read(input: Any, places: list[Any]) -> Any:
+    """The elements at whole places (N, ...), 0 outside: (N, C, ...)."""
+    sizes = input.shape[2:]
+    inside, flat = None, None
+    for place, size in zip(places, sizes, strict=True):
+        good = (place >= 0).logical_and(place < size)
+        inside = good if inside is None else inside.logical_and(good)
+        safe = place.clamp(0, size - 1).long()
+        flat = safe if flat is None else flat * size + safe
+    batch, channels = input.shape[:2]
+    shape = list(flat.shape[1:])
+    index = flat.reshape([batch, 1, -1]).expand([batch, channels, math.prod(shape)])
+    found = input.reshape([batch, channels, -1]).gather(2, index).reshape([batch, channels, *shape])
+    return found * inside.unsqueeze(1)
+
+
+def _corners(input: Any, places: list[Any]) -> Any:
+    lows = [place.detach().floor() for place in places]
+    total = None
+    for corner in range(2 ** len(places)):
+        weight, at = None, []
+        for d, (place, low) in enumerate(zip(places, lows, strict=True)):
+            up = bool(corner >> d & 1)
+            part = place - low if up else low + 1 - place
+            weight = part if weight is None else weight * part
+            at.append(low + 1 if up else low)
+        value = _read(input, at) * weight.unsqueeze(1)  # type: ignore[union-attr]
+        total = value if total is None else total + value
+    return total
+
+
+def _cubic(t: Any) -> list[Any]:
+    """The weights of four neighbours."""
+    a = -0.75
+
+    def near(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Any) -> Any:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+
+
+def _cubic_sample(input: Any, places: list[Any], padding: int, align: bool) -> Any:
+    y, x = places
+    height, width = input.shape[2:]
+    low_y, low_x = y.detach().floor(), x.detach().floor()
+    total = None
+    for i, weight_y in enumerate(_cubic(y - low_y)):
+        for j, weight_x in enumerate(_cubic(x - low_x)):
+            at_y = _placed(low_y + (i - 1), height, padding, align)
+            at_x = _placed(low_x + (j - 1), width, padding, align)
+            value = _read(input, [at_y, at_x]) * (weight_y * weight_x).unsqueeze(1)
+            total = value if total is None else total + value
+    return total
+
+
+@composite("aten::grid_sampler", "aten::grid_sampler_2d", "aten::grid_sampler_3d",
+           "aten::_grid_sampler_2d_cpu_fallback", name="GridSampler2DBackward0")
+def grid_sampler(
+    input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Any:
+    """Values read at the places of a grid."""
+    sizes = input.shape[2:]
+    last = len(sizes) - 1
+    places = [
+        _unscaled(grid.select(-1, last - d), size, align_corners) for d, size in enumerate(sizes)
+    ]
+    if interpolation_mode == _CUBIC:
+        return _cubic_sample(input, places, padding_mode, align_corners)
+    places = [
+        _placed(p, size, padding_mode, align_corners)
+        for p, size in zip(places, sizes, strict=True)
+    ]
+    if interpolation_mode == _NEAREST:
+        return _read(input, [place.detach().round() for place in places])
+    return _corners(input, places)
+
+

@@ -1,1 +1,103 @@
-"""Rows to come."""
+"""Gradients of Fourier transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .rows import aten, composite, gradient
+
+gradient(
+    "aten::_fft_c2c",
+    self=lambda g, dim, normalization, forward: aten._fft_c2c(g, dim, normalization, not forward),
+)
+
+
+def _adjoint_c2c(g: Any, n: Any, dim: int, norm: Any, size: int, back: str) -> Any:
+    turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+    found = getattr(aten, back)(g, None, dim, turned[norm])
+    return _resized(found, size, dim)
+
+
+def _resized(x: Any, size: int, dim: int) -> Any:
+    """Cut off or filled with zeros."""
+    now = x.shape[dim]
+    if now >= size:
+        return x.narrow(dim, 0, size)
+    shape = list(x.shape)
+    shape[dim] = size - now
+    return aten.cat([x, x.new_zeros(shape)], dim)
+
+
+gradient(
+    "aten::fft_fft",
+    self=lambda g, self_sizes, n, dim, norm: _adjoint_c2c(
+        g, n, dim, norm, self_sizes[dim], "fft_ifft"
+    ),
+    name="FftC2CBackward0",
+)
+gradient(
+    "aten::fft_ifft",
+    self=lambda g, self_sizes, n, dim, norm: _adjoint_c2c(
+        g, n, dim, norm, self_sizes[dim], "fft_fft"
+    ),
+    name="FftC2CBackward0",
+)
+
+
+def _of_real(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
+    """The adjoint of keeping half of a transform."""
+    size = self_sizes[dim] if n is None else n
+    whole = _resized(g, size, dim)
+    return _adjoint_c2c(whole, n, dim, norm, self_sizes[dim], "fft_ifft").real
+
+
+gradient("aten::fft_rfft", self=_of_real, name="FftR2CBackward0")
+
+
+def _of_half(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
+    """The adjoint of a transform of half a spectrum: the halves not seen count twice."""
+    size = g.shape[dim]
+    turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+    found = aten.fft_rfft(g, size, dim, turned[norm])
+    count = found.shape[dim]
+    last = (size - 1) // 2
+    middle = found.narrow(dim, 1, last) * 2 if last > 0 else None
+    parts = [found.narrow(dim, 0, 1)] + ([middle] if middle is not None else [])
+    if count > last + 1:
+        parts.append(found.narrow(dim, last + 1, count - last - 1))
+    return _resized(aten.cat(parts, dim), self_sizes[dim], dim)
+
+
+gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
+
+
+def _dims(self: Any, s: Any, dim: Any) -> list[int]:
+    if dim is None:
+        return list(range(self.ndim)) if s is None else list(range(-len(s), 0))
+    return list(dim)
+
+
+def _declare(kind: str, first: str | None, last: str | None, each: str) -> None:
+    """A transform over several dimensions, one after the other."""
+
+    def transform(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+        dims = _dims(self, s, dim)
+        sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
+        pairs = list(zip(dims, sizes, strict=True))
+        if first is not None:
+            d, n = pairs.pop()
+            self = getattr(aten, first)(self, n, d, norm)
+        end = pairs.pop() if last is not None else None
+        for d, n in reversed(pairs):
+            self = getattr(aten, each)(self, n, d, norm)
+        if last is not None and end is not None:
+            self = getattr(aten, last)(self, end[1], end[0], norm)
+        return self
+
+    composite(f"aten::fft_{kind}2", f"aten::fft_{kind}n")(transform)
+
+
+_declare("fft", None, None, "fft_fft")
+_declare("ifft", None, None, "fft_ifft")
+_declare("rfft", "fft_rfft", None, "fft_fft")
+_declare("irfft", None, "fft_irfft", "fft_ifft")

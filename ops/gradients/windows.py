@@ -1,1 +1,150 @@
-"""Rows to come."""
+"""Gradients of pooling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from .rows import aten, composite, gradient
+
+
+def along(x: Any, matrix: Any, dim: int) -> Any:
+    """The product of a matrix (results, elements) with every row along a dimension."""
+    turned = Tensor._of(np.ascontiguousarray(matrix.T)).to(x.dtype)
+    return (x.movedim(dim, -1) @ turned).movedim(-1, dim)
+
+
+def _each(value: Any, count: int, default: Any = None) -> list[int]:
+    given = [value] if isinstance(value, int) else list(value or ())
+    if not given:
+        return list(default)
+    return given * count if len(given) == 1 else given
+
+
+# --------------------------------------------------------------------------- means
+
+
+def _window_sums(
+    size: int, kernel: int, step: int, pad: int, ceil: bool, with_pad: bool
+) -> tuple[Any, Any]:
+    """Which elements each window along one dimension holds, and how many it counts."""
+    room = size + 2 * pad - kernel
+    count = (-(-room // step) if ceil else room // step) + 1
+    if ceil and (count - 1) * step >= size + pad:
+        count -= 1
+    inside, counts = np.zeros((count, size)), np.zeros(count)
+    for place in range(count):
+        start = place * step - pad
+        end = min(start + kernel, size + pad)
+        counts[place] = end - start
+        start, end = max(start, 0), min(end, size)
+        inside[place, start:end] = 1
+        if not with_pad:
+            counts[place] = end - start
+    return inside, counts
+
+
+def _mean_pool(
+    self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: Any, count: int,
+) -> Any:  # fmt: skip
+    kernels = _each(kernel_size, count)
+    steps, pads = _each(stride, count, kernels), _each(padding, count, [0] * count)
+    divisor: Any = np.ones(())
+    x = self
+    for d in range(count):
+        dim = self.ndim - count + d
+        inside, counts = _window_sums(
+            self.shape[dim], kernels[d], steps[d], pads[d], ceil_mode, count_include_pad
+        )
+        x = along(x, inside, dim)
+        divisor = np.multiply.outer(divisor, counts)
+    if divisor_override is not None:
+        return x / divisor_override
+    return x / Tensor._of(divisor).to(x.dtype)
+
+
+for _count in (1, 2, 3):
+
+    @composite(f"aten::avg_pool{_count}d")
+    def mean_pool(
+        self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+        count_include_pad: bool, divisor_override: Any = None, *, count: Any = _count,
+    ) -> Any:  # fmt: skip
+        """The means of windows."""
+        return _mean_pool(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
+            count,
+        )  # fmt: skip
+
+
+def _shares(size: int, count: int) -> Any:
+    """The means of as many parts as there are results."""
+    shares = np.zeros((count, size))
+    for place in range(count):
+        start, end = place * size // count, -(-(place + 1) * size // count)
+        shares[place, start:end] = 1 / (end - start)
+    return shares
+
+
+@composite(
+    "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d",
+    "aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d",
+)
+def adaptive_mean_pool(self: Any, output_size: Any) -> Any:
+    """The means of as many parts as there are results."""
+    count = len(output_size)
+    for d, size in enumerate(output_size):
+        dim = self.ndim - count + d
+        self = along(self, _shares(self.shape[dim], size), dim)
+    return self
+
+
+# --------------------------------------------------------------------------- extremes
+
+
+def _placed(g: Any, sizes: Any, indices: Any, count: int) -> Any:
+    """A gradient at places counted over the last dimensions."""
+    lead = list(sizes[: len(sizes) - count])
+    flat = g.new_zeros([*lead, math.prod(sizes[len(sizes) - count :])])
+    rest = [*lead, math.prod(g.shape[len(lead) :])]
+    placed = flat.scatter_add(-1, indices.reshape(rest), g.reshape(rest))
+    return placed.reshape(list(sizes))
+
+
+for _count in (1, 2, 3):
+    gradient(
+        f"aten::max_pool{_count}d_with_indices", f"aten::adaptive_max_pool{_count}d",
+        self=lambda g, self_sizes, results, count=_count: _placed(g, self_sizes, results[1], count),
+    )
+    gradient(
+        f"aten::max_pool{_count}d",
+        self=lambda g, self, kernel_size, stride, padding, dilation, ceil_mode, count=_count: (
+            _placed(g, self.shape, _indices(count, self, kernel_size, stride, padding, dilation,
+                                            ceil_mode), count)
+        ),
+        name=f"MaxPool{_count}DWithIndicesBackward0",
+    )
+for _count in (2, 3):
+    gradient(
+        f"aten::fractional_max_pool{_count}d",
+        self=lambda g, self_sizes, results, count=_count: _placed(g, self_sizes, results[1], count),
+    )
+    gradient(
+        f"aten::max_unpool{_count}d",
+        self=lambda g, self_sizes, indices, count=_count: _taken(g, self_sizes, indices, count),
+    )
+
+
+def _indices(count: int, self: Any, *options: Any) -> Any:
+    return getattr(aten, f"max_pool{count}d_with_indices")(self.detach(), *options)[1]
+
+
+def _taken(g: Any, sizes: Any, indices: Any, count: int) -> Any:
+    lead = list(sizes[: len(sizes) - count])
+    flat = g.reshape([*lead, math.prod(g.shape[len(lead) :])])
+    places = indices.reshape([*lead, math.prod(indices.shape[len(lead) :])])
+    return flat.gather(-1, places).reshape(list(sizes))
