@@ -16,9 +16,9 @@ if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
 if TYPE_CHECKING:
+    from . import autograd as autograd
     from . import backends as backends
     from . import compiler as compiler
-    from . import autograd as autograd
     from . import fft as fft
     from . import jit as jit
     from . import linalg as linalg
@@ -47,7 +47,14 @@ _PACKAGES = (
     "special",
     "testing",
 )
-_ELSEWHERE = {"_assert": ".jit.special_names", "cdist": ".functional", "parse_ir": ".jit.graph_text"}
+_TENSOR_CLASSES = """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor
+ShortTensor IntTensor LongTensor BoolTensor""".split()
+_ELSEWHERE = {
+    "_assert": ".jit.special_names",
+    "cdist": ".functional",
+    "parse_ir": ".jit.graph_text",
+    **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
+}
 
 
 @cache

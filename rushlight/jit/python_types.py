@@ -8,6 +8,7 @@ from typing import Any
 
 from ..interpreter.inference import class_type_of
 from ..interpreter.tasks import Future
+from ..legacy_tensors import TensorClass
 from ..ops.dtype import Device, DType
 from ..ops.random import Generator
 from ..ops.tensor import Tensor
@@ -56,7 +57,7 @@ def type_of_class(cls: object) -> Type | None:
     if found is not None:
         return found
     if isinstance(cls, type):
-        if issubclass(cls, Tensor):
+        if issubclass(cls, Tensor) or isinstance(cls, TensorClass):
             return TENSOR
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return named_tuple_type(cls)

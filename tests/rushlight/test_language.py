@@ -83,6 +83,10 @@ def partially(x):
     return DOUBLED(x, x)
 
 
+def of_old_name(x: torch.FloatTensor, n: torch.LongTensor):
+    return (x + n).sum().item()
+
+
 RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (dict_of_zip, (["a", "b"], [1, 2]), {"a": 1, "b": 2}),
     (dict_of_pairs, ([("a", 1)],), {"a": 1}),
@@ -98,6 +102,7 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (phases, (1 + 1j,), (0.7853981633974483, 2 + 0j, 1.772453850905516)),
     (defaults, (), (0.125, 3, (1, 2.0))),
     (default_tensor, (), 2.0),
+    (of_old_name, (torch.FloatTensor([1, 2]), torch.LongTensor([3, 4])), 10.0),
     (asserts, (ONES, True, 3), ([3, 1], 3)),
     (broadcast, (3, 2.0), ([3, 3], [2.0, 2.0])),
     (broadcast, ([1, 2],), ([1, 2], [1.0, 1.0])),
@@ -205,6 +210,15 @@ def test_compilation_can_be_switched_off() -> None:
         assert torch.jit.script(dict_of_pairs) is dict_of_pairs
     finally:
         torch.jit._state.enable()
+
+
+def test_tensors_by_their_old_names() -> None:
+    assert torch.FloatTensor([1]).dtype == torch.float32
+    assert isinstance(torch.zeros(1, dtype=torch.int64), torch.LongTensor)
+    assert not isinstance(torch.zeros(1), torch.LongTensor)
+    assert torch.ByteTensor(2, 3).shape == (2, 3)
+    with pytest.raises(TypeError):
+        torch.BoolTensor(torch.ones(1))
 
 
 def bytes_of(text: str):

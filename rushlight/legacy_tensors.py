@@ -1,0 +1,53 @@
+"""`torch.FloatTensor` and its like: old names of tensors by their dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops.construct import tensor
+from .ops.dtype import DTYPES, DType
+from .ops.tensor import Tensor
+
+__all__ = ["TENSOR_CLASSES"]
+
+_DTYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "ByteTensor": "uint8",
+    "CharTensor": "int8",
+    "ShortTensor": "int16",
+    "IntTensor": "int32",
+    "LongTensor": "int64",
+    "BoolTensor": "bool",
+}
+
+
+class TensorClass(type):
+    """The class of these names: a call makes a tensor, `isinstance` looks at the dtype."""
+
+    dtype: DType
+
+    def __call__(cls, *args: Any) -> Tensor:
+        """A tensor of the given values, or of the given sizes with values that mean nothing.
+
+        Raises:
+            TypeError: a Tensor of another dtype is given.
+        """
+        if args and not all(isinstance(size, int) for size in args):
+            if isinstance(args[0], Tensor) and args[0].dtype is not cls.dtype:
+                raise TypeError(f"expected {cls.dtype} (got {args[0].dtype})")
+            return args[0] if isinstance(args[0], Tensor) else tensor(args[0], dtype=cls.dtype)
+        made: Tensor = Tensor(*args).to(cls.dtype)
+        return made
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
+
+
+TENSOR_CLASSES: dict[str, TensorClass] = {
+    name: TensorClass(name, (), {"__module__": "torch", "dtype": DTYPES[dtype]})
+    for name, dtype in _DTYPES.items()
+}
+globals().update(TENSOR_CLASSES)
