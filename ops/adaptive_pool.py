@@ -154,6 +154,11 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
         raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
     dims = len(output)
     shape = (*input.shape[: input.ndim - dims], *output)
+    if min(output) < 0:
+        shown = (*shape[:-1], 1, shape[-1]) if name != f"adaptive_max_pool{dims}d" else shape
+        raise OperatorError(
+            f"Trying to create tensor with negative dimension {min(output)}: {list(shown)}"
+        )
     if 0 in shape:
         return np.empty(shape, input.dtype), np.empty(shape, _INT64)
     values, index, scale = input.astype(wide, copy=False), None, 1

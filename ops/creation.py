@@ -243,7 +243,11 @@ def arange(
     whole = all(isinstance(n, int) for n in (start, end, step))
     wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
     check_dtype("arange_cpu", wanted, "buqce")
-    if wanted.kind in "iu":
+    if wanted.kind in "iu" and not whole:
+        if wanted != _INT64:  # how many is decided by the numbers as they were given
+            count = math.ceil((end - start) / step)
+            start, step = int(start), int(step)
+            return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
         start, end, step, whole = int(start), int(end), int(step), True
         if not step:
             raise BadNumber("step must be nonzero", headline="`step` is 0 as a whole number")
@@ -333,6 +337,14 @@ def logspace(
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex
     check_dtype("logspace_cpu", wanted, "buqe")
+    if wanted.kind in "iu" and steps > 1:
+        start, end = int(start), int(end)
+        pace = np.float32(end - start) / np.float32(steps - 1)
+        places = np.arange(steps, dtype=np.float32)
+        exponents = np.where(
+            places < steps // 2, start + pace * places, end - pace * (steps - 1 - places)
+        )
+        return np.asarray(np.power(base, exponents.astype(np.float64))).astype(wanted)
     wide = np.complex128 if wanted.kind == "c" else np.float64
     return np.power(base, _linspace(start, end, steps, np.dtype(wide))).astype(wanted)
 

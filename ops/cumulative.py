@@ -45,10 +45,24 @@ def logcumsumexp(self: Array, dim: int) -> Array:
 
 
 def _complex_logcumsumexp(self: Array, axis: int) -> Array:
-    top = np.max(self.real, axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0).astype(_FLOAT64)
-    sums = np.cumsum(np.exp(self.astype(np.complex128) - top), axis)
-    return as_array(np.log(sums) + top).astype(self.dtype)
+    """Each sum is the larger of two terms by its real part, times one plus their ratio.
+
+    Taking the logarithm so keeps the imaginary part unwrapped.
+    """
+
+    def joined(a: Array, b: Array) -> Array:
+        larger = np.where(a.real < b.real, b, a)
+        smaller = np.where(a.real < b.real, a, b)
+        total = larger + np.log(1 + np.exp(smaller - larger))
+        nothing = np.isneginf(smaller.real)
+        missing = np.isnan(a) | np.isnan(b)
+        total = np.where(nothing, larger, total)
+        return np.where(missing, complex(np.nan, np.nan), total)
+
+    result = np.moveaxis(self.astype(np.complex128), axis, 0)
+    for place in range(1, result.shape[0]):
+        result[place] = joined(result[place - 1], result[place])
+    return np.moveaxis(result, 0, axis).astype(self.dtype)
 
 
 # --------------------------------------------------------------------------- trapezoids

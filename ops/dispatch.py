@@ -21,6 +21,7 @@ from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .metadata import become
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
+from .overlap import check_written
 from .pointwise import cast, number_as
 from .promotion import can_cast, common_dtype_with
 from .quiet import QUIET, enter, leave
@@ -394,6 +395,8 @@ class EagerFunction:
         form, values = self._match(args, kwargs)
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
+        if isinstance(out, Tensor):
+            check_written(out._array, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
             if _any_requires_grad([result, out]) and is_grad_enabled():

@@ -210,6 +210,11 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
         raise OperatorError(
             f"torch.ormqr: other.shape[{place}] must be greater than or equal to tau.shape[-1]"
         )
+    if tau.shape[-1] > min(other.shape[place], self.shape[-1]):
+        raise OperatorError(
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{place}], "
+            "input.shape[-1])"
+        )
     if other.shape[place] != self.shape[-2]:
         raise OperatorError(f"torch.ormqr: other.shape[{place}] must be equal to input.shape[-2]")
 

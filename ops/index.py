@@ -247,10 +247,10 @@ def positions(index: Array, axis: int) -> tuple[Array, ...]:
 @operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
+    if not index.size:  # of any number of dimensions
+        return np.empty(index.shape, self.dtype)
     check_ranks(self, index, axis)
     check_index(self, dim, index, "gather")
-    if not index.size:
-        return np.empty(index.shape, self.dtype)
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
     return np.asarray(self[positions(index, axis)])

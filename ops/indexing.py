@@ -10,6 +10,7 @@ import numpy as np
 from .dtype import Array
 from .errors import IndexOutOfRange
 from .index import copy_into, fill, index, index_put
+from .overlap import check_written
 from .pointwise import cast
 
 __all__ = ["get_item", "set_item"]
@@ -39,8 +40,10 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     view, indices = _walk(array, key)
     if not indices:
         if isinstance(value, np.ndarray):
+            check_written(view, (value,))
             copy_into(view, _without_leading_ones(value, view.ndim))
         else:
+            check_written(view)
             fill(view, value)
         return
     if not isinstance(value, np.ndarray):

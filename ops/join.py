@@ -275,6 +275,8 @@ def flip(self: Array, dims: Sequence[int]) -> Array:
 
 @operator("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
+    if not shifts:
+        raise OperatorError("`shifts` required")
     if not dims:
         return np.roll(self, shifts[0]) if self.ndim else self.copy()
     if len(shifts) != len(dims):

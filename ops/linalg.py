@@ -9,10 +9,12 @@ import numpy as np
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .elementwise import mul
 from .errors import OperatorError
+from .metadata import become
 from .ordered import check_kernel
-from .pointwise import as_array, broadcast_error, cast, in_place, number_as
+from .pointwise import as_array, broadcast_error, cast, in_place, number_as, write
 from .promotion import kind, promote
 from .shape import expand
+from .storage import is_resizable
 from .table import operator
 
 __all__ = ["c_name", "linear", "matmul", "mm", "mv"]
@@ -353,10 +355,24 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scala
     return _plus(self, as_array(total).astype(products.dtype, copy=False), beta, alpha)
 
 
-operator(
+@operator(
     "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor(a!)"
-)(in_place(addbmm))
+)
+def addbmm_in_place(
+    self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar
+) -> Array:
+    """Alone among its like, it takes the shape of the result."""
+    result = addbmm(self, batch1, batch2, beta, alpha)
+    if self.shape == result.shape:
+        return write(self, result)
+    if result.size > self.size and not is_resizable(self):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`self` has shape {list(self.shape)}, the result {list(result.shape)}",
+        )
+    return become(self, result)
 
 
 @operator(

@@ -121,6 +121,13 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
     return reduced(losses.astype(self.dtype), reduction)
 
 
+def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+    """Rounds what was computed in float32 to a 16-bit dtype, as each of torch's steps does."""
+    if dtype.itemsize >= 4 or kind(dtype) != 2:
+        return lambda value: value
+    return lambda value: as_array(value).astype(dtype).astype(np.float32)
+
+
 @operator(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor"
@@ -130,12 +137,14 @@ def binary_cross_entropy_with_logits(
 ) -> Array:
     """Binary cross entropy of `sigmoid(self)`, without computing that."""
     dtype = result_dtype([self, target, *(w for w in (weight, pos_weight) if w is not None)])
+    step = _rounding(dtype)
     x, wanted = widened(cast(self, dtype)), widened(cast(target, dtype))
-    log = widened(log_sigmoid(x))
+    log = step(log_sigmoid(x))
+    losses = step(step(1 - wanted) * x)
     if pos_weight is not None:
-        losses = (1 - wanted) * x - ((widened(pos_weight) - 1) * wanted + 1) * log
-    else:
-        losses = (1 - wanted) * x - log
+        heavier = step(widened(pos_weight) - 1)
+        log = step(step(step(heavier * wanted) + 1) * log)
+    losses = step(losses - log)
     if weight is not None:
         losses = losses * widened(weight)
     return reduced(as_array(losses).astype(dtype), reduction)
@@ -176,10 +185,15 @@ def poisson_nll_loss(
     checked_broadcast(target.shape, input.shape, ("target", "input"))
 
     def losses(a: Array, b: Array) -> Any:
+        step = _rounding(a.dtype)
         a, b = widened(a), widened(b)
-        loss = np.exp(a) - b * a if log_input else a - b * np.log(a + eps)
+        if log_input:
+            loss = step(step(np.exp(a)) - step(b * a))
+        else:
+            loss = step(a - step(b * step(np.log(step(a + a.dtype.type(eps))))))
         if full:
-            stirling = b * np.log(b) - b + 0.5 * np.log(2 * math.pi * b)
+            stirling = step(step(b * step(np.log(b))) - b)
+            stirling = step(stirling + step(0.5 * step(np.log(step(2 * math.pi * b)))))
             loss = loss + np.where(b <= 1, b.dtype.type(0), stirling)
         return loss
 

@@ -73,7 +73,7 @@ def _check_identity(
     for axis in axes if shape else ():
         if shape[axis] == 0:
             raise OperatorError(
-                f"linalg.vector_norm cannot compute the {text} norm on the dimension {axis} "
+                f"linalg.vector_norm cannot compute the {text} norm on the dimension {axis}"
                 "because this dimension is empty and the operation does not have an identity",
                 code="shape-mismatch",
             )
@@ -201,9 +201,10 @@ def matrix_norm(
 
 def _extreme(values: Array, axis: int, largest: bool) -> Array:
     if values.shape[axis] == 0:
-        name = "amax" if largest else "amin"
+        if largest:
+            return as_array(np.sum(values, axis))
         raise OperatorError(
-            f"{name}(): Expected reduction dim {axis % values.ndim} to have non-zero size."
+            f"amin(): Expected reduction dim {axis % values.ndim} to have non-zero size."
         )
     return as_array(np.max(values, axis) if largest else np.min(values, axis))
 

@@ -17,6 +17,7 @@ import numpy as np
 from .dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from .errors import OperatorError
 from .metadata import become
+from .overlap import check_written
 from .pointwise import cast
 from .promotion import can_cast
 from .refusals import CPP_NAMES
@@ -91,6 +92,7 @@ def _into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
 
     def write_out(*values: Any) -> Array:
         out: Array = values[-1]
+        check_written(out, values[:-1])
         result: Array = forward(*values[:-1])
         if not can_cast(result.dtype, out.dtype):
             a, b = of_numpy(result.dtype), of_numpy(out.dtype)

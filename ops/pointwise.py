@@ -13,6 +13,7 @@ import numpy as np
 
 from .dtype import Array, Scalar, default_dtype, of_numpy
 from .errors import OperatorError, UnsupportedDtype
+from .overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 
 __all__ = [
@@ -243,6 +244,7 @@ def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
     """The in-place form of a forward: computes, then writes into the first argument."""
 
     def write_result(self: Array, *rest: Any) -> Array:
+        check_written(self, rest)
         try:
             result = forward(self, *rest)
         except UnsupportedDtype:
@@ -250,6 +252,7 @@ def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
             raise
         return write(self, result)
 
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
     return write_result
 
 

@@ -141,17 +141,26 @@ _KERNELS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def _of_whole_degree(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+_ZERO_AT_NAN: Final = frozenset(
+    f"{shift}chebyshev_polynomial_{letter}" for shift in ("", "shifted_") for letter in "uw"
+) | {"laguerre_polynomial_l", "legendre_polynomial_p"}
+"""Polynomials whose recurrence torch does not begin where x is not a number."""
+
+
+def _of_whole_degree(name: str, kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def polynomial(x: Any, n: Any) -> Any:
         x, n = np.broadcast_arrays(x, n)
         degree = np.where(np.abs(n) < _LARGEST, np.trunc(n), -1).astype(x.dtype)
-        return np.asarray(kernel(x, degree), x.dtype)
+        value = np.asarray(kernel(x, degree), x.dtype)
+        if name in _ZERO_AT_NAN:
+            value = np.where(np.isnan(x) & (degree > 1), x.dtype.type(0), value)
+        return value
 
     return polynomial
 
 
 for _name, _kernel in _KERNELS.items():
-    _forward = of_two(_name, _of_whole_degree(_kernel))
+    _forward = of_two(_name, _of_whole_degree(_name, _kernel))
     _full = f"aten::special_{_name}"
     operator(f"{_full}(Tensor x, Tensor n) -> Tensor")(_forward)
     operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))

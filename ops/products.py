@@ -310,13 +310,13 @@ def _covariance(
         weights = frequency * importance
     real = values.real.dtype
     count = values.shape[1]
-    total = float(count) if weights is None else float(weights.sum(dtype=np.float64))
+    total = float(count) if weights is None else float(weights.sum(dtype=weights.dtype))
     if weights is not None and total == 0:
         raise OperatorError("cov(): weights sum to zero, can't be normalized")
     heavy = np.ones(count, real) if weights is None else weights.astype(real)
     centred = values - ((values * heavy).sum(1) / real.type(total))[:, None]
     if weights is not None and importance is not None and correction:
-        factor = total - correction * float((weights * importance).sum(dtype=np.float64)) / total
+        factor = total - correction * float((weights * importance).sum()) / total
     else:
         factor = total - correction
     products = np.asarray((centred * heavy) @ np.conj(centred).T)

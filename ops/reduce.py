@@ -176,7 +176,17 @@ def _variance(
     freedom = _freedom(count, correction)
     spread = np.true_divide(_add_over(squares, axes, None, None, keepdim), freedom)
     shape = np.shape(spread)
-    return asarray(spread), asarray(middle).reshape(shape)
+    middle = asarray(middle).reshape(shape)
+    if count > 1 and not np.isfinite(middle).all():  # the mean is updated element by element
+        middle = np.where(_ends_infinite(self, axes).reshape(shape), middle, middle - middle)
+    return asarray(spread), middle
+
+
+def _ends_infinite(self: Array, axes: tuple[int, ...]) -> Array:
+    """Where nothing but the last of the elements along some axes may be infinite."""
+    rest = [axis for axis in range(self.ndim) if axis not in axes]
+    rows = self.transpose(*rest, *axes).reshape(*(self.shape[axis] for axis in rest), -1)
+    return np.asarray(np.isfinite(rows[..., :-1]).all(-1))
 
 
 def _real(number: Scalar) -> float:

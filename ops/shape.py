@@ -11,6 +11,7 @@ from .dims import infer_size, wrap_dim
 from .dtype import Array, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
 from .pointwise import checked_broadcast
+from .promotion import kind
 from .table import operator
 
 __all__ = [
@@ -362,6 +363,8 @@ def narrow(self: Array, dim: int, start: int, length: int) -> Array:
 
 @operator("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
 def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Array:
+    if start.ndim or kind(start.dtype) != 1:
+        raise OperatorError("start must be an 0-dim integral Tensor.")
     return narrow(self, dim, int(start), length)
 
 

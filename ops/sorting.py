@@ -244,7 +244,7 @@ def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
 
 def _search(sequence: Array, values: Array, right: bool) -> Array:
     """For each value the first place it can be put in without breaking the order of its row."""
-    if sequence.ndim == 1 and sequence.size and not _is_nan(sequence[-1:])[0]:
+    if sequence.ndim == 1 and sequence.size and not _is_nan(sequence).any():
         return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
     low = np.zeros(values.shape, _INT64)
     high = np.full(values.shape, sequence.shape[-1], _INT64)

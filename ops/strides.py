@@ -31,8 +31,9 @@ def _bytes_of(array: Array) -> Array:
     owner = storage_of(array)[0]
     if not owner.size:
         return np.empty(0, _BYTES)
-    axes = np.argsort([-abs(stride) for stride in owner.strides], kind="stable")
-    return owner.transpose(axes).reshape(-1).view(_BYTES)
+    start, stop = np.lib.array_utils.byte_bounds(owner)
+    first = owner[(slice(0, 1),) * owner.ndim].reshape(1).view(_BYTES)
+    return np.lib.stride_tricks.as_strided(first, (stop - start,), (1,))
 
 
 def _reach(size: Sizes, stride: Sizes) -> int:

@@ -25,7 +25,9 @@ from typing import TypeVar
 from ..typecheck.schema import AliasInfo, Argument, Signature
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import TENSOR
+from .kernel_dtypes import refusing
 from .out_forms import into_out, out_overloads, out_schema
+from .overlap import guarded
 
 __all__ = ["TABLE", "Operator", "Table", "operator"]
 
@@ -170,7 +172,12 @@ def operator(*schemas: str) -> Callable[[Forward], Forward]:
 
     def declare(forward: Forward) -> Forward:
         for schema in schemas:
-            TABLE.add(Operator(schema, forward))
+            name = schema[: schema.index("(")].partition(".")[0]
+            taken = refusing(name, forward)
+            in_place = name.endswith("_") and schema.startswith(
+                "(Tensor(a!) self", schema.index("(")
+            )
+            TABLE.add(Operator(schema, guarded(name, taken) if in_place else taken))
         return forward
 
     return declare

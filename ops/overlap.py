@@ -1,0 +1,115 @@
+"""Tensors that may not be written: their elements share memory with each other or with an input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array
+from .errors import OperatorError
+
+__all__ = ["check_inputs", "check_written", "guarded"]
+
+ndarray: Final = np.ndarray
+
+_REFORMED: Final = frozenset(
+    "as_strided_ detach_ requires_grad_ resize_ resize_as_ retain_grad set_ squeeze_ swapaxes_ "
+    "swapdims_ t_ transpose_ unsqueeze_ rename_".split()
+)
+"""Operators that change what a tensor is and write none of its elements."""
+
+_FILLING: Final = frozenset(
+    "fill_ zero_ index_fill_ masked_fill_ fill_diagonal_ tril_ triu_".split()
+)
+"""Operators that write one value everywhere, so that it does not matter where it lies."""
+
+
+def _overlaps_itself(array: Array) -> bool:
+    return array.size > 0 and any(
+        not step and count > 1 for step, count in zip(array.strides, array.shape, strict=True)
+    )
+
+
+def _is_dense(array: Array) -> bool:
+    """Whether the elements fill their memory without gaps or overlap, in some order."""
+    if array.flags.forc:
+        return True
+    expected = array.itemsize
+    for step, count in sorted(zip(array.strides, array.shape, strict=True)):
+        if count != 1:
+            if step != expected:
+                return False
+            expected *= count
+    return True
+
+
+def _overlaps_in_part(target: Array, other: Array) -> bool:
+    """Whether two tensors share some memory, but not as one and the same tensor."""
+    if not target.size or not other.size or not (_is_dense(target) and _is_dense(other)):
+        return False
+    a, b = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(other)
+    if a == b:
+        return target.strides != other.strides
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def check_inputs(target: Array, operands: Iterable[Any]) -> None:
+    """Refuse to write a tensor that shares memory with an input it is not equal to.
+
+    Raises:
+        OperatorError: it does.
+    """
+    owner = target if target.base is None else target.base
+    for other in operands:
+        if type(other) is not ndarray or other is target:
+            continue
+        if (other if other.base is None else other.base) is owner and _overlaps_in_part(
+            target, other
+        ):
+            raise OperatorError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation.",
+                headline="an input shares some of its memory with the tensor that is written",
+            )
+
+
+def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
+    """Refuse to write a tensor whose elements share memory with each other or with an input.
+
+    Raises:
+        OperatorError: they do.
+    """
+    if 0 in target.strides and _overlaps_itself(target):
+        raise OperatorError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation.",
+            headline="several elements of the written tensor share one place in memory",
+        )
+    check_inputs(target, operands)
+
+
+def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The forward of an in-place operator, with `check_written` before it where torch has it."""
+    short = name.partition("::")[2]
+    if short in _REFORMED or short in _FILLING or getattr(forward, "checks_overlap", False):
+        return forward
+    check = check_inputs if short == "index_put_" else check_written
+    if short == "masked_scatter_":
+
+        @wraps(forward)
+        def checked_alone(self: Any, *rest: Any) -> Any:
+            check_written(self)
+            return forward(self, *rest)
+
+        return checked_alone
+
+    @wraps(forward)
+    def checked(self: Any, *rest: Any) -> Any:
+        check(self, rest)
+        return forward(self, *rest)
+
+    return checked
