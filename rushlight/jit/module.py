@@ -8,17 +8,20 @@ import importlib
 import types
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
+from pickle import PickleError
 from typing import IO, Any, ClassVar, Literal
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
 from ..interpreter.objects import ScriptObject, module_handles, object_members
-from ..interpreter.values import from_machine, to_machine
+from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..serialization.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName
-from ..typecheck.types import ClassType, InterfaceType
+from ..typecheck.relations import is_subtype
+from ..typecheck.types import TENSOR, ClassType, InterfaceType, Type
+from .container_access import ContainerAccess
 from .function import ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
 
@@ -45,7 +48,8 @@ class SlotView(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Tensor | None) -> None:
         if not self._has(name):
-            raise KeyError(name)
+            added = f"Can't add a new {self._kind} after ScriptModule construction"
+            raise RuntimeError(f"{added}. Tried to add '{name}'")
         self._target.slots[self._target.cls.slot(name)] = value
 
     def __delitem__(self, name: str) -> None:
@@ -56,6 +60,16 @@ class SlotView(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _Children(dict[str, Module]):
+    """The modules below a scripted one: its class says which there are."""
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        raise RuntimeError(
+            "Cannot re-assign modules in a ScriptModule with non-scripted module, tried to "
+            f"replace existing module '{name}': {module}"
+        )
 
 
 class _Forward:
@@ -141,7 +155,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             define_methods(compiled.__dict__["_c"].cls, src, scope)
 
 
-class RecursiveScriptModule(ScriptModule):
+class RecursiveScriptModule(ContainerAccess, ScriptModule):
     """What `script` makes of a module, and what `load` returns.
 
     The attributes are those of the script object: reading `m.weight` gives the live Parameter, a
@@ -158,7 +172,7 @@ class RecursiveScriptModule(ScriptModule):
         own["_c"] = target
         own["_parameters"] = SlotView(target, "parameter")
         own["_buffers"] = SlotView(target, "buffer")
-        own["_modules"] = dict(_submodules(target))
+        own["_modules"] = _Children(_submodules(target))
         for table, hooks in (
             (self._forward_pre_hooks, target.cls.forward_pre_hooks),
             (self._forward_hooks, target.cls.forward_hooks),
@@ -240,6 +254,9 @@ class RecursiveScriptModule(ScriptModule):
             return types.MethodType(other.function.run, self)
         if isinstance(other, FunctionName):
             return ScriptFunction(other.function)
+        of_dict = self._dict_method(name)
+        if of_dict is not None:
+            return of_dict
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -253,21 +270,30 @@ class RecursiveScriptModule(ScriptModule):
             return
         attribute = target.cls.attributes.get(name)
         wanted = attribute.type if attribute is not None else None
-        if isinstance(wanted, InterfaceType) and isinstance(value, RecursiveScriptModule):
+        if isinstance(value, RecursiveScriptModule) and (
+            isinstance(wanted, InterfaceType) or value._c.cls is wanted
+        ):
             target.slots[target.cls.slot(name)] = to_machine(value, wanted)
+            dict.__setitem__(self._modules, name, value)
+        elif name in self._modules:
             self._modules[name] = value
-            return
-        if name in self._modules:
-            raise RuntimeError(
-                f"Cannot re-assign modules in a ScriptModule with non-scripted module, tried to "
-                f"replace existing module '{name}': {value}"
-            )
-        if attribute is None:
+        elif attribute is None:
             object.__setattr__(self, name, value)
-        elif isinstance(value, Tensor):
+        elif isinstance(value, Tensor) and is_subtype(TENSOR, attribute.type):
             target.slots[target.cls.slot(name)] = value
         else:
-            target.slots[target.cls.slot(name)] = to_machine(value, attribute.type)
+            target.slots[target.cls.slot(name)] = _cast(name, value, attribute.type)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._c.cls.attributes or name in self._c.cls.methods:
+            raise RuntimeError("cannot delete methods or parameters of a script module")
+        object.__delattr__(self, name)
+
+    def __getstate__(self) -> None:
+        raise PickleError(
+            "a scripted module is not pickled with Python objects: save it with "
+            "torch.jit.save(module, file)"
+        )
 
     def __dir__(self) -> list[str]:
         names = [*super().__dir__(), *self._c.cls.attributes, *self._c.cls.methods]
@@ -291,6 +317,19 @@ class RecursiveScriptModule(ScriptModule):
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
+
+
+def _cast(name: str, value: object, type: Type) -> object:
+    """The machine value for an attribute.
+
+    Raises:
+        RuntimeError: the value is not of the attribute's type.
+    """
+    try:
+        return to_machine(value, type)
+    except CastError as error:
+        why = str(error).removeprefix("Cast error details: ")
+        raise RuntimeError(f"Could not cast attribute '{name}' to type {type}: {why}") from None
 
 
 def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:
