@@ -130,11 +130,8 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
     scale, zero_point = quantizer.spread(values.ndim)
     limits = np.iinfo(field)
     with np.errstate(all="ignore"):
-        if quantizer.is_float:
-            scaled = np.rint(values.astype(F32) * (F32(1) / scale) + zero_point.astype(F32))
-        else:
-            scaled = np.rint(values.astype(F32) * (F32(1) / scale)).astype(np.float64)
-            scaled = scaled + zero_point
+        shift = np.asarray(zero_point, F32)  # added before rounding, which decides ties
+        scaled = np.rint(values.astype(F32) * (F32(1) / scale) + shift)
         clipped = np.clip(np.nan_to_num(scaled, nan=limits.min), limits.min, limits.max)
     numbers = np.empty(values.shape, field)
     numbers[...] = clipped

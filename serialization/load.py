@@ -30,7 +30,7 @@ from .unknown_operators import unknown_operators
 from .upgraders import NAMESPACE, TEXT, Upgraders
 from .value_types import machine_type
 
-__all__ = ["NEWEST_VERSION", "load_archive"]
+__all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
 NEWEST_VERSION = 10
 """The newest file version that is read."""
@@ -59,6 +59,50 @@ def load_archive(
         return _Loader(archive, limits).load(extra_files)
 
 
+def archive_version(archive: ArchiveReader) -> int:
+    """The file version of an archive.
+
+    Raises:
+        ArchiveError: it has none, or one that is not read here.
+    """
+    record = next((r for r in (".data/version", "version") if r in archive), None)
+    if record is None:
+        raise archive_error("damaged-archive", f'{archive.title} has no record "version"')
+    text = archive.read(record)[:32].decode("ascii", "replace").strip()
+    if not text.isdigit():
+        message = f"{archive.title} has no version number, but {text!r}"
+        raise archive_error("damaged-archive", message)
+    version = int(text)
+    if not 1 <= version <= NEWEST_VERSION:
+        raise archive_error(
+            "version-too-new" if version else "damaged-archive",
+            f"{archive.title} is of file version {version}; versions 1 to {NEWEST_VERSION} are "
+            "read here",
+            torch=f"Attempted to read a PyTorch file with version {version}, but the maximum "
+            f"supported version for reading is {NEWEST_VERSION}.",
+        )
+    return version
+
+
+def old_meanings(version: int) -> Callable[[str], Function | None]:
+    """What an overload meant in archives of a file version, if that has changed since."""
+    collector = Collector()
+    upgraders = Upgraders(version, _old_meanings(collector).function_named)
+    return upgraders.overload
+
+
+def _old_meanings(collector: Collector) -> CodeImporter:
+    """The importer of what operators meant in earlier versions."""
+    files = {NAMESPACE: lambda: CodeFile(TEXT)}
+    importer = CodeImporter(files, (), collector, ARCHIVE_TABLE.names)
+
+    def define(function: Function) -> None:
+        define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
+
+    importer.define = define
+    return importer
+
+
 class _Loader:
     def __init__(self, archive: ArchiveReader, limits: Limits) -> None:
         self.archive = archive
@@ -66,7 +110,9 @@ class _Loader:
         self.collector = Collector(warnings=False)
         self.constants: list[Constant] = []
         self._check_kind()
-        self.upgraders = Upgraders(self._version(), self._old_meanings().function_named)
+        self.upgraders = Upgraders(
+            archive_version(archive), _old_meanings(self.collector).function_named
+        )
         self.importer = CodeImporter(
             self._files(),
             self.constants,
@@ -109,23 +155,6 @@ class _Loader:
             torch="PytorchStreamReader failed locating file constants.pkl: file not found",
             help=kind.hint,
         )
-
-    def _version(self) -> int:
-        record = next((r for r in (".data/version", "version") if r in self.archive), None)
-        if record is None:
-            raise self._error("damaged-archive", 'has no record "version"')
-        text = self.archive.read(record)[:32].decode("ascii", "replace").strip()
-        if not text.isdigit():
-            raise self._error("damaged-archive", f"has no version number, but {text!r}")
-        version = int(text)
-        if not 1 <= version <= NEWEST_VERSION:
-            raise self._error(
-                "version-too-new" if version else "damaged-archive",
-                f"is of file version {version}; versions 1 to {NEWEST_VERSION} are read here",
-                torch=f"Attempted to read a PyTorch file with version {version}, but the maximum "
-                f"supported version for reading is {NEWEST_VERSION}.",
-            )
-        return version
 
     def _pickle(self, record: str) -> Node:
         return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
@@ -196,17 +225,6 @@ class _Loader:
             if function.graph is None:
                 function.define, function.declared = self._define, None
         raise_for(Collector(found))
-
-    def _old_meanings(self) -> CodeImporter:
-        """The importer of what operators meant in earlier versions."""
-        files = {NAMESPACE: lambda: CodeFile(TEXT)}
-        importer = CodeImporter(files, (), self.collector, ARCHIVE_TABLE.names)
-
-        def define(function: Function) -> None:
-            define_function(function, importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
-
-        importer.define = define
-        return importer
 
 
 def _is_known(operator: str) -> bool:

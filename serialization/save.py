@@ -28,7 +28,17 @@ from .tensors import StorageTable
 from .value_types import machine_type
 from .write_values import ValueWriter
 
-__all__ = ["Target", "save_archive", "save_function", "save_function_to_buffer", "save_to_buffer"]
+__all__ = [
+    "ExtraFiles",
+    "Records",
+    "Target",
+    "make_records",
+    "write_records",
+    "save_archive",
+    "save_function",
+    "save_function_to_buffer",
+    "save_to_buffer",
+]
 
 Target = str | os.PathLike[str] | IO[bytes]
 
@@ -49,15 +59,15 @@ def save_archive(target: ScriptObject, file: Target, extra_files: ExtraFiles | N
         file.write(save_to_buffer(target, extra_files))
         return
     name = archive_name(file)
-    records = _records(target, extra_files)
+    records = make_records(target, extra_files)
     with atomic_file(file) as opened:
-        _write(records, opened, name)
+        write_records(records, opened, name)
 
 
 def save_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
     """The bytes of the archive of a script object; raises as `save_archive`."""
     sink = io.BytesIO()
-    _write(_records(target, extra_files), sink, "archive")
+    write_records(make_records(target, extra_files), sink, "archive")
     return sink.getvalue()
 
 
@@ -74,9 +84,9 @@ def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None =
 # -- an archive's records
 
 
-def _records(target: ScriptObject, extra_files: ExtraFiles | None) -> _Records:
+def make_records(target: ScriptObject, extra_files: ExtraFiles | None) -> Records:
     try:
-        return _Records(target, extra_files or {})
+        return Records(target, extra_files or {})
     except PythonCallError as error:
         raise _python_call(error) from None
     except PrintError as error:
@@ -103,7 +113,7 @@ def _python_call(error: PythonCallError) -> ArchiveError:
     )
 
 
-class _Records:
+class Records:
     """Everything that goes into an archive, made before the first byte is written."""
 
     def __init__(self, target: ScriptObject, extra_files: ExtraFiles) -> None:
@@ -111,7 +121,7 @@ class _Records:
             name: content.encode() if isinstance(content, str) else bytes(content)
             for name, content in extra_files.items()
         }
-        names = TypeNames(unique=True)
+        names = self.names = TypeNames(unique=True)
         names.name_of(target.cls)
         self.storages = StorageTable()
         data = ValueWriter(self.storages, names, run)
@@ -129,7 +139,12 @@ def _roots(target: ScriptObject, data: ValueWriter) -> list[Named]:
     return [target.cls, *(cls for cls in data.classes if cls is not target.cls)]
 
 
-def _write(records: _Records, sink: Sink, name: str) -> None:
+def write_records(
+    records: Records,
+    sink: Sink,
+    name: str,
+    bytecode: tuple[bytes, StorageTable] | None = None,
+) -> None:
     """The records in the order of PyTorch's own writer."""
     writer = ContainerWriter(sink, name)
     for extra, content in records.extra.items():
@@ -142,6 +157,10 @@ def _write(records: _Records, sink: Sink, name: str) -> None:
         writer.add(f"{record}.debug_pkl", write_debug_records(file.text, file.records))
     records.constant_storages.write(writer, "constants/")
     writer.add("constants.pkl", records.constants)
+    if bytecode is not None:
+        content, storages = bytecode
+        storages.write(writer, "constants/")
+        writer.add("bytecode.pkl", content)
     version = _version(file.text for file in records.files)
     writer.add("version" if version < 6 else ".data/version", f"{version}\n".encode())
     writer.add("byteorder", b"little")

@@ -154,9 +154,11 @@ def _flat(owner: Array) -> Array | None:
 
 
 class StorageTable:
-    """The storages of a pickle being written, numbered in order of first use."""
+    """The storages of a pickle being written, numbered in order of first use; `suffix` ends the
+    names of their records."""
 
-    def __init__(self) -> None:
+    def __init__(self, suffix: str = "") -> None:
+        self._suffix = suffix
         self._nodes: dict[tuple[int, str], StorageNode] = {}
         self._arrays: list[Array] = []
 
@@ -176,7 +178,8 @@ class StorageTable:
         key = (address(owner) if owner.size else -len(self._arrays) - 1, kind)
         node = self._nodes.get(key)
         if node is None:
-            node = StorageNode(kind, str(len(self._arrays)), "cpu", owner.size)
+            key_text = f"{len(self._arrays)}{self._suffix}"
+            node = StorageNode(kind, key_text, "cpu", owner.size)
             self._nodes[key] = node
             self._arrays.append(owner)
         return node
@@ -185,4 +188,4 @@ class StorageTable:
         """Write every storage as a record."""
         for index, array in enumerate(self._arrays):
             little = array.byteswap() if sys.byteorder == "big" else array
-            writer.add(f"{folder}{index}", little.tobytes())
+            writer.add(f"{folder}{index}{self._suffix}", little.tobytes())

@@ -98,6 +98,10 @@ class Upgraders:
         """What a name in the code stands for instead of the operator, if anything."""
         return self._replacement(_NAMES.get(operator))
 
+    def overload(self, full_name: str) -> Function | None:
+        """What an overload stands for, if its meaning has changed."""
+        return self._replacement(_NODES.get(full_name) or _NAMES.get(full_name))
+
     def _replacement(self, entry: tuple[int, str] | None) -> Function | None:
         if entry is None or self.version >= entry[0]:
             return None

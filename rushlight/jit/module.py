@@ -17,6 +17,7 @@ from ..interpreter.objects import ScriptObject, module_handles, object_members
 from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
+from ..serialization.mobile_save import save_mobile, save_mobile_to_buffer
 from ..serialization.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
@@ -314,6 +315,28 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
     def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
         """The bytes of the archive."""
         return save_to_buffer(self._c, _extra_files)
+
+    def _save_for_lite_interpreter(
+        self,
+        f: str | Path | IO[bytes],
+        _extra_files: dict[str, Any] | None = None,
+        _save_mobile_debug_info: bool = False,
+    ) -> None:
+        """Write an archive that the lite interpreter opens as well.
+
+        Raises:
+            RuntimeError: the module does what the lite interpreter cannot.
+            OSError: the file cannot be written.
+        """
+        with trimmed():
+            save_mobile(self._c, f, _extra_files)
+
+    def _save_to_buffer_for_lite_interpreter(
+        self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False
+    ) -> bytes:
+        """The bytes of such an archive."""
+        with trimmed():
+            return save_mobile_to_buffer(self._c, _extra_files)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"

@@ -220,9 +220,16 @@ def test_length_is_limited() -> None:
     assert caught.value.code == "limit-exceeded"
 
 
-def test_quantized_tensors_are_named() -> None:
-    data = b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R."
-    with pytest.raises(ArchiveError, match="holds a quantized tensor, which is not supported"):
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("_rebuild_sparse_csr_tensor", "holds a sparse tensor, which is not supported"),
+        ("_rebuild_qtensor", "has a quantized tensor without the parts of one"),
+    ],
+)
+def test_kinds_of_tensors_are_named(name: str, problem: str) -> None:
+    data = f"\x80\x02ctorch._utils\n{name}\n)R.".encode("latin-1")
+    with pytest.raises(ArchiveError, match=problem):
         read_pickle(data, "data.pkl")
 
 

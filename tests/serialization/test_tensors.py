@@ -125,7 +125,7 @@ def tensor(
         (tensor(5, 0, (2,), (1,)), "needs 20"),
         (tensor(2**60, 0, (2,), (1,)), "needs"),
         (tensor(4, 0, (2,), (1,), "Strange"), "no kind of storage"),
-        (tensor(4, 0, (2,), (1,), "QInt8"), "not supported"),
+        (tensor(4, 0, (2,), (1,), "QUInt4x2"), "not supported"),
     ],
 )
 def test_windows_stay_inside_their_storage(node: TensorNode, problem: str) -> None:

@@ -1,0 +1,165 @@
+"""`torch.jit.mobile`: archives of the lite interpreter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ..frontend.exceptions import ScriptError, trimmed
+from ..interpreter.actions import ScriptRaise
+from ..interpreter.errors import Failure
+from ..interpreter.inward import CastError, inward
+from ..interpreter.mobile import MobileCode
+from ..interpreter.objects import ScriptObject
+from ..interpreter.outward import outward
+from ..ops.errors import OperatorError
+from ..ops.tensor import Tensor
+from ..serialization.mobile_load import MobileModule, load_mobile, mobile_version
+from ..typecheck.types import ANY
+
+__all__ = ["LiteScriptModule", "_get_model_bytecode_version", "_load_for_lite_interpreter"]
+
+File = str | Path | IO[bytes]
+
+
+class LiteScriptModule:
+    """A module of the lite interpreter: instructions instead of source text."""
+
+    def __init__(self, module: MobileModule) -> None:
+        self._c = module
+
+    def __call__(self, *args: Any) -> Any:
+        """Run `forward`; arguments are given by position."""
+        return self.forward(*args)
+
+    def forward(self, *args: Any) -> Any:
+        """Run `forward`."""
+        return self.run_method("forward", *args)
+
+    def find_method(self, method_name: str) -> bool:
+        """Whether there is a method of that name."""
+        return self._c.method(method_name) is not None
+
+    def run_method(self, method_name: str, *args: Any) -> Any:
+        """Run a method.
+
+        Raises:
+            RuntimeError: there is no such method, an argument is missing or wrong, or the program
+                failed.
+        """
+        with trimmed():
+            code = self._c.method(method_name)
+            if code is None:
+                raise RuntimeError(f"Method '{method_name}' is not defined.")
+            values = [self._c.root, *_values(code, args)]
+            result = _result(self._c, code, values)
+            return outward(code.result or ANY)(result)
+
+    def method_names(self) -> list[str]:
+        """The names of the root's methods."""
+        prefix = f"{self._c.root.cls.qualified_name}."
+        return [n[len(prefix) :] for n in self._c.codes if n.startswith(prefix)]
+
+    def __getattr__(self, name: str) -> Any:
+        root: ScriptObject = self.__dict__["_c"].root
+        if name in root.cls.attributes:
+            return outward(ANY)(root.slots[root.cls.slot(name)])
+        if self._c.method(name) is not None:
+            return lambda *args: self.run_method(name, *args)
+        raise AttributeError(f"'LiteScriptModule' object has no attribute '{name}'")
+
+    def parameters(self) -> list[Tensor]:
+        """The tensors of the module and its submodules, each once."""
+        return [tensor for _, tensor in _tensors(self._c.root, "", set())]
+
+    def named_parameters(self) -> list[tuple[str, Tensor]]:
+        """The same with their names."""
+        return list(_tensors(self._c.root, "", set()))
+
+
+def _tensors(owner: ScriptObject, prefix: str, seen: set[int]) -> list[tuple[str, Tensor]]:
+    found: list[tuple[str, Tensor]] = []
+    for name, slot in zip(owner.cls.attributes, owner.slots, strict=False):
+        if isinstance(slot, Tensor) and id(slot) not in seen:
+            seen.add(id(slot))
+            found.append((prefix + name, slot))
+        elif isinstance(slot, ScriptObject):
+            found += _tensors(slot, f"{prefix}{name}.", seen)
+    return found
+
+
+def _values(code: MobileCode, args: Sequence[Any]) -> list[Any]:
+    """The machine's values of the arguments; defaults where none are given."""
+    wanted = code.arguments[1:]
+    if wanted and len(args) > len(wanted):
+        raise RuntimeError(
+            f"{code.name}() expected at most {len(wanted)} argument(s) but received {len(args)}"
+        )
+    values = []
+    for position, (name, type, default) in enumerate(wanted):
+        if position < len(args):
+            try:
+                values.append(inward(type)(args[position]))
+            except CastError as reason:
+                raise RuntimeError(f"{code.name}(): argument '{name}': {reason}") from None
+        elif default is not None or str(type).endswith("?"):
+            values.append(default.copy() if isinstance(default, list | dict) else default)
+        else:
+            raise RuntimeError(f"{code.name}() is missing value for argument '{name}'.")
+    return values if wanted else [inward(ANY)(a) for a in args]
+
+
+def _result(module: MobileModule, code: MobileCode, values: list[Any]) -> Any:
+    """The result of running a code; errors as scripts raise them."""
+    try:
+        return module.run(code, values)
+    except ScriptRaise as error:
+        raised: Exception = ScriptError(error.message)
+    except Failure as failure:
+        raised = RuntimeError(str(failure.cause))
+    except (OperatorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raised = _shown(error)
+    except AttributeError as error:
+        raised = RuntimeError(str(error))
+    raise raised from None
+
+
+def _shown(error: Exception) -> Exception:
+    kind = "KeyError: " if isinstance(error, KeyError) else ""
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return RuntimeError(f"{kind}{text}")
+
+
+def _load_for_lite_interpreter(
+    f: File, map_location: object = None, _extra_files: dict[str, Any] | None = None
+) -> LiteScriptModule:
+    """Open an archive of the lite interpreter: a path, or a file object opened for reading.
+
+    Raises:
+        RuntimeError: it is no such archive (the message says what it is), is damaged, or uses
+            operators that do not exist here (all are named).
+        ValueError: there is no such file.
+    """
+    with trimmed():
+        _check_path(f)
+        return LiteScriptModule(load_mobile(f, _extra_files))
+
+
+def _get_model_bytecode_version(f_input: File) -> int:
+    """The version of the bytecode in an archive.
+
+    Raises: as `_load_for_lite_interpreter`.
+    """
+    with trimmed():
+        _check_path(f_input)
+        return mobile_version(f_input)
+
+
+def _check_path(f: File) -> None:
+    if isinstance(f, str | os.PathLike):
+        if not Path(f).exists():
+            raise ValueError(f"The provided filename {f} does not exist")
+        if Path(f).is_dir():
+            raise ValueError(f"The provided filename {f} is a directory")

@@ -1,0 +1,155 @@
+"""Writing archives that the lite interpreter opens: the ordinary records and `bytecode.pkl`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import CONTEXT
+from ..ir.define import graph_of
+from ..ir.inline import inline
+from ..typecheck.functions import Function
+from ..typecheck.schema import Argument
+from ..typecheck.types import ClassType, Type
+from .container_writer import archive_name, atomic_file
+from .errors import ArchiveError, archive_error
+from .load import run
+from .mobile_compile import CannotCompile, MobileWriter
+from .mobile_types import mobile_type_text
+from .pickle_nodes import Node, TupleNode
+from .pickle_writer import write_pickle
+from .python_types import TypeNames
+from .save import ExtraFiles, Records, Target, make_records, write_records
+from .tensors import StorageTable
+from .value_types import machine_type
+from .write_values import ValueWriter
+
+__all__ = ["BYTECODE_VERSION", "save_mobile", "save_mobile_to_buffer"]
+
+BYTECODE_VERSION = 8
+"""The version of the bytecode that is written."""
+
+
+def save_mobile(target: ScriptObject, file: Target, extra_files: ExtraFiles | None = None) -> None:
+    """Write a module as an archive for the lite interpreter; it is an ordinary archive as well.
+
+    Raises:
+        ArchiveError: something has no form in such an archive.
+        OSError: the file cannot be written.
+    """
+    if not hasattr(file, "write"):
+        name = archive_name(file)
+        records, bytecode = _records(target, extra_files)
+        with atomic_file(file) as opened:
+            write_records(records, opened, name, bytecode)
+        return
+    file.write(save_mobile_to_buffer(target, extra_files))
+
+
+def save_mobile_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
+    """The bytes of the archive; raises as `save_mobile`."""
+    sink = io.BytesIO()
+    records, bytecode = _records(target, extra_files)
+    write_records(records, sink, "archive", bytecode)
+    return sink.getvalue()
+
+
+def _records(
+    target: ScriptObject, extra_files: ExtraFiles | None
+) -> tuple[Records, tuple[bytes, StorageTable]]:
+    records = make_records(target, extra_files)
+    try:
+        return records, _Bytecode(target, records.names).pickle()
+    except CannotCompile as error:
+        raise _refused(str(error)) from None
+
+
+def _refused(what: str) -> ArchiveError:
+    return archive_error("unsupported-value", f"this cannot be saved for mobile: {what}")
+
+
+class _Bytecode:
+    """What goes into `bytecode.pkl`."""
+
+    def __init__(self, target: ScriptObject, names: TypeNames) -> None:
+        self.target = target
+        self.names = names
+        self.storages = StorageTable(".storage")
+        self.values = ValueWriter(self.storages, names, run)
+
+    def pickle(self) -> tuple[bytes, StorageTable]:
+        functions: list[Node] = [BYTECODE_VERSION]
+        waiting = [(self.target.cls, name) for name in self._own_methods()]
+        for cls in self._classes():
+            if cls.method("__setstate__") is not None and cls.method("__getstate__") is not None:
+                waiting.append((cls, "__setstate__"))
+        done: set[tuple[ClassType, str]] = set()
+        while waiting:
+            cls, name = waiting.pop(0)
+            method = cls.method(name)
+            if (cls, name) in done or method is None:
+                continue
+            done.add((cls, name))
+            node, called = self.function(cls, method)
+            functions.append(node)
+            waiting.extend((other, one) for other in self._classes() for one in sorted(called))
+        return write_pickle(TupleNode(tuple(functions))), self.storages
+
+    def _own_methods(self) -> list[str]:
+        return list(self.target.cls.methods)
+
+    def _classes(self) -> list[ClassType]:
+        """The classes of the module and all it holds."""
+        found = dict.fromkeys(owner.cls for owner in _objects(self.target, set()))
+        return list(found)
+
+    def function(self, cls: ClassType, method: Function) -> tuple[Node, set[str]]:
+        graph = inline(graph_of(method), method.name, CONTEXT)
+        code = MobileWriter(graph, self.type_text)
+        constants = [
+            self.values.node(value, machine_type(value) if type is None else type)
+            for value, type in code.constants
+        ]
+        body = _table(
+            instructions=_tuple(*(_tuple(*one) for one in code.instructions)),
+            operators=_tuple(*(_tuple(*one) for one in code.operators)),
+            constants=_tuple(*constants),
+            types=_tuple(*code.types),
+            register_size=code.register_size,
+        )
+        signature = method.signature
+        schema = _table(
+            arguments=_tuple(*map(self.argument, signature.arguments)),
+            returns=_tuple(*map(self.argument, signature.returns)),
+        )
+        name = f"{self.names.name_of(cls)}.{method.name}"
+        return _tuple(name, body, schema), code.called
+
+    def argument(self, argument: Argument) -> Node:
+        default = argument.default if argument.has_default else None
+        value = self.values.node(default, argument.type)
+        return _table(name=argument.name, type=self.type_text(argument.type), default_value=value)
+
+    def type_text(self, type: Type) -> str:
+        return mobile_type_text(type, self.names.name_of)
+
+
+def _objects(owner: ScriptObject, seen: set[int]) -> Iterator[ScriptObject]:
+    if id(owner) in seen:
+        return
+    seen.add(id(owner))
+    if not owner.cls.is_module:
+        raise _refused(f"`{owner.cls.python}` is the class of a value, not of a module")
+    yield owner
+    for slot in owner.slots:
+        if isinstance(slot, ScriptObject):
+            yield from _objects(slot, seen)
+
+
+def _tuple(*items: Node) -> TupleNode:
+    return TupleNode(items)
+
+
+def _table(**entries: Node) -> TupleNode:
+    return TupleNode(tuple(_tuple(name, value) for name, value in entries.items()))

@@ -1,0 +1,131 @@
+"""Archives of the lite interpreter, both ways."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.mobile import MobileCode, check_code
+from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_interpreter
+from rushlight.serialization.errors import ArchiveError
+from rushlight.serialization.mobile_types import mobile_type
+from rushlight.typecheck.types import ANY
+
+
+class Sums(torch.nn.Module):
+    """Loops, branches, containers, an error, a buffer that changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor, rounds: int = 3) -> tuple[torch.Tensor, list[int]]:
+        self.calls.add_(1)
+        found: list[int] = []
+        for i in range(rounds):
+            if i == 2:
+                continue
+            found.append(i * 10)
+            x = x + i
+        if rounds < 0:
+            raise ValueError("no rounds")
+        return self.linear(x), found
+
+    @torch.jit.export
+    def words(self, names: dict[str, int], key: str | None = None) -> str:
+        if key is None:
+            return "none"
+        return f"{key}={names[key]}"
+
+
+def lite(module: Any) -> Any:
+    data = torch.jit.script(module)._save_to_buffer_for_lite_interpreter()
+    assert _get_model_bytecode_version(io.BytesIO(data)) == 8
+    torch.jit.load(io.BytesIO(data))  # an ordinary archive as well
+    return _load_for_lite_interpreter(io.BytesIO(data))
+
+
+def test_runs_as_the_script_does() -> None:
+    module = Sums()
+    made = lite(module)
+    x = torch.ones(1, 3)
+    for rounds in (0, 1, 5):
+        mine, found = made(x, rounds)
+        wanted, expected = module(x, rounds)
+        assert torch.equal(mine, wanted)
+        assert found == expected
+    assert made(x)[1] == [0, 10]
+    assert made.run_method("words", {"a": 4}, "a") == "a=4"
+    assert made.run_method("words", {"a": 4}) == "none"
+    assert made.calls.item() == 4
+
+
+def test_errors() -> None:
+    made = lite(Sums())
+    with pytest.raises(torch.jit.Error, match="^no rounds$"):
+        made(torch.ones(1, 3), -1)
+    with pytest.raises(RuntimeError, match="is missing value for argument 'x'"):
+        made()
+    with pytest.raises(RuntimeError, match="Method 'nothing' is not defined"):
+        made.run_method("nothing")
+    with pytest.raises(RuntimeError, match="KeyError: b"):
+        made.run_method("words", {"a": 4}, "b")
+    assert not made.find_method("nothing")
+
+
+def test_an_ordinary_archive_is_none() -> None:
+    data = torch.jit.script(Sums()).save_to_buffer()
+    with pytest.raises(ArchiveError, match="no archive of the lite interpreter"):
+        _load_for_lite_interpreter(io.BytesIO(data))
+
+
+class Holder(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            return x * 2
+
+
+def test_what_the_lite_interpreter_cannot_do_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="cannot be saved for mobile"):
+        torch.jit.script(Holder())._save_to_buffer_for_lite_interpreter()
+
+
+@pytest.mark.parametrize(
+    ("instructions", "wrong"),
+    [
+        ([], "does not end"),
+        ([("LOADC", 1, 0), ("RET", 0, 0)], "not there"),
+        ([("LOAD", 9, 0), ("RET", 0, 0)], "registers"),
+        ([("JMP", 7, 0), ("RET", 0, 0)], "jumps out"),
+        ([("FORK", 0, 0), ("RET", 0, 0)], "does not exist"),
+        ([("TUPLE_CONSTRUCT", -1, 0), ("RET", 0, 0)], "negative"),
+    ],
+)
+def test_operands_are_checked(instructions: list[tuple[str, int, int]], wrong: str) -> None:
+    code = MobileCode("f", tuple(instructions), (), (1,), (), 2)
+    assert wrong in check_code(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "spelling"),
+    [
+        ("List[int]", "List[int]"),
+        ("Dict[str,int]", "Dict[str, int]"),
+        ("Optional[Tuple[Tensor, float]]", "Optional[Tuple[Tensor, float]]"),
+        ("Tuple[()]", "Tuple[()]"),
+    ],
+)
+def test_types(text: str, spelling: str) -> None:
+    assert mobile_type(text, lambda name: None).annotation_str == spelling
+
+
+def test_named_tuples_and_unknown_classes() -> None:
+    made = mobile_type("__torch__.P[NamedTuple, [[a, int],[b, str]]]", lambda name: None)
+    assert getattr(made, "fields", ()) == ("a", "b")
+    assert mobile_type("__torch__.Q", lambda name: None) == ANY
+    with pytest.raises(ArchiveError):
+        mobile_type("List[int", lambda name: None)
