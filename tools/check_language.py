@@ -1,10 +1,11 @@
 """Run the rows of a language checklist and compare with what torch 2.13 made of them.
 
-    python tools/check_language.py FOLDER [--section TEXT] [--row N] [-v]
+    python tools/check_language.py FOLDER [--section TEXT] [--row N] [-v] [--diagnostics FILE]
 
 FOLDER holds `features.txt` (one row a line: feature :: example :: arguments :: note) and
 `results.json` (row number -> what torch did).  A row passes if it is accepted where torch accepts
 it, with the same result, and refused where torch refuses it.  `import torch` is rushlight here.
+`--diagnostics` writes what rushlight says of every refused row into one file, to be read.
 """
 
 from __future__ import annotations
@@ -163,6 +164,30 @@ def outcome(row: Row) -> tuple[bool, str]:
         return False, f"{type(error).__name__}: {lines[0]} ... {lines[-1]}"
 
 
+def told(row: Row) -> str:
+    """What a user reads when the row is refused; empty if it is not."""
+    try:
+        module = _module(row)
+        if not row.is_script:
+            scripted = rushlight.jit.script(module.f)
+            scripted(*eval(f"({row.arguments},)" if row.arguments else "()", module.__dict__))
+    except Exception as error:
+        notes = "\n".join(getattr(error, "__notes__", [])).strip("\n")
+        return notes or f"(no diagnostic) {type(error).__name__}: {error}"
+    return ""
+
+
+def write_diagnostics(rows: Sequence[Row], file: Path) -> None:
+    """Write the texts of all refused rows."""
+    with file.open("w", encoding="utf-8") as out:
+        for row in rows:
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                text = told(row)
+            if text:
+                out.write(f"{'=' * 20} {row.number}: {row.feature}\n{row.code}\n\n{text}\n\n")
+
+
 def _alarm(*_: object) -> None:
     raise TimeoutError
 
@@ -193,6 +218,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--section", default="", help="rows of sections whose title has this text")
     parser.add_argument("--row", type=int, action="append", help="this row alone (repeatable)")
+    parser.add_argument("--diagnostics", type=Path, help="write what is said of refused rows")
     parser.add_argument("-v", "--verbose", action="store_true", help="show passing rows too")
     options = parser.parse_args()
     sys.meta_path.insert(0, _Alias())
@@ -201,6 +227,9 @@ def main() -> int:
         for row in read_rows(options.folder)
         if options.section in row.section and (not options.row or row.number in options.row)
     ]
+    if options.diagnostics:
+        write_diagnostics(rows, options.diagnostics)
+        return 0
     wanted = json.loads((options.folder / "results.json").read_text(encoding="utf-8"))
     counts = check(rows, wanted, options.verbose)
     totals = Counter(row.section for row in rows)
