@@ -21,7 +21,7 @@ def near_misses(name: str, candidates: Iterable[str]) -> list[str]:
     for candidate in set(candidates):
         if candidate == name or (candidate.startswith("_") and not name.startswith("_")):
             continue
-        if min(len(name), len(candidate)) <= 1:
+        if min(len(name), len(candidate)) <= 2 and name.lower() != candidate.lower():
             if name == 2 * candidate or candidate == 2 * name:
                 found.append((1, candidate))
             continue

@@ -146,7 +146,8 @@ def _assigned(node: ast.AST, positions: Positions, name: str, holder: str) -> It
         targets = node.targets
     elif isinstance(node, ast.AnnAssign):
         targets, annotation = [node.target], node.annotation
-    for target in targets:
+    parts = [p for t in targets for p in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    for target in parts:
         if ast.unparse(target) != name:
             continue
         assert isinstance(node, ast.Assign | ast.AnnAssign)

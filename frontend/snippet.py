@@ -57,11 +57,12 @@ class Lines:
 
     def text(self, number: int) -> str | None:
         """The text of a line, if one of the sources holds it."""
+        found = None
         for source in self.sources:
             index = number - source.first_line
             if 0 <= index < len(source.lines):
-                return source.lines[index]
-        return None
+                found = source.lines[index] or found or ""
+        return found
 
 
 def _part(span: Span, number: int) -> tuple[int, int]:

@@ -28,8 +28,22 @@ class StatementConverter(ExpressionConverter):
     local_functions = False
 
     def statements(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]:
-        converted = (self.statement(node) for node in nodes)
+        converted: list[tree.Statement | None] = []
+        for node in nodes:
+            converted.append(self.walrus_names(node))
+            converted.append(self.statement(node))
         return tuple(statement for statement in converted if statement is not None)
+
+    def walrus_names(self, node: ast.stmt) -> tree.Statement | None:
+        """The names that `:=` in a statement would bind, as names bound to an error."""
+        if isinstance(node, ast.If | ast.While | ast.For | ast.With | ast.FunctionDef):
+            return None  # the statements in it have their turn
+        found = [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
+        if not found:
+            return None
+        span = self.span(found[0])
+        targets = tuple(tree.Name(self.span(each.target), each.target.id) for each in found)
+        return tree.Assign(span, targets, tree.Name(span, tree.ERROR_NAME))
 
     def statement(self, node: ast.stmt) -> tree.Statement | None:
         """The tree of a statement; None if there is none."""

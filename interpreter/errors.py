@@ -157,6 +157,7 @@ def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnos
 
     if number >= 0:
         label = Label(shown[number].span, explain(failure.operands, code, roles))
+    shown_values = value_notes(failure.operands, roles, origin)
     return Diagnostic(
         code=code,
         message=headline,
@@ -166,7 +167,7 @@ def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnos
         if archived
         else (),
         secondary=made_labels(failure.operands, node, cause) if number >= 0 and node else (),
-        values=value_notes(failure.operands, roles, origin),
+        values=() if isinstance(cause, ScriptRaise) else shown_values,
         helps=advice(cause, failure.operands),
         stack=tuple(shown) if len(shown) > 1 else (),
         torch_message=_last_line(cause)[1],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -148,4 +149,8 @@ def advice(cause: Exception, operands: Sequence[Operand]) -> tuple[Help, ...]:
         return ()
     texts: Mapping[str, str] = {o.parameter: o.text for o in operands if o.parameter}
     wanted = [h for h in cause.helps if all(texts.get(p) for p in texts if f"{{{p}}}" in h)]
-    return tuple(Help(help.format_map(texts)) for help in wanted)
+    return tuple(Help(_NEEDLESS.sub(r"\1.", help.format_map(texts))) for help in wanted)
+
+
+_NEEDLESS = re.compile(r"\((\w+)\)\.")
+"""Parentheses around a name of which an attribute is read."""

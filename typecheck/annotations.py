@@ -14,6 +14,7 @@ from ..frontend.from_text import expression_tree
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import relations
+from .advice import TYPES
 from .names import Constant, Resolver, TypeName
 from .types import (
     ANY,
@@ -292,7 +293,10 @@ class AnnotationReader:
             return self._fault(node.span, "this is not a type", label, self._torch_unknown())
         helps: tuple[Help, ...] = ()
         close = near_misses(name, self._candidates())
-        if close:
+        advice = TYPES.get(name) or TYPES.get(name.rpartition(".")[2])
+        if advice is not None:
+            helps = (Help(advice),)
+        elif close:
             helps = tuple(Help(f"did you mean `{c}`?", (Edit(node.span.whole, c),)) for c in close)
         return self._fault(
             node.span,

@@ -459,13 +459,15 @@ class Assignments(Expressions):
     def _report_no_slot(self, cls: ClassType, target: tree.Attribute, span: Span) -> None:
         if target.name in cls.constants:
             message = f"`{target.name}` is a constant of `{cls.name}` and cannot be set"
+            label = "declared `Final`, or in `__constants__`"
         else:
             message = f"`{cls.name}` has no attribute `{target.name}` to set"
+            label = "attributes are made in `__init__`, before scripting"
         self.report(
             "missing-attribute",
             message,
             target.span,
-            "attributes are made in `__init__`, before scripting",
+            label,
             torch=f"Tried to set nonexistent attribute: {target.name}. Did you forget to "
             "initialize it in __init__()?",
             torch_span=span,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..frontend import tree
@@ -230,6 +231,10 @@ class Attributes(Operators):
         return self.unknown(access.span)
 
     def _missing_on_value(self, value: typed.Expr, access: Access) -> Sugar:
+        if isinstance(value.type, OptionalType):
+            torch = f"'{self.torch_type(value)}' object has no attribute or method '{access.name}'."
+            self.report_optional(f".{access.name}", value, access.span, torch)
+            return self.unknown(access.span)
         candidates = [
             name.rpartition("::")[2]
             for name in self.table.names()
@@ -291,8 +296,8 @@ class Attributes(Operators):
             label,
             torch=torch,
             secondary=(*([Label(place.target, text)] if place is not None else []), *used),
-            notes=(reason.strip(" ()"),) if reason else (),
-            helps=() if reason else helps,
+            notes=(_left_out(reason),) if reason else (),
+            helps=_declare_help(reason, name) if reason else helps,
         )
 
     def _report_inherited(
@@ -341,3 +346,24 @@ def _constant(value: object, span: Span) -> typed.Expr:
         elements = tuple(_constant(element, span) for element in value)
         return typed.TupleLiteral(span, TupleType(tuple(e.type for e in elements)), elements)
     return typed.Literal(span, type_of_value(value), value)
+
+
+def _left_out(reason: str) -> str:
+    """Why an attribute was left out, in other words than torch's where those mislead."""
+    if "List trace inputs must have elements" in reason:
+        return "an empty list does not say what it will hold, so it has no type"
+    if "Dictionary inputs must have entries" in reason:
+        return "an empty dict does not say what it will hold, so it has no type"
+    found = re.search(r"instead got value of type (\w+)", reason)
+    if found is not None:
+        return f"a `{found[1]}` has no type in script"
+    return reason.strip(" ()")
+
+
+def _declare_help(reason: str, name: str) -> tuple[Help, ...]:
+    """How to declare an attribute that says nothing of its type."""
+    if "List trace inputs must have elements" in reason:
+        return (Help(f"declare it in the class body: `{name}: List[int]`"),)
+    if "Dictionary inputs must have entries" in reason:
+        return (Help(f"declare it in the class body: `{name}: Dict[str, int]`"),)
+    return ()

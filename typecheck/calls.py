@@ -101,7 +101,9 @@ class Calls(Conversions):
         given = Given([])
         for argument in node.arguments:
             if isinstance(argument, tree.Starred):
-                given.positional.extend(self._unpacked(argument, into))
+                unpacked = self._unpacked(argument, into)
+                given.is_incomplete |= unpacked is None
+                given.positional.extend(unpacked or [])
             else:
                 given.positional.append(self.expression(argument))
         for keyword in node.keywords:
@@ -109,9 +111,13 @@ class Calls(Conversions):
             if keyword.name is not None:
                 given.keywords[keyword.name] = value
                 given.spans[keyword.name] = keyword.span
+            else:  # `**`, which was refused
+                given.is_incomplete = True
         return given
 
-    def _unpacked(self, node: tree.Starred, into: list[typed.Statement]) -> list[typed.Expr]:
+    def _unpacked(
+        self, node: tree.Starred, into: list[typed.Statement]
+    ) -> list[typed.Expr] | None:
         value = self.expression(node.value)
         if isinstance(value.type, TupleType):
             return self.tuple_elements(value, into)
@@ -125,7 +131,7 @@ class Calls(Conversions):
                 if isinstance(value.type, ListType)
                 else f"'{value.type.annotation_str}' cannot be used as a tuple",
             )
-        return [self.unknown(node.span)]
+        return None
 
     # ------------------------------------------------------------------------------ dispatch
 

@@ -22,6 +22,7 @@ from .environment import Variable
 from .functions import Function
 from .joins import insert_line
 from .literals import LARGEST_INT, type_of_value
+from .mismatches import article
 from .names import Constant, LiveDefaults, Resolver
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument, OperatorTable, Signature
@@ -156,6 +157,7 @@ class _Checker(Statements):
                 f"the default of `{node.name}` could be changed by a call",
                 written.span,
                 "made once, shared by all calls",
+                helps=(Help("make the default `None`, and the value in the function"),),
                 torch="Mutable default parameters are not supported because Python binds them to "
                 "the function and they persist across function calls.\n As a workaround, make the "
                 "default None and instantiate the default parameter within the body of the "
@@ -165,7 +167,7 @@ class _Checker(Statements):
         else:
             self.report(
                 "argument-type",
-                f"the default of `{node.name}` is not a `{type.python}`",
+                f"the default of `{node.name}` is not {article(type)}",
                 written.span,
                 f"declared `{type.python}`",
                 torch=self._torch_default(node, type),

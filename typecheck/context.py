@@ -16,7 +16,7 @@ from .functions import Function
 from .globals import global_helps, global_labels, global_notes
 from .names import Constant, FunctionName, Resolver, Unusable
 from .schema import OperatorTable
-from .sugar import Sugar, describe
+from .sugar import BoundMethod, BoundOperator, Sugar, describe
 from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
 
 __all__ = ["Context"]
@@ -156,7 +156,7 @@ class Context:
                 message,
                 Label(span.whole, label),
                 self.where,
-                secondary=secondary,
+                secondary=tuple(dict.fromkeys(secondary)),
                 notes=notes,
                 helps=helps,
                 torch_message=torch,
@@ -198,13 +198,23 @@ class Context:
         if isinstance(sugar, Unusable):
             self.report(
                 sugar.code,
-                sugar.message or f"`{span.text}` cannot be used here",
+                sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
                 span,
                 "used here",
                 torch=sugar.torch_message,
                 secondary=global_labels(sugar),
                 notes=global_notes(sugar),
                 helps=global_helps(sugar, span, self.tree),
+            )
+            return self.unknown(span)
+        if isinstance(sugar, BoundOperator | BoundMethod):
+            self.report(
+                "argument-type",
+                f"`{span.text}` is a method, and no value until it is called",
+                span,
+                "not called",
+                torch=f"{describe(sugar)} cannot be used as a value",
+                helps=(Help("call it", (Edit(_after(span), "()"),)),),
             )
             return self.unknown(span)
         word = describe(sugar)
@@ -216,3 +226,8 @@ class Context:
             torch=f"{word} cannot be used as a value",
         )
         return self.unknown(span)
+
+
+def _after(span: Span) -> Span:
+    """The place just past a span."""
+    return Span(span.source, span.end, span.end)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..frontend import tree
+from ..frontend.diagnostics import Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_end, whole_range
 from . import typed
+from .advice import BUILTINS
 from .attributes import Access
 from .calls import Calls
 from .matching import Given
@@ -108,6 +110,7 @@ class Forms(Calls):
             "called here",
             torch=f"Python builtin <built-in function {form.name}> is currently not supported in "
             "Torchscript",
+            helps=(Help(BUILTINS[form.name]),) if form.name in BUILTINS else (),
         )
         return self.unknown(node.span)
 

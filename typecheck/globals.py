@@ -5,15 +5,21 @@ from __future__ import annotations
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
+from .advice import BUILTINS
 from .names import Unusable
 
-__all__ = ["article", "global_helps", "global_labels", "global_notes"]
+__all__ = ["global_helps", "global_labels", "global_notes", "with_article"]
+
+_IGNORE = (
+    "call it in a function of its own with `@torch.jit.ignore`: that stays in Python, and a model "
+    "that uses it cannot be saved"
+)
 
 _STORED = (bool, int, float, str)
 """What a default can hold in a saved function."""
 
 
-def article(word: str) -> str:
+def with_article(word: str) -> str:
     """`a `float``, `an `int``."""
     return f"{'an' if word[0] in 'aeioAEIO' else 'a'} `{word}`"
 
@@ -22,21 +28,23 @@ def global_labels(found: Unusable) -> tuple[Label, ...]:
     """The line of the file that makes the global."""
     if found.place is None:
         return ()
-    return (Label(found.place.statement, f"{article(type(found.value).__name__)}, defined here"),)
+    return (Label(found.place.statement, f"{with_article(type(found.value).__name__)}, defined here"),)
 
 
 def global_notes(found: Unusable) -> tuple[str, ...]:
     """Why it cannot be read."""
-    if found.place is None or not isinstance(found.value, _STORED):
+    if found.place is None or type(found.value) not in _STORED:
         return ()
     return ("a saved model carries no module globals",)
 
 
 def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[Help, ...]:
-    """How to get the value into the function."""
+    """How to get the value into the function, or what to write in place of it."""
+    if found.code == "not-scriptable":
+        return (Help(BUILTINS.get(span.text, _IGNORE)),)
     if found.place is None:
-        return ()
-    if isinstance(found.value, _STORED):
+        return (Help("pass it as an argument"),)
+    if type(found.value) in _STORED:
         edits = _as_parameter(found, span, function)
         return (Help("pass it in; a default is stored with the function", edits),)
     if type(found.value).__name__ in ("Tensor", "Parameter"):

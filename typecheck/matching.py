@@ -46,13 +46,15 @@ class Given:
     """The arguments of a call.
 
     `receiver` is the `x` of `x.tanh()`: it fills the argument named self, whatever its place.
-    `spans` are those of `name=value`, by name.
+    `spans` are those of `name=value`, by name.  `is_incomplete` says that there are more arguments,
+    which an error hides.
     """
 
     positional: list[typed.Expr]
     keywords: dict[str, typed.Expr] = field(default_factory=dict)
     receiver: typed.Expr | None = None
     spans: dict[str, Span] = field(default_factory=dict)
+    is_incomplete: bool = False
 
     @property
     def all(self) -> list[typed.Expr]:

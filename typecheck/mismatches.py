@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from ..frontend import tree
@@ -15,19 +15,32 @@ from . import typed
 from .context import Context
 from .environment import Variable
 from .functions import Function
+from .globals import with_article
 from .matching import ACTUAL, Given, Mismatch
 from .relations import can_be_none, is_subtype
 from .schema import Argument
 from .signature_text import python_signature, torch_signature
-from .types import ANY, FLOAT, INT, TENSOR, ClassType, ListType, OptionalType, Type, UnionType
-from .variables import has_variables
+from .types import (
+    ANY,
+    FLOAT,
+    INT,
+    NONE,
+    TENSOR,
+    ClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    Type,
+    UnionType,
+)
+from .variables import has_variables, instantiate, match
 
 __all__ = ["Mismatches"]
 
 
 def article(type: Type) -> str:
     """`a `float``, `an `int``."""
-    return f"{'an' if type.python[0] in 'aeioAEIO' else 'a'} `{type.python}`"
+    return "`None`" if type == NONE else with_article(type.python)
 
 
 def ordinal(number: int) -> str:
@@ -168,6 +181,7 @@ class Mismatches(Context):
             )
 
     def _report_type(self, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
+        argument = _bound_argument(fault, argument)
         wanted = f"`{argument.type.python}`"
         if has_variables(argument.type):
             wanted = "another type"
@@ -197,6 +211,9 @@ class Mismatches(Context):
             labels.append(Label(_head(parameter), text))
         if span == given.span.whole or span == given.span:
             labels.extend(self.origin(given))
+        receiver = fault.given.receiver
+        if receiver is not None and isinstance(receiver.type, ListType | DictType):
+            labels.extend(self.origin(receiver))
         return tuple(labels[:3])
 
     def _wrong_type(
@@ -215,6 +232,11 @@ class Mismatches(Context):
             if given.type == FLOAT and argument.type == INT:
                 edit = Edit(given.span.whole, f"int({given.span.text})")
                 helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+        if given.type == INT and argument.type == FLOAT:
+            is_literal = isinstance(given, typed.Literal)
+            text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
+            helps = (Help("an `int` does not become a `float` here by itself: convert it",
+                          (Edit(given.span.whole, text),)),)
         return given.span, label, helps
 
     def _report_too_many(self, fault: _Fault, given: typed.Expr) -> None:
@@ -266,6 +288,8 @@ class Mismatches(Context):
         )
 
     def _report_missing(self, fault: _Fault, argument: Argument) -> None:
+        if fault.given.is_incomplete:
+            return
         secondary: tuple[Label, ...] = ()
         parameter = _parameter(fault.function, argument.name)
         if parameter is not None:
@@ -284,9 +308,15 @@ class Mismatches(Context):
 
     def _report_operands(self, symbol: str, given: Given, span: Span, torch: str) -> None:
         """Report operands that `+` and the like cannot take."""
+        if symbol in ("==", "!=") and any(e.type == NONE for e in given.all):
+            self._report_none_comparison(symbol, given, span, torch)
+            return
+        if symbol == "[] =":
+            self._report_item(given, span, torch)
+            return
         for operand in given.all:
             if isinstance(operand.type, OptionalType):
-                self._report_optional(symbol, operand, span, torch)
+                self.report_optional(symbol, operand, span, torch)
                 return
         types = [f"`{e.type.python}`" for e in given.all]
         message = f"`{symbol}` cannot be applied to {' and '.join(types)}"
@@ -300,7 +330,37 @@ class Mismatches(Context):
             secondary=tuple(secondary[:3]),
         )
 
-    def _report_optional(self, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
+    def _report_none_comparison(
+        self, symbol: str, given: Given, span: Span, torch: str
+    ) -> None:
+        other = next((e for e in given.all if e.type != NONE), given.all[0])
+        word = "is" if symbol == "==" else "is not"
+        edit = Edit(span.whole, f"{other.span.text} {word} None")
+        self.report(
+            "none-comparison",
+            f"`{symbol}` cannot compare {article(other.type)} with `None`",
+            span,
+            "a comparison of values, not a test for `None`",
+            torch=torch,
+            secondary=tuple(self.origin(other)),
+            helps=(Help(f"test with `{word}`", (edit,), "machine"),),
+        )
+
+    def _report_item(self, given: Given, span: Span, torch: str) -> None:
+        """Report `owner[index] = value` that does not fit."""
+        owner, value = given.all[0], given.all[-1]
+        self.report(
+            "argument-type",
+            f"`{owner.type.python}` cannot hold {article(value.type)}",
+            value.span,
+            f"this is {article(value.type)}",
+            torch=torch,
+            torch_span=span,
+            secondary=tuple(self.origin(owner)),
+        )
+
+    def report_optional(self, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
+        """Report a value that may be None where an operator or attribute needs it not to be."""
         assert isinstance(operand.type, OptionalType)
         inner = operand.type.element
         need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
@@ -319,6 +379,9 @@ class Mismatches(Context):
                 secondary.append(Label(self.checked_attributes[text][0].whole, why))
         elif isinstance(operand, typed.Local):
             helps = (Help(f"check it first: `if {text} is not None:`"),)
+        else:
+            notes = ("only local variables keep the result of a `None` check",)
+            helps = (Help("put the value into a local variable, and check that"),)
         self.report(
             "optional-operand",
             f"`{text}` may be `None` here: `{symbol}` needs {need}",
@@ -397,6 +460,18 @@ def _is_optional_fault(given: Type, wanted: Type) -> bool:
     if wanted is ANY or can_be_none(wanted):
         return False
     return isinstance(given, OptionalType | UnionType) and can_be_none(given)
+
+
+def _bound_argument(fault: _Fault, argument: Argument) -> Argument:
+    """The argument, its type's variables replaced as the receiver binds them: the element that
+    `append` takes is one of the list's."""
+    receiver, first = fault.given.receiver, fault.best.signature.arguments[:1]
+    if receiver is None or not first or not has_variables(argument.type):
+        return argument
+    bound: dict[str, Type] = {}
+    match(first[0].type, receiver.type, bound)
+    type = instantiate(argument.type, bound)
+    return argument if type is None else replace(argument, type=type)
 
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}

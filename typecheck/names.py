@@ -112,7 +112,8 @@ class Constant:
 class Unusable:
     """A name that exists but cannot be used in script, and torch's reason.
 
-    `value` is what a global holds, `place` where its file says so.
+    `{name}` in the message stands for how it is written.  `value` is what a global holds, `place`
+    where its file says so.
     """
 
     torch_message: str

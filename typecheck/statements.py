@@ -26,12 +26,13 @@ class Statements(Joins, Elements):
     """Statements.
 
     `declared_return` is the annotated return type, or None; `returned` the join of what was
-    returned so far.
+    returned so far, first at `returned_at`.
     """
 
     declared_return: Type | None = None
     returned: Type | None = None
     returned_inferred: bool = False
+    returned_at: Span | None = None
     unrolled_depth: int = 0
 
     def block(self, statements: tuple[tree.Statement, ...]) -> tuple[typed.Statement, ...]:
@@ -258,6 +259,7 @@ class Statements(Joins, Elements):
                 merged = UNKNOWN
             if self.returned is None:
                 self.returned_inferred = self.torch_type(value) == "Tensor (inferred)"
+                self.returned_at = node.span
             self.returned = merged
         if self.returned is ANY:
             value = self.as_any(value, ANY)
@@ -285,6 +287,9 @@ class Statements(Joins, Elements):
         place = node.value.span if node.value is not None else node.span
         inferred = self.returned_inferred and self.returned == TENSOR
         before = "Tensor (inferred)" if inferred else self.returned.annotation_str
+        first: list[Label] = []
+        if self.returned_at is not None:
+            first = [Label(self.returned_at.whole, f"returns `{self.returned.python}`")]
         self.report(
             "return-type",
             f"`{self.tree.name}` returned `{self.returned.python}` before, "
@@ -294,7 +299,7 @@ class Statements(Joins, Elements):
             torch=f"Previous return statement returned a value of type {before} but this return "
             f"statement returns a value of type {self.torch_type(value)}",
             torch_span=node.span,
-            secondary=tuple(self.origin(value)),
+            secondary=(*first, *self.origin(value)),
         )
 
     def raise_(self, node: tree.Raise, into: list[typed.Statement]) -> None:

@@ -264,6 +264,10 @@ class FunctionType(Type):
     def annotation_str(self) -> str:
         return self.function.qualified_name
 
+    @property
+    def python(self) -> str:
+        return f"function {self.function.name}"
+
 
 @dataclass(frozen=True)
 class ClassAttribute:

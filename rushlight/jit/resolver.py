@@ -118,10 +118,14 @@ class LiveResolver:
 
     def _placed(self, found: Meaning, name: str, value: object) -> Meaning:
         """What cannot be used, with the line of the file that makes it."""
-        code = getattr(inspect.unwrap(self.function), "__code__", None)
-        if not isinstance(found, Unusable) or code is None:
+        function = inspect.unwrap(self.function)
+        code = getattr(function, "__code__", None)
+        if not isinstance(found, Unusable) or code is None or found.code != "global-value":
             return found
-        return replace(found, value=value, place=global_place(code.co_filename, name))
+        if name not in getattr(function, "__globals__", {}):
+            shown = "`{name}` belongs to the enclosing function: scripted code cannot read it"
+            return replace(found, message=shown)
+        return replace(found, place=global_place(code.co_filename, name))
 
     def default_of(self, parameter: str, type: Type) -> Constant | None:
         """See `typecheck.names.LiveDefaults`."""
@@ -378,5 +382,11 @@ def _unusable(value: Any, name: str) -> Unusable:
         "global variable? If so, please consider passing it in as an argument or use a local "
         "variable instead."
     )
-    shown = f"`{name}` is a module-level variable, whose value scripted code cannot read"
-    return Unusable(message, message=shown)
+    if isinstance(value, type):
+        shown = "the class `{name}` cannot be used in script"
+        return Unusable(message, "not-scriptable", shown, value)
+    if callable(value) and not hasattr(value, "__dict__"):
+        shown = "`{name}` is a function without Python source, which script cannot call"
+        return Unusable(message, "not-scriptable", shown, value)
+    shown = "`{name}` is a module-level variable, whose value scripted code cannot read"
+    return Unusable(message, message=shown, value=value)
