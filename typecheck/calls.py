@@ -115,9 +115,7 @@ class Calls(Conversions):
                 given.is_incomplete = True
         return given
 
-    def _unpacked(
-        self, node: tree.Starred, into: list[typed.Statement]
-    ) -> list[typed.Expr] | None:
+    def _unpacked(self, node: tree.Starred, into: list[typed.Statement]) -> list[typed.Expr] | None:
         value = self.expression(node.value)
         if isinstance(value.type, TupleType):
             return self.tuple_elements(value, into)

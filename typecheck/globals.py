@@ -28,7 +28,9 @@ def global_labels(found: Unusable) -> tuple[Label, ...]:
     """The line of the file that makes the global."""
     if found.place is None:
         return ()
-    return (Label(found.place.statement, f"{with_article(type(found.value).__name__)}, defined here"),)
+    return (
+        Label(found.place.statement, f"{with_article(type(found.value).__name__)}, defined here"),
+    )
 
 
 def global_notes(found: Unusable) -> tuple[str, ...]:

@@ -235,8 +235,12 @@ class Mismatches(Context):
         if given.type == INT and argument.type == FLOAT:
             is_literal = isinstance(given, typed.Literal)
             text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
-            helps = (Help("an `int` does not become a `float` here by itself: convert it",
-                          (Edit(given.span.whole, text),)),)
+            helps = (
+                Help(
+                    "an `int` does not become a `float` here by itself: convert it",
+                    (Edit(given.span.whole, text),),
+                ),
+            )
         return given.span, label, helps
 
     def _report_too_many(self, fault: _Fault, given: typed.Expr) -> None:
@@ -330,9 +334,7 @@ class Mismatches(Context):
             secondary=tuple(secondary[:3]),
         )
 
-    def _report_none_comparison(
-        self, symbol: str, given: Given, span: Span, torch: str
-    ) -> None:
+    def _report_none_comparison(self, symbol: str, given: Given, span: Span, torch: str) -> None:
         other = next((e for e in given.all if e.type != NONE), given.all[0])
         word = "is" if symbol == "==" else "is not"
         edit = Edit(span.whole, f"{other.span.text} {word} None")
