@@ -1,10 +1,14 @@
-"""Dtypes that functions of layers name.  A global may change; what a module holds is a constant."""
+"""Dtypes and memory formats that functions of layers name.
+
+A global may change; what a module holds is a constant in script.
+"""
 
 from __future__ import annotations
 
-from ..ops.dtype import DTYPES
+from ..ops.dtype import DTYPES, MEMORY_FORMATS
 
-__all__ = ["boolean", "int64"]
+__all__ = ["boolean", "contiguous_format", "int64"]
 
 boolean = DTYPES["bool"]
 int64 = DTYPES["int64"]
+contiguous_format = MEMORY_FORMATS["contiguous_format"]

@@ -9,8 +9,9 @@ import warnings
 from collections.abc import Callable
 
 from ..ops.dispatch import eager_function
-from ..ops.dtype import MEMORY_FORMATS, DType
+from ..ops.dtype import DType
 from ..ops.tensor import Tensor
+from . import dtype_names
 
 __all__ = [
     "celu",
@@ -52,7 +53,6 @@ __all__ = [
 ]
 
 Operator = Callable[..., Tensor]
-legacy_contiguous_format = MEMORY_FORMATS["contiguous_format"]
 
 celu_: Operator = eager_function("aten::celu_")
 elu_: Operator = eager_function("aten::elu_")
@@ -306,12 +306,12 @@ def gumbel_softmax(
     """A random sample of classes, softened by `tau`; `hard` gives one-hot vectors."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    gumbels = -_empty_like(logits, memory_format=legacy_contiguous_format).exponential_().log()
+    gumbels = -_empty_like(logits, memory_format=dtype_names.contiguous_format).exponential_().log()
     gumbels = (logits + gumbels) / tau
     y_soft = gumbels.softmax(dim)
     if hard:
         index = y_soft.max(dim, keepdim=True)[1]
-        y_hard = _zeros_like(logits, memory_format=legacy_contiguous_format).scatter_(
+        y_hard = _zeros_like(logits, memory_format=dtype_names.contiguous_format).scatter_(
             dim, index, 1.0
         )
         ret = y_hard - y_soft.detach() + y_soft
