@@ -26,6 +26,7 @@ from .names import (
 from .operators import Operators
 from .schema import Argument, Signature
 from .sugar import (
+    CASTS,
     BoundMethod,
     BoundOperator,
     BoundOverloads,
@@ -140,6 +141,8 @@ class Attributes(Operators):
         if operator is not None and self.has_operator(operator):
             return self.call_operator(operator, Given([value]), NOWHERE)
         if self.has_operator(f"aten::{name}") and not isinstance(type, OptionalType | TupleType):
+            return BoundOperator(value, name, span)
+        if type == TENSOR and name in CASTS:
             return BoundOperator(value, name, span)
         return self._missing_on_value(value, access)
 

@@ -27,6 +27,7 @@ from .names import (
 )
 from .schema import NO_DEFAULT, Argument, Signature
 from .sugar import (
+    CASTS,
     BoundMethod,
     BoundOperator,
     BoundOverloads,
@@ -39,6 +40,7 @@ from .sugar import (
 )
 from .types import (
     ANY,
+    BOOL,
     DEVICE,
     GENERATOR,
     INT,
@@ -143,6 +145,11 @@ class Calls(Conversions):
         if isinstance(callee, BoundOperator):
             given.receiver = callee.receiver
             name = f"aten::{callee.name}"
+            if callee.name in CASTS and not self.has_operator(name):
+                number = typed.Literal(node.span, INT, CASTS[callee.name])
+                no = typed.Literal(NOWHERE, BOOL, value=False)
+                given.positional[:0] = [number, no, no]
+                name = "aten::to"
             return self.call_operator(name, given, node.span, written=callee.name, torch_span=place)
         if isinstance(callee, FunctionName | StaticMethod):
             return self.call_function(callee.function, given, node)
@@ -162,6 +169,8 @@ class Calls(Conversions):
         if isinstance(callee, ContainerMethod):
             return MemberSequence(callee.span, callee.receiver, callee.name)
         if isinstance(callee, TypeName):
+            if callee.dtype is not None:
+                return self._old_tensor(callee.dtype, given, node)
             return self._call_type(callee.type, given, node)
         if isinstance(callee, ExceptionClass):
             return self.make_exception(callee, given, node)
@@ -402,6 +411,31 @@ class Calls(Conversions):
             return self.call_operator("aten::Generator", given, node.span, written="Generator")
         form = {"list": "list", "tuple": "tuple"}.get(str(type), type.python)
         return self.special_form(SpecialForm(form), node, None)
+
+    def _old_tensor(self, dtype: int, given: Given, node: tree.Call) -> typed.Expr:
+        """`torch.FloatTensor(...)`: an empty tensor of some sizes, or one of the given values."""
+        values = given.positional
+        sizes = bool(values) and all(value.type == INT for value in values)
+        if given.keywords or (len(values) > 1 and not sizes):
+            found = "keywords" if given.keywords else "several values that are not all sizes"
+            self.report(
+                "no-matching-overload",
+                f"`{node.function.span.text}` takes sizes or one value, not {found}",
+                node.span,
+                "called here",
+                torch="Legacy Tensor Constructor only supports two schemas in TorchScript: \n"
+                "1. A single list or tensor to be converted\n2. Integers that are sizes; got "
+                + (f"keyword arguments {', '.join(given.keywords)}" if given.keywords else "")
+                + ("" if given.keywords else "multiple positional arguments that were not all "
+                   "integers"),
+            )
+            return self.unknown(node.span)
+        if sizes or not values:
+            types = ListType(INT)
+            values = [typed.ListLiteral(NOWHERE, types, tuple(values))]
+        name = "aten::empty" if sizes else "aten::tensor"
+        keywords = {"dtype": typed.Literal(NOWHERE, INT, dtype)}
+        return self.call_operator(name, Given(list(values), keywords), node.span, written="Tensor")
 
     def _new_object(self, cls: ClassType, given: Given, node: tree.Call) -> typed.Expr:
         init = cls.method("__init__")

@@ -16,6 +16,7 @@ from .names import Meaning, PythonName
 
 __all__ = [
     "BoundMethod",
+    "CASTS",
     "BoundOperator",
     "BoundOverloads",
     "BoundPython",
@@ -33,6 +34,13 @@ __all__ = [
     "ZipValue",
     "describe",
 ]
+
+
+CASTS = {
+    **{"byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7},
+    **{"cfloat": 9, "cdouble": 10},
+}
+"""Methods of tensors that stand for `to` with a dtype, and its number."""
 
 
 @dataclass(frozen=True, slots=True)
