@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..typecheck.types import ClassType, EnumType, Type
+from ..ops.errors import OperatorError
+from ..typecheck.types import BOOL, ClassType, EnumType, Type
 
 __all__ = [
     "EnumMember",
@@ -67,11 +68,11 @@ class ScriptObject:
         if name not in ScriptObject.__slots__ and not name.startswith("__"):
             if name in self.cls.attributes:
                 return self.slots[self.cls.slot(name)]
+            for find in object_members:
+                return find(self, name)
             method = self.cls.methods.get(name)
             for call in call_method if method is not None else ():
                 return partial(call, self, method)
-            for find in object_members:
-                return find(self, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __copy__(self) -> ScriptObject:
@@ -94,6 +95,23 @@ class ScriptObject:
         for run in run_method:
             return bool(run("__lt__", (self, other)))
         return NotImplemented
+
+    def check_sortable(self) -> None:
+        """Whether objects of the class can be put in order.
+
+        Raises:
+            OperatorError: the program's `__lt__` is missing, or does not compare.
+        """
+        method = self.cls.method("__lt__")
+        if method is not None:
+            types = [part.type for part in (*method.signature.arguments, *method.signature.returns)]
+            if types == [self.cls, self.cls, BOOL]:
+                return
+        name = self.cls.qualified_name
+        raise OperatorError(
+            f"To sort a list of {name} it must define a __lt__ method with two inputs of type "
+            f"{name} that returns a bool"
+        )
 
     def __repr__(self) -> str:
         return f"<{self.cls.qualified_name} object>"

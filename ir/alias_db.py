@@ -9,7 +9,7 @@ counts as changed everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from ..typecheck.relations import is_subtype
@@ -50,12 +50,20 @@ class AliasDb:
     """The places of a graph's values.
 
     With `descend` the bodies of the functions and methods that are called are looked into;
-    otherwise a call may change all that it is given.
+    otherwise a call may change all that it is given.  `known` gives the place of what a
+    `prim::GetAttr` reads, where that is known beforehand.
     """
 
-    def __init__(self, graph: Graph, *, descend: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        descend: bool = False,
+        known: Callable[[Node], Place | None] = lambda node: None,
+    ) -> None:
         self.graph = graph
         self.descend = descend
+        self.known = known
         self._places: dict[Value, set[Place]] = {}
         self._unknown: dict[Type, Place] = {}
         self._released: set[Place] = set()
@@ -177,6 +185,10 @@ class AliasDb:
     def _given(self) -> set[Place]:
         return self._reach(self.graph.outputs)
 
+    def is_written(self, place: Place) -> bool:
+        """Whether anything changes what is at a place, or inside it."""
+        return not self._closure([place]).isdisjoint(self._all_written)
+
     def _reach(self, values: Iterable[Value]) -> set[Place]:
         """The places of values and all places inside them."""
         return self._closure(place for value in values for place in self.places(value))
@@ -266,7 +278,10 @@ class AliasDb:
 
     def _primitive(self, node: Node) -> None:
         kind = KINDS.get(node.kind)
-        if node.kind in _TAKEN_OUT:
+        place = self.known(node) if node.kind == "prim::GetAttr" else None
+        if place is not None:
+            self._point(node.output, [place])
+        elif node.kind in _TAKEN_OUT:
             for output in node.outputs:
                 self._take_out(self.places(node.inputs[0]), output)
         elif node.kind == "prim::SetAttr":

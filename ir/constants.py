@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from ..frontend.source import UNKNOWN, Span
 from ..typecheck.functions import Function
 from ..typecheck.types import (
@@ -82,6 +84,9 @@ def _same(a: object, b: object) -> bool:
     """Equality that tells 1 from True; nan equals nothing, and 0.0 equals -0.0, as in torch."""
     if type(a) is not type(b):
         return False
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        alike = a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides
+        return alike and bool(np.array_equal(a, b))
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

@@ -190,8 +190,8 @@ class Emitter:
         """Read a variable; for as long as the read is there, it has the variable's name."""
         node = self.emit("prim::Load", (), (type,))
         node.attributes["name"] = name
-        live_self = isinstance(type, ClassType) and type.is_live and name == "self"
-        if is_meaningful(name) and not live_self:
+        is_module = isinstance(type, ClassType) and type.is_live
+        if is_meaningful(name) and not is_module:
             node.output.name = name
         return node.output
 

@@ -20,6 +20,8 @@ from .dead_code import eliminate_dead_code
 
 __all__ = ["simplify_by_shape"]
 
+_DIMENSIONS = {"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
+
 
 def simplify_by_shape(graph: Graph, context: PassContext) -> bool:
     """Replace what facts about tensors, or neighbours, make superfluous."""
@@ -72,6 +74,8 @@ def _same_tensor(node: Node) -> Value | None:
 def _outcome(node: Node) -> object:
     """The number, truth value or list that a question about a tensor has as answer, if known."""
     type = node.inputs[0].type
+    if node.kind == "aten::dim" and node.inputs[0].node.kind in _DIMENSIONS:
+        return _DIMENSIONS[node.inputs[0].node.kind]
     if not isinstance(type, RefinedTensor):
         return None
     dtype = next((t for t in DTYPES.values() if t.scalar_name == type.scalar), None)

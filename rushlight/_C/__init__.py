@@ -19,7 +19,7 @@ _MODULES = {
         "_jit_get_all_schemas _jit_get_schemas_for_operator "
         "_last_executed_optimized_graph parse_ir"
     ),
-    ".freezing": "_freeze_module",
+    "..jit.freezing": "_freeze_module",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -10,7 +10,7 @@ from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Value as InnerValue
 from ..ir.inline import inline_in_place
-from ..ir.passes import fewer_operators, mutation
+from ..ir.passes import fewer_operators, fold_frozen, mutation
 from ..ir.passes.canonical import canonical_copy
 from ..ir.passes.common_subexpressions import merge_common
 from ..ir.passes.constant_pooling import pool_constants
@@ -110,6 +110,13 @@ def _rewrite_in_module(pattern: str, fused_node_name: str, module: Any) -> None:
             _rewrite_in_module(pattern, fused_node_name, value)
 
 
+def _optimize_frozen(graph: Graph, optimize_numerics: bool = True) -> None:
+    """Leave out dropout, and merge what follows layers with constant weights into them."""
+    fewer_operators.remove_dropout(inner_graph(graph), CONTEXT)
+    if optimize_numerics:
+        fold_frozen.fold_frozen(inner_graph(graph), CONTEXT)
+
+
 PASSES: dict[str, Callable[..., Any]] = {
     "_jit_pass_canonicalize": _canonicalize,
     "_jit_pass_canonicalize_graph_fuser_ops": _silent(canonicalize_outputs),
@@ -125,6 +132,10 @@ PASSES: dict[str, Callable[..., Any]] = {
     "_jit_pass_decompose_ops": _silent(fewer_operators.decompose_addmm),
     "_jit_pass_erase_number_types": _silent(erase_number_types),
     "_jit_pass_erase_shape_information": _silent(erase_facts),
+    "_jit_pass_fold_frozen_conv_add_or_sub": _changes(fold_frozen.fold_convolution_shift),
+    "_jit_pass_fold_frozen_conv_bn": _changes(fold_frozen.fold_convolution_batch_norm),
+    "_jit_pass_fold_frozen_conv_mul_or_div": _changes(fold_frozen.fold_convolution_scale),
+    "_jit_pass_fold_frozen_linear_bn": _changes(fold_frozen.fold_linear_batch_norm),
     "_jit_pass_fuse_addmm": _changes(fewer_operators.fuse_addmm),
     "_jit_pass_fuse_linear": _silent(fewer_operators.fuse_linear),
     "_jit_pass_inline": _inline,
@@ -132,6 +143,7 @@ PASSES: dict[str, Callable[..., Any]] = {
     "_jit_pass_loop_unrolling": _changes(unroll_loops),
     "_jit_pass_lower_all_tuples": _silent(lower_all_tuples),
     "_jit_pass_lower_simple_tuples": _silent(lower_simple_tuples),
+    "_jit_pass_optimize_frozen_graph": _optimize_frozen,
     "_jit_pass_peephole": _peephole,
     "_jit_pass_peephole_list_idioms": _list_idioms,
     "_jit_pass_remove_expands": _silent(fewer_operators.remove_expands),

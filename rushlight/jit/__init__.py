@@ -21,6 +21,7 @@ from .decorators import (
     script_if_tracing,
     unused,
 )
+from .freezing import freeze, optimize_for_inference, run_frozen_optimizations
 from .function import ScriptFunction, ScriptMethod
 from .inspection import export_opnames, last_executed_optimized_graph
 from .module import RecursiveScriptModule, ScriptModule
@@ -44,6 +45,9 @@ from .tasks import wait as _wait
 from .unit import CompilationUnit
 
 __all__ = [
+    "run_frozen_optimizations",
+    "optimize_for_inference",
+    "freeze",
     "last_executed_optimized_graph",
     "export_opnames",
     "strict_fusion",

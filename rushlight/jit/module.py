@@ -375,6 +375,9 @@ module_handles.append(wrap)
 
 def _member(target: ScriptObject, name: str) -> object:
     """A member that script objects have for looking into them, found when first needed."""
+    method = target.cls.methods.get(name)
+    if method is not None:
+        return ScriptMethod(target, method)
     if name == "qualified_name":
         return target.cls.qualified_name
     if name in target.cls.constants:

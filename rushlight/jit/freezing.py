@@ -1,0 +1,118 @@
+"""`freeze`: a module whose parameters and attributes have become constants of its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..frontend.exceptions import trimmed
+from ..interpreter.freeze import freeze_object
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import CONTEXT
+from ..ir.graph import Graph
+from ..ir.passes.fewer_operators import remove_dropout
+from ..ir.passes.fold_frozen import fold_frozen
+from .module import RecursiveScriptModule, ScriptModule
+from .qualified_names import mangled
+
+__all__ = ["freeze", "optimize_for_inference", "optimize_frozen_graph", "run_frozen_optimizations"]
+
+
+def freeze(
+    mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True
+) -> RecursiveScriptModule:
+    """A copy of a scripted module in which what does not change has become constant.
+
+    All calls are inlined; only `forward` is left of the methods, and what `preserved_attrs` names
+    (attributes, methods, `submodule.attribute`).  Attributes that code changes stay.  With
+    `optimize_numerics` neighbouring operators are merged where that may change results by rounding.
+
+    Raises:
+        RuntimeError: it is not scripted, it is in training mode, or a name does not exist.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use torch.jit.script or "
+            "torch.jit.trace to script your 'nn.Module'."
+        )
+    if getattr(mod, "training", False):
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() "
+            "on your module before freezing."
+        )
+    preserved = preserved_attrs if preserved_attrs is not None else []
+    with trimmed():
+        frozen = RecursiveScriptModule(_freeze_module(mod._c, preserved))
+        methods = [name for name in preserved if mod._c.cls.method(name) is not None]
+        run_frozen_optimizations(frozen, optimize_numerics, methods)
+    return frozen
+
+
+def run_frozen_optimizations(
+    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+) -> None:
+    """Leave out dropout; with `optimize_numerics` merge batch normalisation, sums and products
+    into the convolutions and linear layers before them.
+
+    Changes the graphs of `forward` and of the methods named.
+    """
+    for graph in _graphs(mod, preserved_methods or []):
+        optimize_frozen_graph(graph, optimize_numerics)
+
+
+def _graphs(mod: Any, methods: Sequence[str]) -> list[Graph]:
+    names = dict.fromkeys(("forward", *methods))
+    found = [mod._c.cls.method(name) for name in names]
+    return [f.graph for f in found if f is not None and isinstance(f.graph, Graph)]
+
+
+def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
+    """The same for one graph whose weights are constants."""
+    remove_dropout(graph, CONTEXT)
+    if optimize_numerics:
+        fold_frozen(graph, CONTEXT)
+
+
+def optimize_for_inference(
+    mod: ScriptModule, other_methods: list[str] | None = None
+) -> ScriptModule:
+    """Freeze a module, unless that has been done, and merge what can be merged.
+
+    Raises:
+        RuntimeError: it is not scripted.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script "
+            "or torch.jit.trace to script your 'nn.Module'."
+        )
+    if hasattr(mod, "training"):
+        return freeze(mod.eval(), preserved_attrs=other_methods)
+    run_frozen_optimizations(mod, preserved_methods=other_methods)
+    return mod
+
+
+def _freeze_module(
+    module: ScriptObject,
+    preservedAttrs: Sequence[str] = (),
+    freezeInterfaces: bool = True,
+    preserveParameters: bool = False,
+) -> ScriptObject:
+    """A copy of a module whose attributes have become constants.
+
+    Raises:
+        RuntimeError: a preserved name does not exist, or the module cannot be frozen.
+    """
+    return freeze_object(
+        module,
+        preservedAttrs,
+        _renamed,
+        interfaces=freezeInterfaces,
+        keeps_parameters=preserveParameters,
+    )
+
+
+def _renamed(name: str) -> str:
+    """A new name for the copy of a class: the old one with another number."""
+    parts = [part for part in name.split(".") if not part.startswith("___torch_mangle_")]
+    return mangled(".".join(parts))
