@@ -13,6 +13,7 @@ import numpy as np
 
 from .dtype import Array
 from .errors import IndexOutOfRange, OperatorError
+from .hashing import type_name
 from .scalar import wrap64
 from .table import operator
 
@@ -93,6 +94,8 @@ def delete(values: List, index: int) -> None:
     try:
         del values[index]
     except IndexError:
+        if not values:
+            raise IndexOutOfRange("pop index out of range") from None
         raise _no_index(values, index) from None
 
 
@@ -209,15 +212,58 @@ _SORTED: Final = ("int", "float", "bool", "str")
 
 
 @operator(*(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED))
-@operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
 def sort(values: List, reverse: bool) -> None:
     values.sort(reverse=reverse)
 
 
+@operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
+def sort_any(values: List, reverse: bool) -> None:
+    _check_sortable(values)
+    values.sort(reverse=reverse)
+
+
 @operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
-@operator("aten::sorted.any(t[](a) self) -> t[]")
 def sorted_list(values: List) -> List:
     return sorted(values)
+
+
+@operator("aten::sorted.any(t[](a) self) -> t[]")
+def sorted_any(values: List) -> List:
+    _check_sortable(values)
+    return sorted(values)
+
+
+_SORTABLE = (
+    "Tensors, ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare"
+)
+
+
+def _check_sortable(values: List) -> None:
+    """Whether the values of a list can be put in order, by the first of them.
+
+    Raises:
+        OperatorError: they cannot.
+    """
+    first = values[0] if values else 0
+    kinds = {type(value) for value in values}
+    if type(None) in kinds and len(kinds) > 1:
+        other = next(kind.__name__ for kind in kinds if kind is not type(None))
+        raise OperatorError(f"Only values of same type can be compared. Found {other} and NoneType")
+    check = getattr(first, "check_sortable", None)
+    if check is not None:
+        check()
+    elif isinstance(first, list | dict | complex):
+        raise OperatorError(
+            f"Only list of {_SORTABLE} method or Tuples of aforementioned types can be sorted, got "
+            f"list of {type_name(first)}"
+        )
+    elif isinstance(first, tuple) and any(isinstance(p, list | dict | complex) for p in first):
+        parts = ", ".join(map(type_name, first))
+        raise OperatorError(
+            f"Contained elements in ({parts}) are not sortable. Only Int, Bool, Float, String, "
+            "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned "
+            "types can be sorted."
+        )
 
 
 @operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")

@@ -16,7 +16,7 @@ from .errors import OperatorError
 from .scalar import wrap64
 from .table import operator
 
-__all__ = ["hash_of"]
+__all__ = ["hash_of", "type_name"]
 
 _MASK: Final = (1 << 64) - 1
 _MULTIPLIER: Final = 0xC6A4A7935BD1E995
@@ -69,16 +69,16 @@ def _unsigned(value: Any) -> int:
         return _device_hash(value)
     if isinstance(value, np.ndarray):
         return id(value)
-    raise OperatorError(f"unhashable type: '{_type_name(value)}'")
+    raise OperatorError(f"unhashable type: '{type_name(value)}'")
 
 
-def _type_name(value: Any) -> str:
+def type_name(value: Any) -> str:
     """The type of a value as torch writes it."""
     if isinstance(value, list):
-        return f"List[{_type_name(value[0])}]" if value else "List[Tensor]"
+        return f"List[{type_name(value[0])}]" if value else "List[Tensor]"
     if isinstance(value, dict):
         parts = next(iter(value.items()), ("", ""))
-        return f"Dict[{', '.join(map(_type_name, parts))}]"
+        return f"Dict[{', '.join(map(type_name, parts))}]"
     return "Tensor" if isinstance(value, np.ndarray) else type(value).__name__
 
 

@@ -192,6 +192,10 @@ class Calls(Conversions):
                 if isinstance(type, ClassType) and type.is_live:
                     return self._call_module(bound, type, given, node)
                 return self.call_bound(bound, given, node)
+            other = type.other(name) if isinstance(type, ClassType) else None
+            if isinstance(other, OverloadedFunction) and other.functions[0].owner is not None:
+                bound_overloads = BoundOverloads(value, other.functions)
+                return self._call_overloaded_method(bound_overloads, given, node)
         if type is not UNKNOWN and not isinstance(callee, Constant):
             self.report(
                 "argument-type",
@@ -426,15 +430,18 @@ class Calls(Conversions):
                 torch="Legacy Tensor Constructor only supports two schemas in TorchScript: \n"
                 "1. A single list or tensor to be converted\n2. Integers that are sizes; got "
                 + (f"keyword arguments {', '.join(given.keywords)}" if given.keywords else "")
-                + ("" if given.keywords else "multiple positional arguments that were not all "
-                   "integers"),
+                + (
+                    ""
+                    if given.keywords
+                    else "multiple positional arguments that were not all integers"
+                ),
             )
             return self.unknown(node.span)
         if sizes or not values:
             types = ListType(INT)
             values = [typed.ListLiteral(NOWHERE, types, tuple(values))]
         name = "aten::empty" if sizes else "aten::tensor"
-        keywords = {"dtype": typed.Literal(NOWHERE, INT, dtype)}
+        keywords: dict[str, typed.Expr] = {"dtype": typed.Literal(NOWHERE, INT, dtype)}
         return self.call_operator(name, Given(list(values), keywords), node.span, written="Tensor")
 
     def _new_object(self, cls: ClassType, given: Given, node: tree.Call) -> typed.Expr:

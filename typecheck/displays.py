@@ -57,7 +57,7 @@ class Displays(Forms):
         found: list[typed.Expr] = []
         for node, hint in zip(nodes, hints, strict=True):
             if isinstance(node, tree.Starred):
-                found.extend(self._unpacked(node, into))
+                found.extend(self._unpacked(node, into) or [self.unknown(node.span)])
             else:
                 found.append(self.expression(node, hint))
         return found
@@ -346,6 +346,7 @@ class Displays(Forms):
             key, value = self._pair(item, generator, node, span, prelude)
             condition = self._filter(generator)
         type = wanted or DictType(key.type, value.type)
+        self._check_pair(key, value, type, span)
         return typed.DictComprehension(span, type, control, tuple(prelude), condition, key, value)
 
     def _pair(
@@ -371,6 +372,23 @@ class Displays(Forms):
             self._report_no_pairs(len(parts), span)
             return self.unknown(span), self.unknown(span)
         return self.item_value(parts[0], span), self.item_value(parts[1], span)
+
+    def _check_pair(self, key: typed.Expr, value: typed.Expr, type: Type, span: Span) -> None:
+        """Report a key or value that the dict cannot hold."""
+        assert isinstance(type, DictType)
+        for what, part, wanted in (("key", key, type.key), ("value", value, type.value)):
+            if not is_subtype(part.type, wanted):
+                found = part.type.annotation_str
+                self.report(
+                    "annotation-conflict",
+                    f"the {what}s of a `{type.python}` cannot be `{part.type.python}`",
+                    part.span,
+                    f"this is `{part.type.python}`",
+                    torch=f"Dict type annotation `{type.annotation_str}` did not match the type "
+                    f"of an actual {what} type `{found}`",
+                    torch_span=span,
+                )
+                return
 
     def _report_no_pair(self, item: typed.Expr, span: Span) -> None:
         self.report(
@@ -409,6 +427,7 @@ class Displays(Forms):
             turns.append(self.turn_number(number, span))
             key, value = self._pair(row, generator, node, span, turns)
             type = type or DictType(key.type, value.type)
+            self._check_pair(key, value, type, span)
             target = typed.Temporary(span, type, index)
             turns.append(typed.Evaluate(span, self.set_item(target, key, value, span)))
         type = type or DictType(STRING, TENSOR)

@@ -88,9 +88,13 @@ class FlaggedFunction:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`."""
+    """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`.
+
+    `dtype` is that of the tensors which `torch.FloatTensor` and its like make.
+    """
 
     type: Type
+    dtype: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from ..frontend.source import Span
 from ..interpreter.inward import CastError
 from ..interpreter.objects import python_classes
 from ..interpreter.values import to_machine
+from ..legacy_tensors import TensorClass
 from ..nn.flag_dispatch import FlagDispatch
 from ..nn.modules.module import Module
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
@@ -252,6 +254,8 @@ def _annotation(value: Any) -> Meaning | None:
             return SpecialForm(word)
     if isinstance(value, type) and issubclass(value, BaseException):
         return ExceptionClass(f"{value.__module__}.{value.__name__}")
+    if isinstance(value, TensorClass):
+        return TypeName(TENSOR, value.dtype.number)
     found = type_of_class(value)
     if found is None and typing.get_origin(value) is not None:
         found = type_of_annotation(value)
@@ -269,6 +273,8 @@ _CONSTANTS: list[tuple[type, Type]] = [
 
 
 def _value(value: Any, constant: bool) -> Meaning | None:
+    if value is math.inf:
+        return Constant(value, FLOAT)
     if constant:
         if isinstance(value, DType | Layout | MemoryFormat):
             return Constant(value.number, INT)

@@ -1,6 +1,6 @@
 """Smaller forms of the language: what scripted functions give, and what is refused."""
 
-# ruff: noqa: UP006, UP035, B905, C408, RUF059
+# ruff: noqa: UP006, UP035, B905, C408, RUF059, C406, UP045
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Dict, Final, List, Tuple
+from typing import Any, Dict, Final, List, Optional, Tuple
 
 import pytest
 
@@ -17,6 +17,7 @@ import rushlight as torch
 from rushlight.jit.annotations import BroadcastingList2
 
 THREE = 3
+INFINITY = math.inf
 CPU = torch.device("cpu")
 ONES = torch.ones(2)
 
@@ -87,6 +88,14 @@ def of_old_name(x: torch.FloatTensor, n: torch.LongTensor):
     return (x + n).sum().item()
 
 
+def infinite():
+    return INFINITY, -INFINITY
+
+
+def old_tensors():
+    return torch.LongTensor([3]).item(), torch.FloatTensor(2, 3).shape, torch.DoubleTensor().numel()
+
+
 RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (dict_of_zip, (["a", "b"], [1, 2]), {"a": 1, "b": 2}),
     (dict_of_pairs, ([("a", 1)],), {"a": 1}),
@@ -103,6 +112,8 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (defaults, (), (0.125, 3, (1, 2.0))),
     (default_tensor, (), 2.0),
     (of_old_name, (torch.FloatTensor([1, 2]), torch.LongTensor([3, 4])), 10.0),
+    (infinite, (), (math.inf, -math.inf)),
+    (old_tensors, (), (3, [2, 3], 0)),
     (asserts, (ONES, True, 3), ([3, 1], 3)),
     (broadcast, (3, 2.0), ([3, 3], [2.0, 2.0])),
     (broadcast, ([1, 2],), ([1, 2], [1.0, 1.0])),
@@ -172,6 +183,20 @@ def unpacking_with(x):
     return y
 
 
+def old_tensor_of_many():
+    return torch.LongTensor(1, [2])
+
+
+def wrong_pairs():
+    x: Dict[int, str] = dict([("a", 1)])
+    return x
+
+
+def wrong_turn():
+    x: Dict[str, str] = {str(i): i for i in range(3)}
+    return x
+
+
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (final_local, "Unknown type constructor Final"),
     (too_large, "Integral constant out of range"),
@@ -182,6 +207,9 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (mutable_default, "Mutable default parameters are not supported"),
     (wrong_default, 'Expected a default value of type int on parameter "x".'),
     (dict_of_threes, "too many values to unpack: need 2 but found 3"),
+    (old_tensor_of_many, "Legacy Tensor Constructor only supports two schemas"),
+    (wrong_pairs, "`Dict[int, str]` did not match the type of an actual key type `str`"),
+    (wrong_turn, "`Dict[str, str]` did not match the type of an actual value type `int`"),
     (gradients_on, "Unknown builtin op: aten::enable_grad"),
     (unpacking_with, "incompatible constructor arguments"),
     (mixed_enum, "Could not unify type list"),
@@ -243,6 +271,45 @@ def test_no_value_is_a_bare_list() -> None:
 def test_position_outside_of_a_tuple() -> None:
     with pytest.raises(RuntimeError, match="Tuple list index out of range"):
         torch.jit.script(element_of_tuple)((1, 2), 2)
+
+
+@torch.jit.script
+class Unordered:
+    def __init__(self):
+        self.x = 1
+
+
+def sort_objects():
+    found = [Unordered(), Unordered()]
+    found.sort()
+    return found
+
+
+def sort_lists(x: List[List[int]]):
+    return sorted(x)
+
+
+def sort_optional(x: List[Optional[int]]):
+    x.sort()
+
+
+def delete(x: List[int], i: int):
+    del x[i]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (sort_objects, (), "it must define a __lt__ method"),
+        (sort_lists, ([[2], [1]],), "can be sorted, got list of"),
+        (sort_optional, ([3, None],), "Found int and NoneType"),
+        (delete, ([], 0), "pop index out of range"),
+        (delete, ([1], 1), "list index out of range"),
+    ],
+)
+def test_failures(function: Callable[..., Any], arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        torch.jit.script(function)(*arguments)
 
 
 def test_what_has_no_hash() -> None:
