@@ -74,6 +74,7 @@ class Code:
     instructions: tuple[Instruction, ...] = ()
     nodes: tuple[Node, ...] = ()
     linked: object | None = field(default=None, repr=False)
+    linked_recording: object | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         steps = list(flatten(self.body))

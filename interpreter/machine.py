@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from ..ops.grad_mode import RUNNING
+from ..ops.table import Operator
 from .actions import (
     check_list,
     create,
@@ -47,11 +49,21 @@ def execute(code: Code, arguments: Sequence[Any], invoke: Invoke) -> Any:
     Raises:
         MachineFailure: an instruction failed.
     """
-    linked = code.linked
-    if linked is None:
-        linked = code.linked = _Linked(code)
+    record = RUNNING.record
+    if record is not None:
+        linked = code.linked_recording
+        if linked is None:
+            linked = code.linked_recording = _Linked(code, record.recorder)
+    else:
+        linked = code.linked
+        if linked is None:
+            linked = code.linked = _Linked(code, _forward)
     assert isinstance(linked, _Linked)
     return _run(linked.start, [*arguments, *linked.rest], invoke)
+
+
+def _forward(entry: Operator) -> Callable[..., Any]:
+    return entry.forward
 
 
 class _Linked:
@@ -62,7 +74,8 @@ class _Linked:
     is the list it leads to.
     """
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, forward: Callable[[Operator], Callable[..., Any]]) -> None:
+        self._forward = forward
         empty = [None] * (code.register_count - code.argument_count)
         self.rest: list[Any] = [*empty, *code.constants]
         self.code = code
@@ -101,7 +114,7 @@ class _Linked:
             case "V*":
                 return _reader([self._place(number) for number in operand])
             case "O":
-                return self.code.operators[operand].forward
+                return self._forward(self.code.operators[operand])
             case "P":
                 return self.lists[operand]
             case "T":

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.table import Operator
 from .actions import (
     check_list,
     create,
@@ -67,15 +68,23 @@ class Plan:
         return None
 
 
-def make_plan(code: Code, invoke: Invoke) -> Plan | None:
-    """The plan of a code; None if it nests too deeply for one."""
-    source = write_plan(code)
+def make_plan(
+    code: Code, invoke: Invoke, recorder: Callable[[Operator], Callable[..., Any]] | None = None
+) -> Plan | None:
+    """The plan of a code; None if it nests too deeply for one.
+
+    With a `recorder`, the operators it gives are called in place of the code's own.
+    """
+    source = write_plan(code, recording=recorder is not None)
     if source is None:
         return None
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
-    space.update((f"o{i}", entry.forward) for i, entry in enumerate(code.operators))
+    space.update(
+        (f"o{i}", entry.forward if recorder is None else recorder(entry))
+        for i, entry in enumerate(code.operators)
+    )
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
     space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))

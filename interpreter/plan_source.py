@@ -43,11 +43,14 @@ class PlanSource:
         self.steps.append(step)
 
 
-def write_plan(code: Code) -> PlanSource | None:
-    """The source of a code's plan; None if the code nests too deeply for one."""
+def write_plan(code: Code, *, recording: bool = False) -> PlanSource | None:
+    """The source of a code's plan; None if the code nests too deeply for one.
+
+    In one that is `recording` every operator over tensors is called, none is written out.
+    """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code)
+    writer = _Writer(code, recording)
     arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
     writer.source.add(0, f"def plan({arguments}):")
     writer.region(code.body, 1)
@@ -67,8 +70,10 @@ def _depth(region: Region) -> int:
 class _Writer:
     """The writing of one plan."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, recording: bool) -> None:
         self.code = code
+        over_tensors = (o.full_name for o in code.operators if "Tensor" in o.schema)
+        self._called = frozenset(over_tensors if recording else ())
         self.source = PlanSource()
         self._kept: dict[tuple[int, int], str] = {}
         self._kept_count = 0
@@ -199,6 +204,8 @@ class _Writer:
     def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
         first = str(step.node.inputs[0].type) if step.node.inputs else ""
         template = OPERATORS.get(operator) or TYPED.get((operator, first))
+        if operator in self._called:
+            template = None
         values = [shown[letter].removesuffix(", ") for letter in "bcd" if letter in shown]
         values = ", ".join(values).split(", ")
         results = shown["a"].removesuffix(", ")

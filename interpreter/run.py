@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from ..ir.passes.context import PassContext
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.peephole import peephole
 from ..ops.futures import TaskResult
+from ..ops.grad_mode import RUNNING, is_grad_enabled
 from ..ops.table import TABLE
+from ..ops.tensor import Tensor
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
 from ..typecheck.types import ANY, ClassType, InterfaceType
@@ -66,6 +69,11 @@ class Executable:
         self.code = assemble(graph, function.name)
         self.binding = Binding(function)
         self.plan: Plan | None = None
+        self._recording: Plan | None = None
+        self._records = False
+        self._recorded = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
+        names = {entry.name for entry in self.code.operators}
+        self._sets_gradients = not names.isdisjoint(_ABOUT_GRADIENTS)
         eager = self.code.has_loop and len(self.code.instructions) <= SHORT
         self._runs_before_plan = 0 if eager else 1
         self._planned = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
@@ -76,9 +84,12 @@ class Executable:
         Raises:
             Failure: the program failed.
         """
-        plan = self.plan
-        if plan is None:
-            plan = self._next_plan()
+        if RUNNING.record is not None:
+            plan = self._recording_plan()
+        else:
+            plan = self.plan
+            if plan is None:
+                plan = self._next_plan()
         if plan is None:
             return self._on_machine(values)
         try:
@@ -97,6 +108,19 @@ class Executable:
                 self.plan = make_plan(self.code, invoke)
                 self._planned = True
         return self.plan
+
+    def _recording_plan(self) -> Plan | None:
+        """The plan that tells what it does; made before the second run that is recorded."""
+        if not self._recorded and self._records:
+            with _LOCK:
+                self._recording = make_plan(self.code, invoke, RUNNING.record.recorder)
+                self._recorded = True
+        self._records = True
+        return self._recording
+
+    def needs_record(self, given: Iterable[Any]) -> bool:
+        """Whether gradients are wanted of what a call reaches."""
+        return any(map(_requires_grad, given)) or self._sets_gradients
 
     def _on_machine(self, values: Sequence[Any]) -> Any:
         try:
@@ -154,7 +178,18 @@ run_method.append(invoke)
 def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
     types = [argument.type for argument in function.signature.arguments]
     types += [ANY] * (len(values) - len(types))  # of a function that takes any number
-    result = function.run(*(outward(t)(v) for t, v in zip(types, values, strict=True)))
+    record = RUNNING.record
+    if record is None:
+        result = function.run(*(outward(t)(v) for t, v in zip(types, values, strict=True)))
+    else:  # tensors go out and come back with their history
+        record.resolve()
+        given = [record.outward(v) for v in values]
+        RUNNING.record = None
+        try:
+            result = function.run(*(outward(t)(v) for t, v in zip(types, given, strict=True)))
+        finally:
+            RUNNING.record = record
+        record.know((result,))
     return to_machine(result, function.signature.returns[0].type)
 
 
@@ -227,6 +262,10 @@ def call(
     executable = executable_of(function)
     given = args if self is None else (self, *args)
     values = executable.binding.bind(given, kwargs)
+    if is_grad_enabled() and RUNNING.record is None:
+        every = (*given, *kwargs.values()) if kwargs else given
+        if executable.needs_record(every):
+            return _recorded_call(function, executable, values, every)
     entered = len(_ENTERED.objects)
     try:
         with np.errstate(all="ignore"):
@@ -237,6 +276,75 @@ def call(
     else:
         return executable.binding.give_back(result)
     raise error from None
+
+
+def _recorded_call(
+    function: Function, executable: Executable, values: Sequence[Any], given: Sequence[Any]
+) -> Any:
+    """A call that is recorded: what comes out knows how it was made."""
+    record = _new_record()
+    holders = list(_holders(given))
+    record.know(given)
+    record.know(slot for holder in holders for slot in holder.slots)
+    entered = len(_ENTERED.objects)
+    RUNNING.record = record
+    try:
+        with np.errstate(all="ignore"):
+            result = executable.run(values)
+    except Failure as failure:
+        _leave_all(entered)
+        error = script_error(failure, function)
+    else:
+        record.finish()
+        _wait_for_history(record, holders)
+        return executable.binding.give_back(record.outward(result))
+    finally:
+        RUNNING.record = None
+    raise error from None
+
+
+def _new_record() -> Any:
+    """A record, whose module is loaded when it is first needed."""
+    return import_module("..ops.record", __package__).Record()
+
+
+def _wait_for_history(record: Any, holders: Sequence[ScriptObject]) -> None:
+    """Have the tensors that a run put into attributes ask its record for their history."""
+    for holder in holders:
+        for slot in holder.slots:
+            if isinstance(slot, Tensor) and record.known.get(id(slot._array)) is not slot:
+                record.wait(slot)
+
+
+def _holders(values: Iterable[Any]) -> Iterator[ScriptObject]:
+    """The objects among some values, and those they hold."""
+    seen: set[int] = set()
+    pending = [value for value in values if isinstance(value, ScriptObject)]
+    while pending:
+        owner = pending.pop()
+        if id(owner) not in seen:
+            seen.add(id(owner))
+            yield owner
+            pending += [slot for slot in owner.slots if type(slot) is ScriptObject]
+
+
+def _requires_grad(value: Any) -> bool:
+    """Whether gradients are wanted of a value, or of anything it holds."""
+    if isinstance(value, Tensor):
+        return bool(value._requires_grad)
+    if isinstance(value, ScriptObject):
+        return any(
+            isinstance(slot, Tensor) and slot._requires_grad
+            for holder in _holders((value,))
+            for slot in holder.slots
+        )
+    if isinstance(value, (list, tuple)):
+        return any(map(_requires_grad, value))
+    return isinstance(value, dict) and any(map(_requires_grad, value.values()))
+
+
+_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))
+"""Operators that can make tensors that require gradients."""
 
 
 def _call_method(owner: ScriptObject, method: Function, /, *args: Any, **kwargs: Any) -> Any:

@@ -25,6 +25,7 @@ __all__ = [
     "Edge",
     "Hooks",
     "Node",
+    "VERSIONS",
     "Saved",
     "add_hook",
     "edge_of",
@@ -33,6 +34,9 @@ __all__ = [
 ]
 
 _SEQUENCE: Final = count()
+
+VERSIONS: Final[list[Callable[[Array], int]]] = [version_of]
+"""What tells the version of memory that is kept: of now, or of when a script's step was noted."""
 
 Grad = Tensor | None
 
@@ -214,7 +218,7 @@ class Saved:
 
     def __init__(self, handle: Tensor, *, number: int | None = None) -> None:
         self.array: Array | None = handle._array
-        self.version = version_of(handle._array)
+        self.version = VERSIONS[0](handle._array)
         self.number = number
         self.edge = edge_of(handle) if number is None else None
         self.handle: Tensor | None = handle if number is None else None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from .table import operator
 
 __all__ = [
+    "RUNNING",
     "enable_grad",
     "grad_mode_set",
     "inference_mode",
@@ -17,6 +19,15 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
 ]
+
+
+class _Running(threading.local):
+    """What notes down what the script that runs in a thread does; None if nothing does."""
+
+    record: Any = None
+
+
+RUNNING: Final = _Running()
 
 _ENABLED: ContextVar[bool] = ContextVar("grad_enabled", default=True)
 

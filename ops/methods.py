@@ -135,7 +135,7 @@ def _give_methods() -> None:
         space, _, name = entry.name.partition("::")
         if space != "aten" or name.startswith(_PREFIXES) or name in hidden:
             continue
-        if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and name not in Tensor.__dict__:
+        if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and not hasattr(Tensor, name):
             setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
 
 

@@ -10,6 +10,7 @@ from weakref import ref
 import numpy as np
 
 from .autograd import (
+    VERSIONS,
     AccumulateGrad,
     Edge,
     Node,
@@ -27,7 +28,7 @@ from .quiet import QUIET, enter, leave
 from .storage import address
 from .table import Operator
 from .tensor import Tensor
-from .versions import owner_of, version_of
+from .versions import owner_of
 
 __all__ = [
     "attach",
@@ -124,7 +125,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
         number += 1
         if bound.is_view:
             result._view_of = next((a for a in given), None)
-            result._view_version = version_of(result._array)
+            result._view_version = VERSIONS[0](result._array)
             if bound.is_multiple_view:
                 result._view_among = node.name().removesuffix("Backward0")
     if isinstance(node, RowNode):
@@ -224,7 +225,7 @@ def refresh(view: Tensor) -> None:
     root = _root(view)
     if root is None or not root._requires_grad:
         return
-    version = version_of(view._array)
+    version = VERSIONS[0](view._array)
     if version == view._view_version or view._array.dtype.kind in "biu":
         return
     view._view_version = version

@@ -394,7 +394,7 @@ class Tensor(Differentiable):
         return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), self._array, self._requires_grad)
+        return _rebuilt, (type(self), self._array, self.requires_grad)
 
 
 class Storage:

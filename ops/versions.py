@@ -9,11 +9,13 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["owner_of", "version_of", "written"]
+__all__ = ["last_write", "owner_of", "version_of", "write_count", "written"]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
-"""By the id of the array that owns the memory: [a weak reference to it, how often it was written].
-Memory never written has no entry."""
+"""By the id of the array that owns the memory: [a weak reference to it, how often it was written,
+the count of all writes at the last one].  Memory never written has no entry."""
+
+_CLOCK: Final = [0]
 
 
 def owner_of(array: Array) -> Array:
@@ -32,13 +34,26 @@ def version_of(array: Array) -> int:
     return 0 if found is None else int(found[1])
 
 
+def last_write(array: Array) -> int:
+    """The count of all writes when the memory of an array was last written; 0 if it never was."""
+    found = _COUNTS.get(id(owner_of(array)))
+    return 0 if found is None else int(found[2])
+
+
+def write_count() -> int:
+    """How many writes in place there were."""
+    return _CLOCK[0]
+
+
 def written(array: Array) -> None:
     """Note that the memory of an array was written in place."""
     owner = array if array.base is None else owner_of(array)
     key = id(owner)
+    _CLOCK[0] += 1
     found = _COUNTS.get(key)
     if found is None:
         gone = ref(owner, lambda _, key=key: _COUNTS.pop(key, None))  # type: ignore[misc]
-        _COUNTS[key] = [gone, 1]
+        _COUNTS[key] = [gone, 1, _CLOCK[0]]
     else:
         found[1] += 1
+        found[2] = _CLOCK[0]

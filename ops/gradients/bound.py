@@ -11,12 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from ..autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from ..dtype import DType
 from ..grad_mode import enable_grad, is_grad_enabled
 from ..table import TABLE, Operator
 from ..tensor import Tensor
-from ..versions import version_of
 from .rows import ROWS, Row
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row"]
@@ -378,7 +377,10 @@ class RowNode(Node):
         results: list[Tensor | None] = []
         for place in self._places:
             target = targets.get(place)
-            results.append(None if target is None else found.get(target))
+            grad = None if target is None else found.get(target)
+            if target is not None and grad is None:
+                grad = fresh[place].new_zeros(fresh[place].shape)
+            results.append(grad)
         return results
 
 
@@ -389,7 +391,7 @@ class _KeptResult(Saved):
 
     def __init__(self, tensor: Tensor, number: int | None) -> None:
         self.array = tensor._array
-        self.version = version_of(tensor._array)
+        self.version = VERSIONS[0](tensor._array)
         self.number = number
         self.edge = None
         self.handle = None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from ..tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient, joint, same_as
 
 # --------------------------------------------------------------------------- convolutions
@@ -64,9 +67,12 @@ def _of_input(
 ) -> Any:  # fmt: skip
     zeros = [0] * len(stride)
     if transposed:
-        return aten.convolution(
+        found = aten.convolution(
             y, conj(weight), None, stride, padding, dilation, False, zeros, groups
         )
+        for d, size in enumerate(x.shape[2:]):
+            found = found.narrow(d + 2, 0, size)
+        return found
     extra = []
     for d, step in enumerate(stride):
         reach = dilation[d] * (weight.shape[d + 2] - 1) + 1
@@ -213,7 +219,7 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
 
 
 def _grouped(input: Any, groups: int) -> Any:
-    return input.reshape([input.shape[0], groups, -1])
+    return input.reshape([input.shape[0], groups, math.prod(input.shape[1:]) // groups])
 
 
 @composite("aten::group_norm", name="NativeGroupNormBackward0")
@@ -309,6 +315,8 @@ def pdist(self: Any, p: float = 2.0) -> Any:
 @composite("aten::diff")
 def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     """Differences of neighbours."""
+    if not n:
+        return self * 1
     given = [t for t in (prepend, self, append) if t is not None]
     x = aten.cat(given, dim) if len(given) > 1 else self
     for _ in range(n):
@@ -337,7 +345,7 @@ def _bags(
     bag = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         bag += [min(number, count - 1)] * (end - start)
-    bags = aten.tensor(bag) if bag else flat
+    bags = Tensor._of(np.asarray(bag, np.int64))
     padding = -1 if padding_idx is None else padding_idx
     hidden = (flat == padding) if padding >= 0 else flat < 0
     if mode == 2:

@@ -152,8 +152,11 @@ def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> 
 @composite("aten::cosine_similarity", name="SumBackward1")
 def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     """The cosine of the angle of vectors."""
-    size = aten.linalg_vector_norm(x1, 2, [dim], True).clamp_min(eps)
-    other = aten.linalg_vector_norm(x2, 2, [dim], True).clamp_min(eps)
+    x1, x2 = aten.broadcast_tensors([x1, x2])
+    size = aten.linalg_vector_norm(x1, 2, [dim], True)
+    other = aten.linalg_vector_norm(x2, 2, [dim], True)
+    size = size + (size.clamp_min(eps) - size).detach()  # the gradient passes the limit unchanged
+    other = other + (other.clamp_min(eps) - other).detach()
     return ((x1 / size) * (x2 / other)).sum([dim])
 
 
@@ -287,7 +290,9 @@ def ctc_loss(
             labels = targets.tolist()[start : start + sizes[i]]
         start += sizes[i]
         one = probabilities[: lengths[i], i]
-        losses.append(_alignment(one, labels, blank))
+        found = _alignment(one, labels, blank)
+        shares = one.exp().sum()  # torch's gradient is the one through the softmax before it
+        losses.append(found + (shares - shares.detach()))
     loss = aten.stack(losses)
     if zero_infinity:
         loss = aten.where(loss == math.inf, 0.0, loss)
