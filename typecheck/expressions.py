@@ -122,14 +122,14 @@ class Expressions(Displays):
         meaning = self.resolver.lookup(node.id, node.span)
         if meaning is not None:
             return meaning
-        self._report_undefined(node)
-        return self.unknown(node.span)
+        return self._undefined(node)
 
-    def _report_undefined(self, node: tree.Name) -> None:
+    def _undefined(self, node: tree.Name) -> Sugar:
+        """Report a name nobody knows; where one variable is meant, go on as if it were written."""
         problem = self.frame.problem(node.id)
         if problem is not None:
             self.report_problem(node, problem)
-            return
+            return self.unknown(node.span)
         candidates = [*self.frame.names(), *self.resolver.names()]
         helps = self.near(node.id, candidates, node.span)
         secondary: tuple[Label, ...] = ()
@@ -145,6 +145,10 @@ class Expressions(Displays):
             secondary=secondary,
             helps=helps,
         )
+        meant = self.frame.find(helps[0].edits[0].text) if len(helps) == 1 else None
+        if meant is not None and meant.type is not None:
+            return typed.Local(node.span, meant.type, meant.name)
+        return self.unknown(node.span)
 
     def report_problem(self, node: tree.Name, problem: Problem) -> None:
         """Report a variable that an `if` or a loop keeps from being read; see `joins`."""

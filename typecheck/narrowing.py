@@ -82,6 +82,8 @@ class Narrowing(Attributes):
             return inner.negated(value)
         if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
             return self._identity(node)
+        if isinstance(node, tree.Compare) and node.operators in (("==",), ("!=",)):
+            return self._equality(node)
         if isinstance(node, tree.Call):
             special = self._special_test(node)
             if special is not None:
@@ -221,6 +223,22 @@ class Narrowing(Attributes):
             return Condition(value)
         facts = {target.id: without_none(tested.type)}
         return Condition(value, None, {}, facts) if is_test else Condition(value, None, facts, {})
+
+    def _equality(self, node: tree.Compare) -> Condition:
+        """`x == None` is an error with a sure edit: what follows is checked as if it were made."""
+        value = self.expression(node)
+        condition = self._truth(node, value)
+        right = node.rights[0]
+        is_none = isinstance(right, tree.Literal) and right.value is None
+        if value.type is not UNKNOWN or not is_none or not isinstance(node.left, tree.Name):
+            return condition
+        variable = self.frame.find(node.left.id)
+        if variable is None or variable.type is None:
+            return condition
+        facts = {node.left.id: without_none(variable.type)}
+        if node.operators == ("==",):
+            return Condition(condition.value, None, {}, facts)
+        return Condition(condition.value, None, facts, {})
 
     def known(
         self,

@@ -1,0 +1,90 @@
+"""What run-time diagnostics say beyond the failing expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.frontend.diagnostics import Diagnostic
+
+
+class Half(nn.Module):
+    def __init__(self, n: int, m: int):
+        super().__init__()
+        self.proj = nn.Linear(n, m)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.proj(x)
+
+
+class Both(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = Half(4, 8)
+        self.two = Half(6, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        middle = self.one(x)
+        return self.two(middle)
+
+
+def choose(x: torch.Tensor) -> torch.Tensor:
+    if x > 0:
+        return x
+    return -x
+
+
+def last(xs: list[int]) -> int:
+    place = len(xs)
+    return xs[place]
+
+
+def failure(call: Callable[[], Any]) -> Diagnostic:
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    (diagnostic,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    assert isinstance(diagnostic, Diagnostic)
+    return diagnostic
+
+
+@pytest.mark.parametrize("plans", ["on", "off"])
+def test_layer_and_origin(plans: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_PLAN", plans)
+    scripted = torch.jit.script(Both())
+    found = failure(lambda: scripted(torch.ones(3, 4)))
+    assert found.message == "`two.proj` takes inputs with 6 features, but got 8"
+    assert [(v.expression, v.value) for v in found.values] == [
+        ("x", f"float32[3, 8], from `middle = self.one(x)` (line {_line('middle =')})"),
+        ("self.proj.weight", "float32[2, 6], needs an input of shape [*, 6]"),
+    ]
+    (built,) = found.secondary
+    assert (built.text, built.span.text) == ("`two.proj` was built here", "nn.Linear(n, m)")
+
+
+def _line(text: str) -> int:
+    with open(__file__, encoding="utf-8") as file:
+        return next(n for n, line in enumerate(file, 1) if line.strip().startswith(text))
+
+
+def test_variables_of_a_condition_and_advice() -> None:
+    scripted = torch.jit.script(choose)
+    found = failure(lambda: scripted(torch.tensor([1.0, -1.0])))
+    assert [v.expression for v in found.values] == ["x", "x > 0"]
+    assert [h.text for h in found.helps] == [
+        "to choose element by element, use `torch.where(x > 0, ..., ...)`",
+        "to test the whole tensor, write `(x > 0).all()` or `(x > 0).any()`",
+    ]
+
+
+def test_where_an_index_was_computed() -> None:
+    scripted = torch.jit.script(last)
+    with pytest.raises(RuntimeError) as caught:
+        scripted([1, 2, 3])
+    (found,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    assert [(label.span.text, label.text) for label in found.secondary] == [
+        ("len(xs)", "`place` is 3")
+    ]
