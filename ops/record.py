@@ -17,7 +17,7 @@ from .dtype import Array
 from .grad_mode import RUNNING, is_grad_enabled
 from .gradients.bound import Bound, bound_row
 from .table import Operator
-from .tape import attach, check_in_place, is_active
+from .tape import attach, backward, check_in_place, gradients_of, is_active
 from .tensor import Tensor
 from .versions import last_write, owner_of, version_of, write_count, written
 
@@ -71,6 +71,36 @@ class Record:
         target = self.known.get(id(array))
         if target is not None and target._requires_grad is True and is_grad_enabled():
             check_in_place(target, True)
+
+    def backward(
+        self, arrays: Any, grads: Any, retain_graph: bool | None, create_graph: bool
+    ) -> None:
+        """Add gradients to the `grad` of leaves."""
+        starts = [None] * len(arrays) if grads is None else grads
+        given = [None if g is None else self.handle_of(g) for g in starts]
+        backward([self.handle_of(a) for a in arrays], given, retain_graph, create_graph, None)
+
+    def gradients(
+        self,
+        outputs: Any,
+        inputs: Any,
+        grads: Any,
+        retain_graph: bool | None,
+        create_graph: bool,
+        allow_unused: bool,
+    ) -> list[Array | None]:
+        """The gradients of some arrays for others."""
+        starts = [None] * len(outputs) if grads is None else grads
+        found = gradients_of(
+            [self.handle_of(a) for a in outputs],
+            [self.handle_of(a) for a in inputs],
+            [None if g is None else self.handle_of(g) for g in starts],
+            keep=retain_graph,
+            create=create_graph,
+            allow_unused=allow_unused,
+        )
+        self.know(found)
+        return [None if tensor is None else tensor._array for tensor in found]
 
     # ------------------------------------------------------------------ when it is done
 
@@ -177,7 +207,7 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
     if "Tensor" not in entry.schema:
         return forward
     bound = bound_row(entry)
-    if bound.in_place:
+    if bound.in_place and entry.name != "aten::requires_grad_":
         return _in_place_recorder(bound)
     if bound.row is not None and bound.row.is_constant:
         return forward

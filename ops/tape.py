@@ -145,8 +145,7 @@ class _Unknown(Node):
 
 def _new_node(bound: Bound, args: Sequence[Any], old: Tensor | None) -> Node:
     if bound.row is not None:
-        made: Node = bound.node_class(bound, args, old)
-        return made
+        return bound.new_node(args, old)
     edges = [edge_of(a) for value in args for a in _tensors(value)]
     unknown = node_class(_Unknown, "NotImplemented")(edges)
     unknown.operator = bound.entry.name
@@ -515,6 +514,36 @@ def roots_of(
     """
     pairs = enumerate(zip(tensors, grads, strict=True))
     return [_first_gradient(tensor, grad, number) for number, (tensor, grad) in pairs]
+
+
+def gradients_of(
+    results: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    *,
+    keep: bool | None,
+    create: bool,
+    allow_unused: bool,
+) -> list[Tensor | None]:
+    """The gradients of the sum of some results, for the given tensors.
+
+    Raises:
+        RuntimeError: there is no way back from a result, or a tensor is not reached.
+    """
+    roots = roots_of(results, grads)
+    edges = [edge_of(tensor) for tensor in wanted]
+    targets = [edge for edge in edges if edge is not None]
+    if len(targets) < len(edges):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    found = run_backward(roots, targets, keep=create if keep is None else keep, create=create)
+    gradients = [found.get(edge) for edge in targets]
+    for place, gradient in enumerate(gradients):
+        if gradient is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {place} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
+            )
+    return gradients
 
 
 def backward(

@@ -80,10 +80,19 @@ class Bound:
         self._bind()
         self.node_class = node_class(RowNode, self._node_name())
 
+    def new_node(self, args: Sequence[Any], old: Tensor | None) -> RowNode:
+        """The node of a call; `old` is what the first argument held before it was written."""
+        made = self.node_class
+        name = None if self.row is None else self.row.name
+        if callable(name):
+            made = node_class(RowNode, name(*args))
+        node: RowNode = made(self, args, old)
+        return node
+
     def _node_name(self) -> str:
         if self.row is None:
             return "NotImplemented"
-        if self.row.name is not None:
+        if isinstance(self.row.name, str):
             return self.row.name
         words = self.entry.name.partition("::")[2].strip("_").split("_")
         return "".join(w[:1].upper() + w[1:] for w in words) + "Backward0"

@@ -103,7 +103,17 @@ def _right(g: Any, self: Any, other_sizes: Any) -> Any:
     return turned(self) @ g
 
 
-gradient("aten::matmul", self=_left, other=_right)
+def _matmul_name(self: Any, other: Any) -> str:
+    ranks = self.ndim, other.ndim
+    named = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze", (2, 2): "Mm"}
+    if ranks in named:
+        return f"{named[ranks]}Backward" + ("4" if ranks == (1, 2) else "0")
+    if ranks == (3, 3) and self.shape[0] == other.shape[0]:
+        return "UnsafeViewBackward0"
+    return "UnsafeViewBackward0"
+
+
+gradient("aten::matmul", self=_left, other=_right, name=_matmul_name)
 same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
 
 
@@ -120,7 +130,10 @@ gradient(
         else aten.mv(conj(_rows(input)).t(), g.reshape([-1]))
     ),
     bias=lambda g: g,
-    name="AddmmBackward0",
+    name=lambda input, weight, bias=None: (
+        ("AddmmBackward0" if bias is not None else "MmBackward0") if input.ndim == 2
+        else "ViewBackward0" if bias is not None else "UnsafeViewBackward0"
+    ),
 )
 
 

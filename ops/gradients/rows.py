@@ -58,7 +58,7 @@ class Row:
     joint: Formula | None = None
     of: tuple[str, ...] = ()
     composite: Formula | None = None
-    name: str | None = None
+    name: str | Callable[..., str] | None = None
     is_constant: bool = False
     moves: bool = False
 
@@ -67,7 +67,7 @@ ROWS: Final[dict[str, Row]] = {}
 """By operator, `aten::mul` or `aten::mul.Scalar`."""
 
 
-def gradient(*operators: str, name: str | None = None, **formulas: Formula) -> None:
+def gradient(*operators: str, name: str | Callable[..., str] | None = None, **formulas: Formula) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
     for operator in operators:
         ROWS[operator] = Row(operator, formulas=formulas, name=name)

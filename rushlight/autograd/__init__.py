@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.autograd import edge_of, run_backward
 from ..ops.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..ops.tape import backward as _backward
-from ..ops.tape import roots_of
+from ..ops.tape import gradients_of
 from ..ops.tensor import Tensor
 from . import functional, graph, profiler
 from .anomaly import detect_anomaly, set_detect_anomaly
@@ -100,24 +99,14 @@ def grad(
         )
     if is_grads_batched:
         return _batched(results, wanted, grads, create_graph, bool(allow_unused))
-    edges = [edge_of(tensor) for tensor in wanted]
-    roots = roots_of(results, grads)
-    if any(edge is None for edge in edges):
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
-    targets = [edge for edge in edges if edge is not None]
-    keep = create_graph if retain_graph is None else retain_graph
-    found = run_backward(roots, targets, keep=keep, create=create_graph)
-    gradients: list[Tensor | None] = [found.get(edge) for edge in targets]
+    unused = bool(allow_unused) or materialize_grads
+    gradients = gradients_of(
+        results, wanted, grads, keep=retain_graph, create=create_graph, allow_unused=unused
+    )
     if materialize_grads:
         return tuple(
             x.new_zeros(x.shape) if g is None else g for g, x in zip(gradients, wanted, strict=True)
         )
-    for place, gradient in enumerate(gradients):
-        if gradient is None and not allow_unused:
-            raise RuntimeError(
-                f"The differentiated Tensor at index {place} appears to not have been used in the "
-                "graph. Set allow_unused=True if this is the desired behavior."
-            )
     return tuple(gradients)
 
 
