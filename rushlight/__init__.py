@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from . import masked as masked
     from . import nn as nn
     from . import ops as ops
+    from . import optim as optim
     from . import signal as signal
     from . import special as special
     from . import testing as testing
     from .jit.graph_text import parse_ir as parse_ir
+    from .weights import load as load
+    from .weights import save as save
 
 __version__ = "0.1.0"
 
@@ -43,6 +46,7 @@ _PACKAGES = (
     "masked",
     "nn",
     "ops",
+    "optim",
     "signal",
     "special",
     "testing",
@@ -52,6 +56,8 @@ ShortTensor IntTensor LongTensor BoolTensor""".split()
 _ELSEWHERE = {
     "_assert": ".jit.special_names",
     "cdist": ".functional",
+    "load": ".weights",
+    "save": ".weights",
     "parse_ir": ".jit.graph_text",
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
 }

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 from .jit.graph_text import parse_ir as parse_ir
+from .weights import load as load
+from .weights import save as save
 from .ops.dtype import Device as _Device
 from .ops.dtype import DType as _DType
 from .ops.dtype import Layout as _Layout

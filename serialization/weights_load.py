@@ -1,0 +1,136 @@
+"""Opening the files of `torch.save`, in the zip format and in the one before it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..ops.dtype import Array
+from .container import ArchiveReader, Readable
+from .errors import archive_error
+from .identify import LEGACY_PICKLE, SAFETENSORS, STATE_DICT, FileKind, identify
+from .limits import DEFAULT_LIMITS, Limits
+from .pickle_nodes import StorageNode
+from .safetensors import read_safetensors
+from .tensors import StorageReader
+from .weights_pickle import WeightsReader
+
+__all__ = ["load_weights"]
+
+_MAGIC = 0x1950A86A20F9469CFC6C
+_PROTOCOL = 1001
+
+
+def load_weights(source: Readable, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
+
+    Raises:
+        ArchiveError: the file is something else (the message says what), is damaged, or holds
+            Python objects (the message names one).
+        OSError: the file cannot be opened.
+    """
+    data, title = _content(source)
+    kind = identify(data)
+    if kind is SAFETENSORS:
+        return read_safetensors(data, title)
+    if data[:4] == b"PK\x03\x04":
+        return _load_zip(data, title, kind, limits)
+    if kind is LEGACY_PICKLE:
+        return _load_legacy(data, title)
+    raise _other(title, kind)
+
+
+def _content(source: Readable) -> tuple[bytes, str]:
+    if isinstance(source, str | os.PathLike):
+        with open(source, "rb") as file:
+            return file.read(), f"`{os.fspath(source)}`"
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source), "the given buffer"
+    data = source.read()
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError("a file is loaded from a file object opened in binary mode ('rb')")
+    name = getattr(source, "name", None)
+    return bytes(data), f"`{name}`" if isinstance(name, str) else "the given file object"
+
+
+def _other(title: str, kind: FileKind) -> Exception:
+    return archive_error(
+        "not-an-archive",
+        f"{title} is no file of `torch.save`: it is {kind.description}",
+        help=kind.hint,
+    )
+
+
+def _load_zip(data: bytes, title: str, kind: FileKind, limits: Limits) -> Any:
+    with ArchiveReader(data, limits) as archive:
+        archive.title = title
+        if "data.pkl" not in archive or "constants.pkl" in archive:
+            raise _other(title, kind)
+        order = (
+            archive.read("byteorder").decode("ascii", "replace")[:8]
+            if ("byteorder" in archive)
+            else "little"
+        )
+        if order.strip() != "little":
+            raise archive_error(
+                "unsupported-value", f"{title} holds tensors in the byte order {order!r}"
+            )
+        pickled = archive.read("data.pkl")
+        if len(pickled) > limits.pickle:
+            raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {len(pickled)} bytes")
+        return WeightsReader(pickled, title, StorageReader(archive, "data/")).read()
+
+
+class _LaterStorages(StorageReader):
+    """Storages that come behind the pickle that speaks of them: memory first, contents later."""
+
+    def __init__(self, title: str, size: int) -> None:
+        self._title = title
+        self._left = size
+        self._folder = ""
+        self._read = {}
+
+    def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+        wanted = node.numel * dtype.itemsize
+        self._left -= wanted
+        if wanted < 0 or self._left < 0:
+            raise archive_error("damaged-archive", f"{self._title} is too short for its tensors")
+        return np.zeros(wanted, np.uint8)
+
+    def fill(self, keys: list[Any], data: bytes, at: int) -> None:
+        """Take the contents: for each key the number of its elements, then the elements."""
+        for key in keys:
+            array = self._read.get(str(key))
+            if array is None:
+                raise archive_error(
+                    "damaged-archive", f"{self._title} has a storage {key!r} of no tensor"
+                )
+            at += 8
+            content = np.frombuffer(data[at : at + array.nbytes], np.uint8)
+            if content.size != array.nbytes:
+                raise archive_error("damaged-archive", f"{self._title} ends in the middle")
+            array[:] = content
+            at += array.nbytes
+
+
+def _load_legacy(data: bytes, title: str) -> Any:
+    """Three pickles that say what follows, the value, the storages' keys, the storages."""
+    storages = _LaterStorages(title, len(data))
+    reader = WeightsReader(data, title, storages)
+    magic, protocol, system = reader.read(), reader.read(), reader.read()
+    little = isinstance(system, dict) and system.get("little_endian", True)
+    if magic != _MAGIC or protocol != _PROTOCOL:
+        raise _other(title, STATE_DICT if magic == _MAGIC else identify(data))
+    if not little or sys.byteorder != "little":
+        raise archive_error("unsupported-value", f"{title} is of a machine of another byte order")
+    value = reader.read()
+    keys = reader.read()
+    if not isinstance(keys, list):
+        raise archive_error("damaged-archive", f"{title} does not list its storages")
+    storages.fill(keys, data, reader.at)
+    for array, node in reader.changed:
+        np.copyto(array, storages.array(node))
+    return value

@@ -1,0 +1,147 @@
+"""Files of `torch.save` and of safetensors: those that torch 2.13 wrote, and our own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import pickle
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.serialization.errors import ArchiveError
+from rushlight.serialization.safetensors import write_safetensors
+
+DATA = Path(__file__).parent / "data" / "weights"
+KEYS = "0.weight 0.bias 1.weight 1.bias 1.running_mean 1.running_var 1.num_batches_tracked".split()
+
+
+def model() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+
+
+def again(value: Any) -> Any:
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+@pytest.mark.parametrize("name", ["state_dict", "state_dict_old", "state_dict_protocol_4"])
+def test_state_dicts_of_torch(name: str) -> None:
+    loaded = torch.load(DATA / f"{name}.pt")
+    assert list(loaded) == KEYS
+    assert loaded._metadata == {"": {"version": 1}, "0": {"version": 1}, "1": {"version": 2}}
+    assert loaded["0.weight"].tolist() == model()[0].weight.tolist()
+    assert loaded["1.num_batches_tracked"].dtype is torch.int64
+    assert repr(model().load_state_dict(loaded)) == "<All keys matched successfully>"
+
+
+@pytest.mark.parametrize("name", ["values", "values_old"])
+@pytest.mark.parametrize("rewritten", [False, True])
+def test_values(name: str, rewritten: bool) -> None:
+    loaded = torch.load(DATA / f"{name}.pt")
+    if rewritten:
+        loaded = again(loaded)
+    assert loaded["view"].tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert loaded["view"].stride() == (1, 3)
+    loaded["shared"][0] = 7
+    assert loaded["view"][2][0].item() == 7
+    assert isinstance(loaded["parameter"], nn.Parameter)
+    assert loaded["parameter"].requires_grad
+    assert loaded["list"] == [1, 2.5, None, True, (1, "x")]
+    assert loaded["set"] == {1, 2}
+    assert (loaded["dtype"], loaded["device"].type) == (torch.float32, "cpu")
+    assert (loaded["complex"], loaded["bytes"], loaded["big"]) == (1 + 2j, b"\x00\xff", 2**70)
+    assert type(loaded["size"]) is torch.Size
+    assert loaded["bfloat16"].dtype is torch.bfloat16
+    assert (loaded["bool"].item(), loaded["empty"].shape) == (True, (0, 3))
+    assert loaded["conj"].tolist() == [1 - 2j]
+    if "uint16" in loaded:
+        assert loaded["uint16"].dtype is torch.uint16
+        assert loaded["uint16"].tolist() == [1, 1]
+
+
+def test_sharing_and_metadata_survive() -> None:
+    tensor = torch.ones(4)
+    ring: list[Any] = [tensor]
+    ring.append(ring)
+    loaded = again({"a": tensor, "part": tensor[1:3], "ring": ring, "state": model().state_dict()})
+    assert loaded["ring"][0] is loaded["a"]
+    assert loaded["ring"][1] is loaded["ring"]
+    loaded["part"][0] = 5
+    assert loaded["a"].tolist() == [1, 5, 1, 1]
+    assert type(loaded["state"]) is OrderedDict
+    assert loaded["state"]._metadata["1"] == {"version": 2}
+
+
+def test_paths_are_replaced_when_all_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "w.pt"
+    torch.save([1], file)
+    with pytest.raises(ArchiveError, match="Sequential` is neither a tensor"):
+        torch.save([2, model()], file)
+    assert torch.load(str(file), map_location="cpu", weights_only=True) == [1]
+
+
+@pytest.mark.parametrize("name", ["module", "module_old"])
+def test_whole_modules_are_refused_by_name(name: str) -> None:
+    with pytest.raises(ArchiveError, match=r"`torch\.nn\.modules\.container\.Sequential`") as info:
+        torch.load(DATA / f"{name}.pt")
+    assert info.value.code == "unsafe-pickle"
+
+
+class Evil:
+    """Runs a command when a general unpickler meets it."""
+
+    def __reduce__(self) -> Any:
+        import os
+
+        return os.system, ("true",)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "not-an-archive"),
+        (b"hello", "not-an-archive"),
+        (pickle.dumps(Evil(), 2), "not-an-archive"),
+        ((DATA.parent / "function.pt").read_bytes(), "not-an-archive"),
+        ((DATA / "state_dict_old.pt").read_bytes()[:-9], "damaged-archive"),
+        ((DATA / "state_dict_old.pt").read_bytes()[:400], "damaged-archive"),
+    ],
+)
+def test_other_files_are_refused(data: bytes, code: str) -> None:
+    with pytest.raises(ArchiveError) as info:
+        torch.load(io.BytesIO(data))
+    assert info.value.code == code
+
+
+def test_damage_is_never_anything_else() -> None:
+    """Every byte of an old file changed: a value or an ArchiveError comes out, nothing else."""
+    data = (DATA / "state_dict_old.pt").read_bytes()
+    for place in range(0, len(data), 3):
+        changed = bytearray(data)
+        changed[place] ^= 0x15
+        with contextlib.suppress(ArchiveError):
+            torch.load(io.BytesIO(bytes(changed)))
+
+
+def test_safetensors() -> None:
+    tensors = {"b": torch.arange(3), "a": torch.ones(2, 2, dtype=torch.bfloat16)}
+    data = write_safetensors(tensors, {"format": "pt"})
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    assert header["a"] == {"dtype": "BF16", "shape": [2, 2], "data_offsets": [24, 32]}
+    loaded = torch.load(io.BytesIO(data))
+    assert {n: (t.tolist(), t.dtype) for n, t in loaded.items()} == {
+        n: (t.tolist(), t.dtype) for n, t in tensors.items()
+    }
+    with pytest.raises(ArchiveError, match="lies outside the file"):
+        torch.load(io.BytesIO(data[:-1]))
+    with pytest.raises(ArchiveError, match="`x` is no tensor"):
+        write_safetensors({"x": 3}, None)  # type: ignore[dict-item]
