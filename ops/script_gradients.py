@@ -1,4 +1,4 @@
-"""What scripts ask about gradients: `x.requires_grad`, `x.grad`, `x.backward()`, `torch.autograd.grad`.
+"""What scripts ask about gradients: `x.requires_grad`, `x.grad`, `x.backward()`, `autograd.grad`.
 
 The machine's tensors are bare arrays; the record that runs knows the tensors they belong to.  Where
 nothing is recorded no array requires gradients.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
-from .rows import aten, composite, conj, constant, gradient, joint, same_as
+from .rows import aten, composite, conj, constant, gradient, joint
 
 # --------------------------------------------------------------------------- convolutions
 
@@ -341,7 +341,7 @@ def _bags(
     flat = indices.reshape([-1]).long()
     starts = offsets.tolist() if offsets is not None else []
     count = g.shape[0]
-    ends = starts[1:] + [flat.numel()]
+    ends = [*starts[1:], flat.numel()]
     bag = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         bag += [min(number, count - 1)] * (end - start)

@@ -102,7 +102,8 @@ def _layers(
             outputs, end = run(step, inputs, state, weights)
             found.append(outputs)
             ends.append(end)
-        inputs = found[0] if ways == 1 else [aten.cat(list(p), -1) for p in zip(*found, strict=True)]
+        both = zip(*found, strict=True)
+        inputs = found[0] if ways == 1 else [aten.cat(list(pair), -1) for pair in both]
     stacked = [aten.stack([end[i] for end in ends], 0) for i in range(len(states))]
     return inputs, stacked
 

@@ -48,9 +48,10 @@ Formula = Callable[..., Any]
 class Row:
     """The gradient of an operator.
 
-    `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets `wanted`,
-    which says of each whether it is asked for; `composite` computes the operator from others.  An operator that `moves` puts the elements of the arguments `of` somewhere else, and nothing more.
-    `name` is the node's, `AddBackward0`.
+    `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets
+    `wanted`, which says of each whether it is asked for; `composite` computes the operator from
+    others.  An operator that `moves` puts the elements of the arguments `of` somewhere else, and
+    nothing more.  `name` is the node's, `AddBackward0`, or a function of the arguments.
     """
 
     operator: str
@@ -96,8 +97,9 @@ def composite(*operators: str, name: str | None = None) -> Callable[[Formula], F
 
 
 def moving(*operators: str, of: str = "self", name: str | None = None) -> None:
-    """Declare operators that do nothing but put elements somewhere else, or several times, or not at
-    all: where they come from is found by running the operator on the numbers of their places."""
+    """Declare operators that do nothing but put elements somewhere else, or several times, or not
+    at all: where they come from is found by running the operator on the numbers of their places.
+    """
     for operator in operators:
         ROWS[operator] = Row(operator, of=tuple(of.split()), name=name, moves=True)
 

@@ -1,0 +1,68 @@
+"""Adagrad: steps scaled by the sum of all squared gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops.tensor import Tensor
+from .optimizer import Group, Optimizer, check_options
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Optimizer):
+    """Adagrad (Duchi, Hazan and Singer 2011).
+
+    Args:
+        params: the parameters or groups of them.
+        lr: how far the steps go.
+        lr_decay: how fast they get shorter.
+        weight_decay: how much of the parameter is added to its gradient.
+        initial_accumulator_value: what the sums begin with.
+        eps: added to their roots.
+        maximize: whether to step along the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_options(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay)
+        check_options(initial_accumulator_value=initial_accumulator_value, eps=eps)
+        defaults: Group = {
+            **{"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay},
+            **{"initial_accumulator_value": initial_accumulator_value, "foreach": foreach},
+            **{"maximize": maximize, "differentiable": differentiable, "fused": fused},
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                first = np.full_like(parameter._array, initial_accumulator_value)
+                self.state[parameter] = {
+                    "step": Tensor._of(np.zeros((), np.float32)),
+                    "sum": Tensor._of(first),
+                }
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        state["step"] += 1
+        step = state["step"].item()
+        if group["maximize"]:
+            grad = -grad
+        if group["weight_decay"] != 0:
+            grad = grad.add(parameter, alpha=group["weight_decay"])
+        length = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        state["sum"].addcmul_(grad, grad, value=1)
+        scale = state["sum"].sqrt().add_(group["eps"])
+        parameter.addcdiv_(grad, scale, value=-length)

@@ -1,0 +1,106 @@
+"""Adam: steps scaled by running means of gradients and of their squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Tensor
+from .optimizer import Group, Optimizer, check_options
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015).
+
+    Args:
+        params: the parameters or groups of them.
+        lr: how far the steps go.
+        betas: how much of the two running means is kept.
+        eps: added to the root of the second one.
+        weight_decay: how much of the parameter is added to its gradient.
+        amsgrad: whether the largest second mean so far is taken.
+        maximize: whether to step along the gradient.
+        decoupled_weight_decay: whether the decay is taken from the parameter itself.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        for number, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
+        check_options(weight_decay=weight_decay)
+        defaults: Group = {
+            **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
+            **{"amsgrad": amsgrad, "maximize": maximize, "foreach": foreach},
+            **{"capturable": capturable, "differentiable": differentiable, "fused": fused},
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        if group["maximize"]:
+            grad = -grad
+        if not state:
+            state["step"] = Tensor._of(np.zeros((), np.float32))
+            zeros_like = eager_function("aten::zeros_like")
+            state["exp_avg"] = zeros_like(parameter)
+            state["exp_avg_sq"] = zeros_like(parameter)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = zeros_like(parameter)
+        state["step"] += 1
+        step = state["step"].item()
+        lr, decay = group["lr"], group["weight_decay"]
+        beta1, beta2 = group["betas"]
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                parameter.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(parameter, alpha=decay)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
+        step_size = lr / (1 - beta1**step)
+        root = (1 - beta2**step) ** 0.5
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            largest.copy_(eager_function("aten::maximum")(largest, square))
+            square = largest
+        scale = (square.sqrt() / root).add_(group["eps"])
+        parameter.addcdiv_(mean, scale, value=-step_size)
+
+
+class AdamW(Adam):
+    """Adam with the decay taken from the parameters themselves (Loshchilov and Hutter 2019)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **options
+        )

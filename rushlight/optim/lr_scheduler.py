@@ -1,0 +1,301 @@
+"""`torch.optim.lr_scheduler`: learning rates that change with time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .optimizer import Optimizer
+
+__all__ = [
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "StepLR",
+]
+
+
+class LRScheduler:
+    """Sets the learning rates of an optimizer's groups at every `step`.
+
+    Args:
+        optimizer: whose rates are set.
+        last_epoch: the number of steps done before; -1 to begin.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    "param 'initial_lr' is not specified in param_groups when resuming an optimizer"
+                )
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._last_lr: list[float] = []
+        self.step()
+
+    def get_lr(self) -> list[float]:
+        """The rates of the groups for `last_epoch`."""
+        raise NotImplementedError
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that were set last."""
+        return self._last_lr
+
+    @property
+    def rates(self) -> list[float]:
+        """The rates of the groups now."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next rates."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+        self._last_lr = self.rates
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer."""
+        return {key: value for key, value in vars(self).items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        vars(self).update(state_dict)
+
+
+_LRScheduler = LRScheduler
+
+
+class LambdaLR(LRScheduler):
+    """The first rates times a function of the number of steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        count = len(optimizer.param_groups)
+        self.lr_lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * function(self.last_epoch) for base, function in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        found = super().state_dict()
+        del found["lr_lambdas"]
+        return found
+
+
+class StepLR(LRScheduler):
+    """The rates times `gamma` every `step_size` steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self.rates
+        return [rate * self.gamma for rate in self.rates]
+
+
+class MultiStepLR(LRScheduler):
+    """The rates times `gamma` at the given steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones = Counter(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        times = self.milestones.get(self.last_epoch, 0)
+        return [rate * self.gamma**times for rate in self.rates]
+
+
+class ConstantLR(LRScheduler):
+    """The rates times `factor` for the first `total_iters` steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if factor > 1.0 or factor < 0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [rate * self.factor for rate in self.rates]
+        if self.last_epoch != self.total_iters:
+            return self.rates
+        return [rate * (1.0 / self.factor) for rate in self.rates]
+
+
+class LinearLR(LRScheduler):
+    """The rates times a factor that goes evenly from one value to another."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [rate * self.start_factor for rate in self.rates]
+        if self.last_epoch > self.total_iters:
+            return self.rates
+        reach = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * reach
+        return [rate * (1.0 + reach / before) for rate in self.rates]
+
+
+class ExponentialLR(LRScheduler):
+    """The rates times `gamma` every step."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self.rates
+        return [rate * self.gamma for rate in self.rates]
+
+
+class PolynomialLR(LRScheduler):
+    """The rates go to zero in `total_iters` steps along a power."""
+
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+            return self.rates
+        left = 1.0 - self.last_epoch / self.total_iters
+        before = 1.0 - (self.last_epoch - 1) / self.total_iters
+        return [rate * (left / before) ** self.power for rate in self.rates]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """The rates go down to `eta_min` in `T_max` steps along a cosine, and up again."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        low, period, now = self.eta_min, self.T_max, self.last_epoch
+        if now == 0:
+            return self.rates
+        if (now - 1 - period) % (2 * period) == 0:
+            step = (1 - math.cos(math.pi / period)) / 2
+            return [
+                rate + (base - low) * step
+                for base, rate in zip(self.base_lrs, self.rates, strict=True)
+            ]
+        ratio = (1 + math.cos(math.pi * now / period)) / (
+            1 + math.cos(math.pi * (now - 1) / period)
+        )
+        return [ratio * (rate - low) + low for rate in self.rates]
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """The rates times `factor` when a measure has not become better for `patience` steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | Sequence[float] = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        count = len(optimizer.param_groups)
+        self.optimizer = optimizer
+        self.mode, self.factor, self.patience = mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.cooldown_counter = cooldown, 0
+        self.min_lrs = [min_lr] * count if isinstance(min_lr, (int, float)) else list(min_lr)
+        self.eps = eps
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = 0
+        self.last_epoch = 0
+        self._last_lr = self.rates
+
+    def is_better(self, value: float, best: float) -> bool:
+        """Whether a measure is better than the best one by more than the threshold."""
+        sign = 1 if self.mode == "max" else -1
+        margin = best * (1 + sign * self.threshold)
+        if self.threshold_mode == "abs":
+            margin = best + sign * self.threshold
+        return value > margin if self.mode == "max" else value < margin
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Take the measure of this step into account."""
+        value = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(value, self.best):
+            self.best = value
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, low in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                lower = max(group["lr"] * self.factor, low)
+                if group["lr"] - lower > self.eps:
+                    group["lr"] = lower
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = self.rates

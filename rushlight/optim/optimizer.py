@@ -1,0 +1,191 @@
+"""What optimizers have in common: groups of parameters, their state, saving both."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..ops.grad_mode import enable_grad, no_grad
+from ..ops.tensor import Tensor
+
+__all__ = ["Optimizer", "check_options", "required"]
+
+Group = dict[str, Any]
+
+
+class _Required:
+    """Stands for an option without a default."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def check_options(**options: float) -> None:
+    """Refuse negative options.
+
+    Raises:
+        ValueError: an option is negative.
+    """
+    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value"}
+    words |= {"momentum": "momentum value", "lr_decay": "lr_decay value", "alpha": "alpha value"}
+    words |= {"initial_accumulator_value": "initial_accumulator_value value"}
+    for name, value in options.items():
+        if value < 0.0:
+            raise ValueError(f"Invalid {words[name]}: {value}")
+
+
+class Optimizer:
+    """Changes parameters by their gradients.
+
+    Args:
+        params: the parameters, or groups of them: dicts with `params` and options of their own.
+        defaults: the options of groups that do not say otherwise.
+    """
+
+    def __init__(self, params: Any, defaults: Group) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {_type_name(params)}"
+            )
+        self.defaults = defaults
+        self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[Group] = []
+        given = list(params)
+        if not given:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(given[0], dict):
+            given = [{"params": given}]
+        for group in given:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Add a group of parameters.
+
+        Raises:
+            ValueError: an option is missing, or a parameter is in another group.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        group = dict(param_group)
+        group["params"] = _tensors([params] if isinstance(params, Tensor) else params)
+        for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization parameter "
+                    f"{name}"
+                )
+            group.setdefault(name, default)
+        known = {id(p) for other in self.param_groups for p in other["params"]}
+        if any(id(p) in known for p in group["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Take the gradients away, or make them zero."""
+        for parameter in self._parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad = parameter.grad.detach()
+                parameter.grad.zero_()
+
+    def _parameters(self) -> Iterable[Tensor]:
+        for group in self.param_groups:
+            yield from group["params"]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once.
+
+        Args:
+            closure: computes the loss anew; called first, its result is returned.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self.update(parameter, parameter.grad, self.state[parameter], group)
+        return loss
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        """Change one parameter."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ saving
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state and the options, with numbers for parameters."""
+        numbers = {id(p): i for i, p in enumerate(self._parameters())}
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {numbers[id(p)]: dict(values) for p, values in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave.
+
+        Raises:
+            ValueError: the groups are not alike.
+        """
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        for group, other in zip(self.param_groups, saved, strict=True):
+            if len(group["params"]) != len(other["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of "
+                    "optimizer's group"
+                )
+        by_number: dict[int, Tensor] = {}
+        for group, other in zip(self.param_groups, saved, strict=True):
+            by_number.update(zip(other["params"], group["params"], strict=True))
+            group.update({k: copy.deepcopy(v) for k, v in other.items() if k != "params"})
+        self.state = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            parameter = by_number.get(number)
+            if parameter is not None:
+                self.state[parameter] = copy.deepcopy(dict(values))
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _tensors(params: Iterable[Any]) -> list[Tensor]:
+    found = []
+    for parameter in params:
+        if isinstance(parameter, tuple):  # from named_parameters()
+            parameter = parameter[1]
+        if not isinstance(parameter, Tensor):
+            raise TypeError(
+                f"optimizer can only optimize Tensors, but one of the params is "
+                f"{_type_name(parameter)}"
+            )
+        if not parameter.is_leaf:
+            raise ValueError("can't optimize a non-leaf Tensor")
+        found.append(parameter)
+    return found
+
+
+def _type_name(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"torch.{value.dtype.scalar_name}Tensor"
+    return type(value).__name__
