@@ -16,7 +16,9 @@ from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
-from ..typecheck.types import DictType, ListType
+from ..typecheck.functions import Function
+from ..typecheck.names import OverloadedFunction
+from ..typecheck.types import ClassType, DictType, ListType
 from . import _state, decorators
 from .classes import script_class
 from .compile import compile_function
@@ -151,8 +153,7 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
             if function is not None:
                 function.ensure_defined()
     for name in _entry_points(module):
-        method = target.cls.method(name)
-        if method is not None:
+        for method in _methods(target.cls, name):
             method.ensure_defined()
     for hook in (*target.cls.forward_pre_hooks, *target.cls.forward_hooks):
         hook.ensure_defined()
@@ -162,6 +163,15 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
         if method is not None and name not in target.cls.methods:
             target.cls.methods[name] = method
             method.ensure_defined()
+
+
+def _methods(cls: ClassType, name: str) -> tuple[Function, ...]:
+    """A method, or all there are if it has several signatures."""
+    method = cls.method(name)
+    if method is not None:
+        return (method,)
+    other = cls.other(name)
+    return other.functions if isinstance(other, OverloadedFunction) else ()
 
 
 def _entry_points(module: Module) -> list[str]:

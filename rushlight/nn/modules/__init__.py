@@ -22,6 +22,7 @@ from . import (
     padding,
     pixelshuffle,
     pooling,
+    rnn,
     sparse,
     transformer,
     upsampling,
@@ -45,6 +46,7 @@ from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pixelshuffle import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .rnn import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .transformer import *  # noqa: F403
 from .upsampling import *  # noqa: F403
@@ -69,6 +71,7 @@ __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pixelshuffle.__all__
 __all__ += pooling.__all__
+__all__ += rnn.__all__
 __all__ += sparse.__all__
 __all__ += transformer.__all__
 __all__ += upsampling.__all__
