@@ -51,6 +51,11 @@ _NO: Final = object()
 Converter = Callable[[Any, bool], Any]
 
 
+def fits(converted: Any) -> bool:
+    """Whether a converter took the value it was given."""
+    return converted is not _NO
+
+
 # --------------------------------------------------------------------------- one value
 
 

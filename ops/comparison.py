@@ -314,8 +314,25 @@ _refuse_clamp_tensors: Final = {
 }
 
 
+_BOUNDS: Final = frozenset({int, float, type(None)})
+
+
+def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
+    """The usual case: float32, and plain numbers."""
+    if min is None and max is None:
+        _check_bounds(min, max)
+    result = self
+    if min is not None:
+        result = np.maximum(number_as(min, _FLOAT32), result)
+    if max is not None:
+        result = np.minimum(number_as(max, _FLOAT32), result)
+    return as_array(result)
+
+
 def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     """Every element held between two numbers; the upper one wins where they cross."""
+    if self.dtype is _FLOAT32 and type(min) in _BOUNDS and type(max) in _BOUNDS:
+        return _clamp_floats(self, min, max)
     _check_bounds(min, max)
     bounds = [bound for bound in (min, max) if bound is not None]
     if kind(self.dtype) == 2 and any(isinstance(bound, complex) for bound in bounds):

@@ -25,6 +25,7 @@ from .overlap import check_written
 from .pointwise import cast, number_as
 from .promotion import can_cast, common_dtype_with
 from .quiet import QUIET, enter, leave
+from .recipes import Key, Recipe, key_of
 from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
@@ -348,7 +349,10 @@ class EagerFunction:
     `operator_name` is the operator's, `aten::tanh`.
     """
 
-    __slots__ = ("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "plans")
+    __slots__ = (
+        *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "plans"),
+        "recipes",
+    )
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
@@ -356,6 +360,7 @@ class EagerFunction:
         self._as_method = as_method
         self._forms: list[Form] | None = None
         self.plans: dict[tuple[type, ...], Plan] = {}
+        self.recipes: dict[Key, Recipe] = {}
 
     @property
     def forms(self) -> list[Form]:
@@ -375,9 +380,17 @@ class EagerFunction:
             plan = self.plans.get(tuple(map(type, args)))
             if plan is not None:
                 return plan(*args)
-        return self._choose(args, kwargs)
+        key = key_of(args, kwargs)
+        if key is not None:
+            recipe = self.recipes.get(key)
+            if recipe is not None:
+                values = recipe.values(args, kwargs)
+                if values is not None:
+                    handles = [*args, *kwargs.values()] if kwargs else args
+                    return run(recipe.form.entry, values, handles)
+        return self._choose(args, kwargs, key)
 
-    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS
         requires_grad = False
         if kwargs:
@@ -391,8 +404,13 @@ class EagerFunction:
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
-            args = _as_operand(*args), args[1]
-        form, values = self._match(args, kwargs)
+            first = _as_operand(*args)
+            if first is not args[0]:
+                key = None
+            args = first, args[1]
+        form, values, lenient = self._match(args, kwargs)
+        if key is not None and not lenient:
+            self.recipes[key] = Recipe(form, args, kwargs, values)
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         if isinstance(out, Tensor):
@@ -413,13 +431,13 @@ class EagerFunction:
     def _takes(self, name: str) -> bool:
         return any(name in form.names for form in self.forms)
 
-    def _match(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list[Any]]:
+    def _match(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list[Any], bool]:
         """The first overload that fits, strictly or else after conversion, and its values."""
         faults: list[Mismatch] = []
         for lenient in (False, True):
             for form in self.forms:
                 try:
-                    return form, form.bind(args, kwargs, lenient)
+                    return form, form.bind(args, kwargs, lenient), lenient
                 except Mismatch as fault:
                     faults.append(fault)
         raise self._type_error(args, kwargs, faults)

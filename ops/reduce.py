@@ -338,6 +338,10 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         check_kernel(f"{name}_cpu", self, "ue")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
+        if self.ndim == 2 and not keepdim:
+            found = asarray(position(self, axis))
+            line = np.arange(found.size)
+            return (self[line, found] if axis else self[found, line]), found
         where = np.expand_dims(asarray(position(self, axis)), axis)
         values = np.take_along_axis(self, where, axis)
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))

@@ -14,6 +14,7 @@ __all__ = ["apply"]
 
 F = np.float32
 _ONE, _HALF = F(1), F(0.5)
+_INFINITY = F(np.inf)
 _ROOT_HALF = F(0.7071067811865476)
 _ROOT_TWO_OVER_PI = F(0.7978845608028654)
 _CUBIC = F(0.044715)
@@ -51,7 +52,9 @@ def erf(start: int, stop: int, x: Any, out: Any) -> None:
 def gelu(start: int, stop: int, x: Any, out: Any) -> None:
     x, out = x[start:stop], out[start:stop]
     for i in range(x.size):
-        out[i] = x[i] * _HALF * (_ONE + erf32(x[i] * _ROOT_HALF))
+        v = x[i]
+        made = v * _HALF * (_ONE + erf32(v * _ROOT_HALF))
+        out[i] = v - v if v == _INFINITY else made  # NaN, as torch's vectors do
 
 
 @compiled

@@ -1,0 +1,59 @@
+"""What is remembered of eager calls: the same types take the same way, others do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+
+def test_equal_types_with_other_values() -> None:
+    x = torch.arange(6.0).view(2, 3)
+    for low, high in ((0, 1), (2, 3), (1, 1)):
+        assert torch.clamp(x, low, high).tolist() == np.clip(x.numpy(), low, high).tolist()
+    for sizes in ((2, 3), (0, 4), (5, 1)):
+        assert torch.zeros(*sizes).shape == torch.zeros(sizes).shape == sizes
+    for dim in (0, 1, -1):
+        assert torch.cat([x, x], dim=dim).tolist() == np.concatenate([x, x], dim).tolist()
+
+
+def test_names_and_order_of_arguments() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([10.0, 20.0])
+    for _ in range(2):
+        assert torch.add(x, y, alpha=2).tolist() == [21.0, 42.0]
+        assert torch.add(input=x, other=y).tolist() == [11.0, 22.0]
+        assert torch.add(other=y, input=x, alpha=3).tolist() == [31.0, 62.0]
+        assert torch.sub(other=x, input=y).tolist() == [9.0, 18.0]
+        assert x.clamp(max=1.5).tolist() == [1.0, 1.5]
+        assert x.clamp(min=1.5).tolist() == [1.5, 2.0]
+
+
+def test_a_value_that_does_not_fit_is_refused_after_one_that_did() -> None:
+    x = torch.ones(2, 2)
+    for _ in range(2):
+        assert torch.add(x, torch.tensor(1), alpha=2).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+        with pytest.raises(RuntimeError):
+            torch.add(x, torch.ones(3), alpha=2)
+        with pytest.raises(TypeError):
+            torch.add(x, "1", alpha=2)
+        with pytest.raises(IndexError):
+            x.sum(5)
+        assert x.sum(1).tolist() == [2.0, 2.0]
+
+
+def test_defaults_are_not_shared() -> None:
+    first = torch.stack([torch.zeros(2), torch.ones(2)])
+    second = torch.stack([torch.ones(3), torch.ones(3)], 1)
+    assert (first.shape, second.shape) == ((2, 2), (3, 2))
+    assert torch.zeros(2, dtype=torch.int64).dtype is torch.int64
+    assert torch.zeros(2, dtype=torch.bool).dtype is torch.bool
+    assert torch.zeros(2).dtype is torch.float32
+
+
+def test_gradients_are_followed() -> None:
+    x = torch.ones(2, 2)
+    assert not torch.clamp(x, 0, 1).requires_grad
+    x.requires_grad_(True)
+    assert torch.clamp(x, 0, 1).requires_grad
+    assert torch.cat([x, x]).requires_grad
