@@ -151,14 +151,12 @@ class AliasDb:
                 return False
         return not (_acts(one) and _acts(other))
 
-    def holders(self, place: Place) -> set[Value]:
-        """The values that may be at a place."""
-        return {value for value, places in self._places.items() if place in places}
-
-    def is_inside_another(self, place: Place) -> bool:
-        """Whether a container may hold what is at a place."""
-        everything = {p for places in self._places.values() for p in places}
-        return any(place in holder.inside for holder in self._closure(everything))
+    def is_known_before(self, node: Node, place: Place, among: set[Value]) -> bool:
+        """Whether a value that is there before a node, none of those given, reaches a place."""
+        return any(
+            value not in among and not node.is_before(value.node) and place in self._reach([value])
+            for value in self._places
+        )
 
     def describe(self) -> str:
         """Each value with its places, each node that changes something."""

@@ -21,6 +21,7 @@ from ..typecheck.types import (
     FLOAT,
     INT,
     NUMBER,
+    TENSOR,
     DictType,
     FunctionType,
     ListType,
@@ -117,8 +118,8 @@ class _Reader:
     def fill(self, block: Block, children: Sequence[Any]) -> None:
         inputs, *nodes, outputs = children
         for declaration in inputs.children:
-            name, type = declaration.children
-            self.define(name, block.add_input(self.types.read(type)))
+            name, *type = declaration.children
+            self.define(name, block.add_input(self.type(type)))
         for tree in nodes:
             self.node(tree, block)
         for token in outputs.children:
@@ -130,8 +131,8 @@ class _Reader:
         for token in inputs.children:
             node.add_input(self.find(token))
         for declaration in outputs.children:
-            name, type = declaration.children
-            self.define(name, node.add_output(self.types.read(type)))
+            name, *type = declaration.children
+            self.define(name, node.add_output(self.type(type)))
         block.append(node)
         task = self.tasks.get(node.kind)
         if task is not None:
@@ -147,6 +148,10 @@ class _Reader:
             node.output.type = FunctionType(function)
         if self.table is not None and node.kind not in KINDS:
             node.signature = signature_of(node, self.table)
+
+    def type(self, written: Sequence[Any]) -> Type:
+        """The type that is written; a value without one is a tensor."""
+        return self.types.read(written[0]) if written else TENSOR
 
     def attribute(self, node: Node, tree: Tree[Token]) -> None:
         name, *rest = cast("list[Any]", tree.children)

@@ -147,6 +147,15 @@ def floordiv_ints(a: int, b: int) -> int:
     raise zero_division("division by 0")
 
 
+@operator("aten::__round_to_zero_floordiv.int(int a, int b) -> int")
+def round_to_zero_floordiv(a: int, b: int) -> int:
+    """The quotient without its fraction; loops that are done several rounds at a time need it."""
+    if b == 0:
+        raise zero_division("division by 0")
+    quotient = abs(a) // abs(b)
+    return wrap64(quotient if (a < 0) == (b < 0) else -quotient)
+
+
 @operator(
     "aten::floordiv.float(float a, float b) -> float",
     "aten::floordiv.float_int(float a, int b) -> float",

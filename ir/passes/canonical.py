@@ -4,7 +4,8 @@
       %bar = aten::add(%foo, %foo)    ->      %1 = aten::add(%foo, %foo)
       return (%bar)                           return (%1)
 
-So that graphs which do the same print the same.  Inputs keep their names if those are to be kept.
+So that graphs which do the same print the same.  Inputs keep their names if those are to be kept;
+values of inner blocks always do, as in torch.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ def canonical_copy(graph: Graph, *, keeps_names: bool = True) -> Graph:
     """A copy with canonical numbers; names of the graph's inputs stay if `keeps_names`."""
     copy = clone_graph(graph)
     values = _values(copy.block)
-    kept = set(copy.inputs) if keeps_names else set()
     for value in values:
-        if value not in kept:
+        outer = value.node.owner is copy.block
+        if outer and not (keeps_names and value in copy.inputs):
             value.name = None
     for number, value in enumerate(values):
         value.id = number

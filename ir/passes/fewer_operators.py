@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from ...typecheck.tensor_facts import facts_of
-from ...typecheck.types import NONE, TENSOR
+from ...typecheck.types import NONE, TENSOR, Type
 from ..alias_db import AliasDb
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
@@ -57,7 +57,7 @@ def fuse_addmm(graph: Graph, context: PassContext) -> bool:
             if made.kind != "aten::mm" or len(product.uses) != 1 or made.owner is not node.owner:
                 continue
             aliases = aliases or AliasDb(graph)
-            if other.type != TENSOR or any(map(aliases.has_writers, made.inputs)):
+            if not _is_matrix(other.type) or any(map(aliases.has_writers, made.inputs)):
                 continue
             one = create_constant(graph, 1, node.inputs[2].type).insert_before(node).output
             inputs = (other, *made.inputs, one, one)
@@ -70,6 +70,12 @@ def fuse_addmm(graph: Graph, context: PassContext) -> bool:
     return changed
 
 
+def _is_matrix(type: Type) -> bool:
+    """Whether a tensor is known to have at most two dimensions, which a sum must not add to."""
+    facts = facts_of(type)
+    return facts is not None and facts.sizes is not None and len(facts.sizes) <= 2
+
+
 def decompose_addmm(graph: Graph, context: PassContext) -> bool:
     """The opposite, where nothing is scaled."""
     changed = False
@@ -78,7 +84,7 @@ def decompose_addmm(graph: Graph, context: PassContext) -> bool:
             continue
         other, one, two = node.inputs[:3]
         product = insert_operator(context, node, "aten::mm", "", (one, two), TENSOR)
-        inputs = (product, other, node.inputs[3])
+        inputs = (other, product, node.inputs[4])
         total = insert_operator(context, node, "aten::add", "Tensor", inputs, node.output.type)
         node.output.replace_uses(total)
         node.destroy()

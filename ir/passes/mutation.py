@@ -135,9 +135,7 @@ def _is_private(node: Node, aliases: AliasDb) -> bool:
     if changed.node.owner is not node.owner or len(places) != 1:
         return False
     (place,) = places
-    if place.unknown or aliases.is_inside_another(place):
-        return False
-    return aliases.holders(place) <= _same_object(changed)
+    return not place.unknown and not aliases.is_known_before(node, place, _same_object(changed))
 
 
 def _same_object(value: Value) -> set[Value]:

@@ -1,7 +1,7 @@
 """Facts about tensors in the types of values.
 
 %1 : Float(2, 3, strides=[3, 1]) = ...        ->   %1 : Tensor = ...
-%2 : int = prim::Constant[value=1]()          ->   %2 : Tensor = prim::Constant[value={1}]()
+%2 : int = prim::Constant[value=1]()          ->   %2 : Long(device=cpu) = ...
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...typecheck.tensor_facts import has_facts, without_facts
-from ...typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR
+from ...typecheck.tensor_facts import RefinedTensor, has_facts, without_facts
+from ...typecheck.types import BOOL, FLOAT, INT, NUMBER
 from ..graph import Block, Graph, Value
 from .context import PassContext
 
@@ -38,7 +38,8 @@ def erase_number_types(graph: Graph, context: PassContext) -> bool:
             number = value.node.attributes["value"]
             dtype = np.float64 if isinstance(number, float) else np.int64
             value.node.attributes["value"] = np.asarray(number, dtype)
-        value.type = TENSOR
+        number = value.type in (INT, BOOL)
+        value.type = RefinedTensor(scalar="Long" if number else "Double", sizes=(), device="cpu")
         changed = True
     return changed
 

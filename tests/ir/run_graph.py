@@ -49,6 +49,10 @@ def _node(node: Node, known: Environment, log: list[str]) -> Sequence[object]:
             raise Raised
         case "prim::TupleConstruct":
             return [tuple(values)]
+        case "prim::TupleUnpack":
+            return list(values[0])
+        case "prim::TupleIndex":
+            return [values[0][values[1]]]
         case "prim::ListConstruct":
             return [values]
         case "prim::Enter" | "prim::Exit":

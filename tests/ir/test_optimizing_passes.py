@@ -1,0 +1,355 @@
+"""The passes that users call: what each does, and that none changes what a program does."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from textwrap import dedent, indent
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from ir_support import CONTEXT, functions_of, graph_from
+from random_programs import programs
+from random_tensor_programs import tensor_programs
+from run_graph import Raised, run
+
+from rushlight.ir.clone import clone_graph
+from rushlight.ir.graph import Graph
+from rushlight.ir.parser import parse_ir
+from rushlight.ir.passes import fewer_operators
+from rushlight.ir.passes.canonical import canonical_copy
+from rushlight.ir.passes.common_subexpressions import merge_common
+from rushlight.ir.passes.constant_pooling import pool_constants
+from rushlight.ir.passes.constant_propagation import propagate_constants
+from rushlight.ir.passes.context import PassContext
+from rushlight.ir.passes.dead_code import eliminate_dead_code
+from rushlight.ir.passes.fold_frozen import fold_frozen
+from rushlight.ir.passes.loop_unrolling import unroll_constant_loops, unroll_loops
+from rushlight.ir.passes.lower_tuples import lower_all_tuples
+from rushlight.ir.passes.mutable_constants import propagate_all_constants
+from rushlight.ir.passes.mutation import remove_mutation
+from rushlight.ir.passes.peephole import peephole
+from rushlight.ir.passes.rewriting import rewrite
+from rushlight.ir.passes.shape_peephole import simplify_by_shape
+from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
+from rushlight.ir.verify import verify
+from rushlight.ops.table import TABLE
+
+Run = Callable[[Graph, PassContext], bool]
+
+SAFE: list[Run] = [
+    merge_common,
+    peephole,
+    simplify_by_shape,
+    propagate_constants,
+    propagate_all_constants,
+    pool_constants,
+    unroll_constant_loops,
+    unroll_loops,
+    remove_mutation,
+    eliminate_dead_code,
+    lower_all_tuples,
+]
+
+
+def kinds(graph: Graph) -> list[str]:
+    return [node.kind for node in graph.all_nodes if not node.is_constant]
+
+
+def parsed(inputs: str, body: str, outputs: str) -> Graph:
+    text = f"graph({inputs}):\n{indent(dedent(body).strip(), '  ')}\n  return ({outputs})\n"
+    graph = parse_ir(text, table=TABLE)
+    verify(graph)
+    return graph
+
+
+def after(run_pass: Run, program: str) -> Graph:
+    graph = clone_graph(graph_from(program))
+    run_pass(graph, CONTEXT)
+    verify(graph)
+    return graph
+
+
+# ---------------------------------------------------------------------------- one by one
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("a = x.relu()\n    b = x.relu()\n    return a * b", 1),
+        ("a = x.relu()\n    x.add_(1)\n    b = x.relu()\n    return a * b", 2),
+        ("a = x.relu()\n    b = x.relu()\n    b.add_(1)\n    return a * b", 2),
+        ("a = x.relu()\n    if n > 1:\n        a = a + x.relu()\n    return a", 1),
+        (
+            "v = x.view([-1])\n    a = x.relu()\n    v.add_(1)\n    b = x.relu()\n    return a + b",
+            2,
+        ),
+        ("a = x.relu()\n    b = x.relu()\n    return [a], [b]", 2),
+    ],
+)
+def test_equal_computations_are_done_once_where_nothing_changes(body: str, count: int) -> None:
+    graph = after(merge_common, f"def f(x: torch.Tensor, n: int):\n    {body}")
+    assert kinds(graph).count("aten::relu") == count
+
+
+def test_random_numbers_and_results_known_outside_stay_apart() -> None:
+    graph = after(
+        merge_common,
+        "def f(x: torch.Tensor):\n    return torch.rand([2]), torch.rand([2]), x.t(), x.t()",
+    )
+    assert kinds(graph).count("aten::rand") == 2
+    assert kinds(graph).count("aten::t") == 2
+
+
+def test_lists_that_are_given_back_stay_two() -> None:
+    graph = after(
+        merge_common, "def f(x: int):\n    a = [x]\n    b = [x]\n    a.append(1)\n    return a, b"
+    )
+    assert kinds(graph).count("prim::ListConstruct") == 2
+
+
+def test_a_short_loop_disappears_and_a_long_one_is_split() -> None:
+    short = after(
+        unroll_constant_loops,
+        "def f(y: int):\n    for i in range(3):\n        y -= i\n    return y",
+    )
+    assert kinds(short) == ["aten::sub"] * 3
+    text = "def f(n: int):\n    y = 0\n    for i in range(n):\n        y -= i\n    return y"
+    split = after(unroll_loops, text)
+    assert kinds(split).count("prim::Loop") == 2
+    for n in (0, 1, 7, 8, 9, 23):
+        assert run(split, (n,)) == -sum(range(n))
+
+
+def test_loops_with_a_condition_and_long_ones_stay() -> None:
+    text = "def f(n: int):\n    while n < 10:\n        n += 1\n    return n"
+    assert "prim::Loop" in kinds(after(unroll_loops, text))
+    text = "def f(n: int):\n    for i in range(100):\n        n += i\n    return n"
+    assert "prim::Loop" in kinds(after(unroll_constant_loops, text))
+
+
+def test_changes_of_what_nobody_shares_become_values() -> None:
+    graph = after(
+        remove_mutation,
+        "def f(x: torch.Tensor):\n    y = x + 1\n    y.relu_().mul_(2)\n    return y",
+    )
+    assert kinds(graph) == ["aten::add", "aten::relu", "aten::mul"]
+    graph = after(
+        remove_mutation, "def f(n: int):\n    l = [1]\n    l.append(n)\n    return len(l)"
+    )
+    assert kinds(graph) == ["prim::ListConstruct", "prim::ListConstruct", "aten::len"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x.add_(1)\n    return x",
+        "y = x + 1\n    v = y.view([-1])\n    y.add_(1)\n    return v, y",
+        "y = x + 1\n    l = [y]\n    y.add_(1)\n    return l",
+        "y = x + 1\n    if bool(x.sum() > 1):\n        y.add_(1)\n    return y",
+        "y = x.view([-1])\n    y.add_(1)\n    return y",
+    ],
+)
+def test_changes_that_somebody_sees_stay(body: str) -> None:
+    graph = after(remove_mutation, f"def f(x: torch.Tensor):\n    {body}")
+    assert "aten::add_" in kinds(graph)
+
+
+def test_tensors_that_nobody_changes_become_constants() -> None:
+    text = """
+def f():
+    a = torch.zeros([2, 2])
+    b = torch.zeros([2])
+    b.add_(1)
+    return a + 1, b, torch.rand([1])
+"""
+    graph = after(propagate_all_constants, text.strip())
+    assert kinds(graph) == ["aten::zeros", "aten::add_", "aten::rand", "prim::TupleConstruct"]
+    constant = next(n for n in graph.nodes if n.is_constant and isinstance(n.value, np.ndarray))
+    assert str(constant.output.type.graph_text) == (
+        "Float(2, 2, strides=[2, 1], requires_grad=0, device=cpu)"
+    )
+
+
+def test_tuples_are_taken_apart_everywhere() -> None:
+    text = """
+def f(x: int, c: bool):
+    pair = (x, (x, 1))
+    if c:
+        pair = (1, (2, x))
+    for i in range(x):
+        pair = (pair[0] + i, pair[1])
+    return pair
+"""
+    graph = clone_graph(graph_from(text.strip()))
+    before = run(graph, (3, True))
+    lower_all_tuples(graph, CONTEXT)
+    verify(graph)
+    assert not any("Tuple" in kind for kind in kinds(graph))
+    assert before == (4, (2, 3))
+    assert len(graph.outputs) == 3
+
+
+def test_facts_make_questions_superfluous() -> None:
+    graph = parsed(
+        "%x : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)",
+        """
+        %s : int[] = aten::size(%x)
+        %d : int = aten::dim(%x)
+        %1 : int = prim::Constant[value=1]()
+        %r : int = aten::size(%x, %1)
+        %a : Tensor = aten::t(%x)
+        %b : Tensor = aten::t(%a)
+        """,
+        "%s, %d, %r, %b",
+    )
+    assert simplify_by_shape(graph, CONTEXT)
+    verify(graph)
+    assert [v.node.attributes.get("value") for v in graph.outputs[:3]] == [[2, 3], 2, 3]
+    assert graph.outputs[3] is graph.inputs[0]
+    assert erase_facts(graph, CONTEXT)
+    assert "Float" not in str(graph)
+
+
+def test_numbers_become_tensors_where_formats_want_them() -> None:
+    graph = parsed("%x : int", "%1 : int = prim::Constant[value=1]()", "%x, %1")
+    assert erase_number_types(graph, CONTEXT)
+    assert str(graph).count("Long(device=cpu)") == 2
+
+
+def test_a_pattern_is_replaced_where_nothing_else_needs_its_parts() -> None:
+    pattern = parse_ir(
+        "graph(%a, %b, %c):\n  %m = aten::mm(%a, %b)\n  %1 : int = prim::Constant[value=1]()\n"
+        "  %r = aten::add(%m, %c, %1)\n  return (%r)"
+    )
+    replacement = parse_ir("graph(%a, %b, %c):\n  %r = my::fused(%a, %b, %c)\n  return (%r)")
+    body = """
+        %1 : int = prim::Constant[value=1]()
+        %m : Tensor = aten::mm(%x, %y)
+        %s : Tensor = aten::add(%m, %y, %1)
+        """
+    graph = parsed("%x : Tensor, %y : Tensor", body, "%s")
+    assert rewrite(graph, pattern, replacement, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["my::fused"]
+    graph = parsed("%x : Tensor, %y : Tensor", body, "%s, %m")
+    assert not rewrite(graph, pattern, replacement, CONTEXT)
+
+
+def test_linear_layers_and_products_of_matrices_are_put_together() -> None:
+    graph = parsed(
+        "%x : Tensor, %w : Float(5, 3), %b : Float(5)",
+        """
+        %1 : int = prim::Constant[value=1]()
+        %t : Tensor = aten::t(%w)
+        %m : Tensor = aten::matmul(%x, %t)
+        %r : Tensor = aten::add_(%m, %b, %1)
+        """,
+        "%r",
+    )
+    assert fewer_operators.fuse_linear(graph, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["aten::linear"]
+    graph = parsed(
+        "%x : Float(2, 2), %y : Float(2, 2)",
+        """
+        %1 : int = prim::Constant[value=1]()
+        %m : Tensor = aten::mm(%x, %y)
+        %r : Tensor = aten::add(%x, %m, %1)
+        """,
+        "%r",
+    )
+    assert fewer_operators.fuse_addmm(graph, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["aten::addmm"]
+    assert fewer_operators.decompose_addmm(graph, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["aten::mm", "aten::add"]
+
+
+def test_what_was_not_written_and_what_does_not_train_is_left_out() -> None:
+    graph = parsed(
+        "%x : Tensor, %s : int[]",
+        """
+        %t : bool = prim::Constant[value=1]()
+        %f : bool = prim::Constant[value=0]()
+        %p : float = prim::Constant[value=0.5]()
+        %a : Tensor = aten::expand(%x, %s, %t)
+        %b : Tensor = aten::expand(%a, %s, %f)
+        %c : Tensor = aten::dropout(%b, %p, %f)
+        %d : Tensor = aten::dropout(%c, %p, %t)
+        """,
+        "%d",
+    )
+    assert fewer_operators.remove_expands(graph, CONTEXT)
+    assert fewer_operators.remove_dropout(graph, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["aten::expand", "aten::dropout"]
+
+
+def test_folding_needs_constant_weights() -> None:
+    graph = after(
+        fold_frozen, "def f(x: torch.Tensor, w: torch.Tensor):\n    return torch.conv2d(x, w) + 1."
+    )
+    assert kinds(graph)[-1] == "aten::add"
+
+
+def test_canonical_numbers() -> None:
+    graph = parsed("%foo : int", "%bar : int = aten::add(%foo, %foo)", "%bar")
+    assert str(canonical_copy(graph)) == (
+        "graph(%foo : int):\n  %1 : int = aten::add(%foo, %foo)\n  return (%1)\n"
+    )
+    assert "%0 : int" in str(canonical_copy(graph, keeps_names=False))
+
+
+# ---------------------------------------------------------------------- nothing changes
+
+
+RELAXED = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+
+
+def outcome(graph: Graph, arguments: list[Any]) -> object:
+    """Results, and what became of the arguments."""
+    given = copy.deepcopy(arguments)
+    try:
+        return flat([run(graph, given), given])
+    except Raised:
+        return flat(["raised", given])
+
+
+def flat(value: object) -> list[object]:
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in flat(part)]
+    return [value.tolist()] if isinstance(value, np.ndarray) else [value]
+
+
+def check(text: str, arguments: list[list[Any]]) -> None:
+    original = functions_of(text)[-1].graph
+    assert isinstance(original, Graph)
+    expected = [outcome(original, each) for each in arguments]
+    together = clone_graph(original)
+    for each in SAFE:
+        if each is lower_all_tuples:
+            continue
+        alone = clone_graph(original)
+        for graph in (alone, together):
+            each(graph, CONTEXT)
+            verify(graph)
+            assert [outcome(graph, a) for a in arguments] == expected, each.__name__
+
+
+@RELAXED
+@given(programs())
+def test_no_pass_changes_what_a_program_with_exits_does(text: str) -> None:
+    check(text, [[5, 2, [1, 2]], [0, 0, [0]]])
+
+
+@RELAXED
+@given(tensor_programs())
+def test_no_pass_changes_what_a_program_with_views_does(text: str) -> None:
+    x = np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)
+    check(text, [[x, x + 1, 2], [x, -x, 0]])
