@@ -194,7 +194,7 @@ CONSTRUCTS: dict[str, Construct] = {
         "a format in an f-string",
         "Don't support formatting in JoinedStr",
         FORM,
-        help='`"{{:.2f}}".format(x)` is supported',
+        help='`"%f" % x`, `"%e" % x` and `"%d" % n` are supported, without widths',
     ),
     "double-star": Construct(
         "`**` in a call",
