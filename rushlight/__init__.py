@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import backends as backends
     from . import compiler as compiler
     from . import fft as fft
+    from . import func as func
     from . import jit as jit
     from . import linalg as linalg
     from . import masked as masked
@@ -41,6 +42,7 @@ _PACKAGES = (
     "backends",
     "compiler",
     "fft",
+    "func",
     "jit",
     "linalg",
     "masked",

@@ -1,0 +1,28 @@
+"""Modules without the work of filling their parameters."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ...ops.namespace import get_rng_state, set_rng_state
+from ..modules.module import Module
+
+__all__ = ["skip_init"]
+
+
+def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
+    """A module whose parameters are yet to be filled; no random numbers are drawn for them.
+
+    Raises:
+        RuntimeError: no module, or one that takes no `device`.
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    before = get_rng_state()
+    try:
+        return module_cls(*args, **kwargs)
+    finally:
+        set_rng_state(before)

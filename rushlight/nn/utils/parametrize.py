@@ -1,0 +1,265 @@
+"""Parameters that are functions of others: `module.weight` is computed when it is read.
+
+Scripted modules of this kind are refused when they run, as in torch.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...ops.tensor import Parameter, Tensor
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
+from ..sizes import is_scripting
+
+__all__ = [
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]
+
+_cache: dict[tuple[int, str], Tensor] = {}
+_caching = [0]
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Inside, each parametrized tensor is computed once."""
+    _caching[0] += 1
+    try:
+        yield
+    finally:
+        _caching[0] -= 1
+        if not _caching[0]:
+            _cache.clear()
+
+
+class ParametrizationList(ModuleList):
+    """The functions of one tensor, in order, and what the first of them is given.
+
+    That is `original`, or `original0`, `original1`, ... if the inverse of the first function gives
+    several tensors.
+    """
+
+    original: Tensor
+    unsafe: bool
+
+    def __init__(
+        self, modules: Sequence[Module], original: Tensor | Parameter, unsafe: bool = False
+    ) -> None:
+        if not modules:
+            raise ValueError("ParametrizationList requires one or more modules.")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        new: Any = original
+        for module in reversed(list(self)):
+            if hasattr(module, "right_inverse"):
+                new = module.right_inverse(new)
+        self.is_tensor = isinstance(new, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(new)
+        if self.is_tensor:
+            if new is not original and isinstance(original, Parameter):
+                original.data = new.detach()
+                new = original
+            _register(self, "original", new)
+        else:
+            for number, tensor in enumerate(new):
+                kept = tensor
+                if isinstance(original, Parameter) and not isinstance(tensor, Parameter):
+                    kept = Parameter(tensor.detach(), original.requires_grad)
+                _register(self, f"original{number}", kept)
+
+    def _originals(self) -> list[Tensor]:
+        if self.is_tensor:
+            return [self.original]
+        return [getattr(self, f"original{number}") for number in range(self.ntensors)]
+
+    def right_inverse(self, value: Tensor) -> None:
+        """Set the originals so that the functions give `value`."""
+        new: Any = value.detach()
+        for module in reversed(list(self)):
+            if not hasattr(module, "right_inverse"):
+                raise RuntimeError(
+                    f"parametrization {type(module).__name__} does not implement right_inverse."
+                )
+            new = module.right_inverse(new)
+        for place, tensor in zip(self._originals(), [new] if self.is_tensor else new, strict=True):
+            place.data = tensor.detach()
+
+    def forward(self) -> Tensor:
+        """The tensor itself."""
+        if is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
+        first, *rest = list(self)
+        result: Tensor = first(*self._originals())
+        for module in rest:
+            result = module(result)
+        return result
+
+
+def _register(module: Module, name: str, tensor: Tensor) -> None:
+    if isinstance(tensor, Parameter):
+        module.register_parameter(name, tensor)
+    else:
+        module.register_buffer(name, tensor)
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Whether a module has a parametrized tensor, or the one of that name is."""
+    found = module.__dict__.get("_modules", {}).get("parametrizations")
+    if not isinstance(found, ModuleDict):
+        return False
+    return len(found) > 0 if tensor_name is None else tensor_name in found
+
+
+def type_before_parametrizations(module: Module) -> type:
+    """The class a module had before anything of it was parametrized."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def _parametrized_class(module: Module) -> None:
+    """Give a module a class of its own, which properties can be put on."""
+    cls = type(module)
+
+    def getstate(self: Any) -> Any:
+        raise RuntimeError(
+            "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+            "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+            "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+        )
+
+    def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+        made = self.__new__(self.__class__)
+        memo[id(self)] = made
+        made.__dict__ = copy.deepcopy(self.__dict__, memo)
+        made.__class__ = type(f"Parametrized{cls.__name__}", (cls,), dict(vars(type(self))))
+        return made
+
+    members = {"__getstate__": getstate, "__deepcopy__": deepcopy}
+    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), members)
+
+
+def _add_property(module: Module, name: str) -> None:
+    def read(self: Any) -> Tensor:
+        if is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
+        functions = self.parametrizations[name]
+        if not _caching[0]:
+            result: Tensor = functions()
+            return result
+        key = id(self), name
+        if key not in _cache:
+            _cache[key] = functions()
+        return _cache[key]
+
+    def write(self: Any, value: Tensor) -> None:
+        if is_scripting():
+            raise RuntimeError("Parametrization is not working with scripting.")
+        self.parametrizations[name].right_inverse(value)
+
+    setattr(type(module), name, property(read, write))
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """Let a parameter or buffer be what `parametrization` makes of it.
+
+    Raises:
+        ValueError: the module has no such tensor, or, unless `unsafe`, the result has another
+            shape or dtype.
+    """
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        functions: Any = module.parametrizations[tensor_name]
+        if not unsafe:
+            _check_same(module, tensor_name, parametrization(getattr(module, tensor_name)))
+        if hasattr(parametrization, "right_inverse"):
+            functions.right_inverse(getattr(module, tensor_name))
+        functions.append(parametrization)
+        return module
+    if tensor_name not in module._buffers and tensor_name not in module._parameters:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
+        )
+    original: Any = getattr(module, tensor_name)
+    functions = ParametrizationList([parametrization], original, unsafe=unsafe)
+    if not unsafe:
+        _check_same(module, tensor_name, functions())
+    delattr(module, tensor_name)
+    if not is_parametrized(module):
+        _parametrized_class(module)
+        module.parametrizations = ModuleDict()
+    _add_property(module, tensor_name)
+    module.parametrizations[tensor_name] = functions
+    return module
+
+
+def _check_same(module: Module, name: str, result: Tensor) -> None:
+    before: Tensor = getattr(module, name)
+    for what in ("dtype", "shape"):
+        was, now = getattr(before, what), getattr(result, what)
+        if was != now:
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless "
+                f"`unsafe` flag is enabled.\nmodule.{name}.{what}: {was}\n"
+                f"parametrization(module.{name}).{what}: {now}"
+            )
+
+
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
+    """Make a parametrized tensor an ordinary one: what it is now, or what it was computed from.
+
+    Raises:
+        ValueError: it is not parametrized, or several tensors would have to be left.
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    functions: Any = module.parametrizations[tensor_name]
+    if leave_parametrized:
+        value = functions().detach()
+        kept: Any = functions._originals()[0]
+        kept = Parameter(value, kept.requires_grad) if isinstance(kept, Parameter) else value
+    elif functions.is_tensor:
+        kept = functions.original
+    else:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
+            "parametrized in terms of a sequence of tensors."
+        )
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    _register(module, tensor_name, kept)
+    if not is_parametrized(module):
+        delattr(module, "parametrizations")
+        module.__class__ = type(module).__bases__[0]
+    return module
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Give a module the parametrizations of another one, and the values they work on."""
+    if not is_parametrized(from_module):
+        return to_module
+    names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations)
+    for name in names:
+        source: Any = from_module.parametrizations[name]
+        if not hasattr(to_module, name):
+            _register(to_module, name, copy.deepcopy(source._originals()[0]))
+        for function in source:
+            register_parametrization(to_module, name, function)
+        target: Any = to_module.parametrizations[name]
+        for place, tensor in zip(target._originals(), source._originals(), strict=True):
+            place.data = tensor.detach()
+    return to_module

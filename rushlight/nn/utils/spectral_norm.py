@@ -1,0 +1,116 @@
+"""A weight divided by its largest singular value (arXiv:1802.05957)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Parameter, Tensor
+from ..functional import normalize
+from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from ..modules.module import Module
+
+__all__ = ["SpectralNorm", "as_matrix", "power_steps", "remove_spectral_norm", "spectral_norm"]
+
+M = TypeVar("M", bound=Module)
+
+_dot = eager_function("aten::dot")
+_mv = eager_function("aten::mv")
+TRANSPOSED = (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
+
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
+    """The weight with `dim` first and all else as its columns."""
+    if dim != 0:
+        weight = weight.permute(dim, *(d for d in range(weight.dim()) if d != dim))
+    return weight.reshape(weight.size(0), -1)
+
+
+def power_steps(matrix: Tensor, u: Tensor, v: Tensor, steps: int, eps: float) -> None:
+    """Move u and v towards the singular vectors of the largest singular value, in place."""
+    for _ in range(steps):
+        v.copy_(normalize(_mv(matrix.t(), u), dim=0, eps=eps))
+        u.copy_(normalize(_mv(matrix, v), dim=0, eps=eps))
+
+
+class SpectralNorm:
+    """The hook that makes the weight anew before every call; in training it steps on first."""
+
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
+
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
+        """The weight divided by what the vectors say its largest singular value is."""
+        weight: Tensor = getattr(module, self.name + "_orig")
+        u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
+        matrix = as_matrix(weight, self.dim)
+        if do_power_iteration:
+            power_steps(matrix.detach(), u, v, self.n_power_iterations, self.eps)
+            u, v = u.clone(), v.clone()
+        return weight / _dot(u, _mv(matrix, v))
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+    def remove(self, module: Module) -> None:
+        """Make the weight a parameter again."""
+        weight = self.compute_weight(module, do_power_iteration=False)
+        for name in (self.name, f"{self.name}_u", f"{self.name}_v", f"{self.name}_orig"):
+            delattr(module, name)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Divide a weight by its largest singular value.
+
+    Raises:
+        RuntimeError: the module does so already.
+        ValueError: no steps.
+    """
+    if dim is None:
+        dim = 1 if isinstance(module, TRANSPOSED) else 0
+    for hook in module._forward_pre_hooks.values():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            raise RuntimeError(
+                f"Cannot register two spectral_norm hooks on the same parameter {name}"
+            )
+    made = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight: Tensor = getattr(module, name)
+    rows, columns = as_matrix(weight, dim).shape
+    u = normalize(weight.detach().new_empty(rows).normal_(0, 1), dim=0, eps=eps)
+    v = normalize(weight.detach().new_empty(columns).normal_(0, 1), dim=0, eps=eps)
+    delattr(module, name)
+    module.register_parameter(name + "_orig", weight)
+    setattr(module, name, weight.detach())
+    module.register_buffer(name + "_u", u)
+    module.register_buffer(name + "_v", v)
+    module.register_forward_pre_hook(made)
+    return module
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Take `spectral_norm` away again.
+
+    Raises:
+        ValueError: it is not there.
+    """
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
