@@ -104,7 +104,7 @@ class Members:
         """
         module: Any = self
         for name in target.split(".") if target else ():
-            found = module._named(name)
+            found = _named(module, name)
             if not isinstance(found, Members):
                 raise AttributeError(f"`{name}` is not an nn.Module")
             module = found
@@ -117,7 +117,7 @@ class Members:
             AttributeError: there is none of that name, or it is something else.
         """
         path, _, name = target.rpartition(".")
-        found = self.get_submodule(path)._named(name)
+        found = _named(self.get_submodule(path), name)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
@@ -130,7 +130,7 @@ class Members:
         """
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        module._named(name)
+        _named(module, name)
         buffer: Tensor | None = module._buffers.get(name)
         if buffer is None:
             raise AttributeError(f"`{name}` is not a buffer")
@@ -151,14 +151,15 @@ class Members:
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
-        if (strict or hasattr(parent, name)) and not isinstance(parent._named(name), Members):
+        if (strict or hasattr(parent, name)) and not isinstance(_named(parent, name), Members):
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
-    def _named(self, name: str) -> object:
-        if not hasattr(self, name):
-            raise AttributeError(f"{type(self).__name__} has no attribute `{name}`")
-        return getattr(self, name)
+
+def _named(module: object, name: str) -> object:
+    if not hasattr(module, name):
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    return getattr(module, name)
 
 
 def _once(named: Iterable[tuple[str, Item]], remove_duplicate: bool) -> Iterator[tuple[str, Item]]:

@@ -50,22 +50,34 @@ class Container(Module):
             self.add_module(name, module)
 
 
+def _key(container: _Numbered, index: int) -> str:
+    return list(container._modules)[_position(index, len(container))]
+
+
+def _replace(container: _Numbered, modules: Iterable[tuple[str, Module | None]]) -> None:
+    """Hold these and nothing else, in the same dict."""
+    modules = list(modules)
+    container._modules.clear()
+    container._modules.update(modules)
+
+
+def _renumber(container: _Numbered, modules: Iterable[Module | None]) -> None:
+    _replace(container, ((str(i), module) for i, module in enumerate(modules)))
+
+
+def _times(container: Sequential, times: object) -> int:
+    if not isinstance(times, int):
+        kinds = f"{type(container)} and {type(times)}"
+        raise TypeError(f"unsupported operand type(s) for *: {kinds}")
+    if times <= 0:
+        raise ValueError(f"Non-positive multiplication factor {times} for {type(container)}")
+    return times
+
+
 class _Numbered(Module):
     """Modules in order; `Sequential` may give them names, `ModuleList` numbers them."""
 
     _modules: dict[str, Module | None]
-
-    def _key(self, index: int) -> str:
-        return list(self._modules)[_position(index, len(self))]
-
-    def _replace(self, modules: Iterable[tuple[str, Module | None]]) -> None:
-        """Hold these and nothing else, in the same dict."""
-        modules = list(modules)
-        self._modules.clear()
-        self._modules.update(modules)
-
-    def _renumber(self, modules: Iterable[Module | None]) -> None:
-        self._replace((str(i), module) for i, module in enumerate(modules))
 
     @overload
     def __getitem__(self: Self, index: slice) -> Self: ...
@@ -74,20 +86,20 @@ class _Numbered(Module):
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return self._slice(index)
-        return self._modules[self._key(index)]
+        return self._modules[_key(self, index)]
 
     def _slice(self, index: slice) -> Module:
         raise NotImplementedError
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
+        setattr(self, _key(self, index), module)
 
     def __delitem__(self, index: int | slice) -> None:
         names = list(self._modules)
-        dropped = names[index] if isinstance(index, slice) else [self._key(index)]
+        dropped = names[index] if isinstance(index, slice) else [_key(self, index)]
         for name in dropped:
             delattr(self, name)
-        self._renumber(self._modules.values())
+        _renumber(self, self._modules.values())
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -145,7 +157,7 @@ class Sequential(_Numbered):
             raise IndexError(f"Index out of range: {index}")
         modules = list(self._modules.values())
         modules.insert(index, module)
-        self._renumber(modules)
+        _renumber(self, modules)
         return self
 
     def __add__(self, other: Any) -> Sequential:
@@ -155,21 +167,13 @@ class Sequential(_Numbered):
         return Sequential(*self, *other)
 
     def __mul__(self, times: int) -> Sequential:
-        return Sequential(*(module for _ in range(self._times(times)) for module in self))
+        return Sequential(*(module for _ in range(_times(self, times)) for module in self))
 
     def __rmul__(self, times: int) -> Sequential:
         return self * times
 
     def __imul__(self, times: int) -> Sequential:
-        return self.extend([module for _ in range(self._times(times) - 1) for module in self])
-
-    def _times(self, times: object) -> int:
-        if not isinstance(times, int):
-            kinds = f"{type(self)} and {type(times)}"
-            raise TypeError(f"unsupported operand type(s) for *: {kinds}")
-        if times <= 0:
-            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
-        return times
+        return self.extend([module for _ in range(_times(self, times) - 1) for module in self])
 
     def forward(self, input):  # type: ignore[no-untyped-def]
         for module in self:
@@ -192,7 +196,7 @@ class ModuleList(_Numbered):
         """Put a module before position `index`; those behind move on."""
         modules = list(self._modules.values())
         modules.insert(index, module)
-        self._renumber(modules)
+        _renumber(self, modules)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
@@ -351,7 +355,7 @@ class ParameterDict(Module):
         if parameters is not None:
             self.update(parameters)
 
-    def _checked(self, key: object) -> str:
+    def _key_to_attr(self, key: object) -> str:
         """A key that can be the name of an attribute.
 
         Raises:
@@ -366,17 +370,17 @@ class ParameterDict(Module):
         )
 
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, self._checked(key))
+        return getattr(self, self._key_to_attr(key))
 
     def __setitem__(self, key: str, value: object) -> None:
         self._keys[key] = None
         if isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        setattr(self, self._checked(key), value)
+        setattr(self, self._key_to_attr(key), value)
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, self._checked(key))
+        delattr(self, self._key_to_attr(key))
 
     def __len__(self) -> int:
         return len(self._keys)

@@ -81,7 +81,7 @@ class Module(Members, Conversions):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
-            self._refuse(args, kwargs)
+            _refuse(self, args, kwargs)
         own = self.__dict__
         own["training"] = True
         own["_parameters"] = {}
@@ -93,15 +93,6 @@ class Module(Members, Conversions):
         own["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
-
-    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """`Module.__init__` takes no arguments; say so under the name of the user's class."""
-        method = f"{type(self).__name__}.__init__()"
-        for name in kwargs:
-            raise TypeError(f"{method} got an unexpected keyword argument '{name}'")
-        if args:
-            given = len(args) + 1
-            raise TypeError(f"{method} takes 1 positional argument but {given} were given")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -121,35 +112,25 @@ class Module(Members, Conversions):
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         if isinstance(value, Parameter):
-            self._need("_parameters", "parameters")
-            self._forget(name, "_buffers", "_modules")
+            _need(self, "_parameters", "parameters")
+            _forget(self, name, "_buffers", "_modules")
             self.register_parameter(name, value)
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(_wrong(value, "parameter", name, "torch.nn.Parameter"))
             self.register_parameter(name, None)
         elif isinstance(value, Module):
-            self._need("_modules", "module")
-            self._forget(name, "_parameters", "_buffers")
+            _need(self, "_modules", "module")
+            _forget(self, name, "_parameters", "_buffers")
             own["_modules"][name] = value
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(_wrong(value, "child module", name, "torch.nn.Module"))
             own["_modules"][name] = None
         elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
-            self._set_buffer(name, value)
+            _set_buffer(self, name, value)
         else:
             object.__setattr__(self, name, value)
-
-    def _set_buffer(self, name: str, value: object) -> None:
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(_wrong(value, "buffer", name, "torch.nn.Buffer, torch.Tensor"))
-        if isinstance(value, Buffer):
-            self._need("_buffers", "buffer")
-            self._forget(name, "_parameters", "_modules", "_buffers")
-            self.register_buffer(name, value, value.persistent)
-        else:
-            self._buffers[name] = value
 
     def __delattr__(self, name: str) -> None:
         for table in ("_parameters", "_buffers", "_modules"):
@@ -158,17 +139,6 @@ class Module(Members, Conversions):
                 self.__dict__["_non_persistent_buffers_set"].discard(name)
                 return
         object.__delattr__(self, name)
-
-    def _need(self, table: str, what: str) -> None:
-        if table not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-    def _forget(self, name: str, *tables: str) -> None:
-        """Drop a name from the object's dict and from the given tables."""
-        self.__dict__.pop(name, None)
-        for table in tables:
-            self.__dict__[table].pop(name, None)
-        self.__dict__["_non_persistent_buffers_set"].discard(name)
 
     def __dir__(self) -> list[str]:
         tables = (self._parameters, self._modules, self._buffers)
@@ -184,7 +154,7 @@ class Module(Members, Conversions):
             TypeError: the name is no string, or `param` neither a Parameter nor None.
             KeyError: the name is empty, holds a dot or is taken.
         """
-        self._need("_parameters", "parameter")
+        _need(self, "_parameters", "parameter")
         check_name(self, name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
             given = f"cannot assign '{type_name(param)}' object to parameter '{name}'"
@@ -198,7 +168,7 @@ class Module(Members, Conversions):
             TypeError: the name is no string, or `tensor` neither a Tensor nor None.
             KeyError: the name is empty, holds a dot or is taken.
         """
-        self._need("_buffers", "buffer")
+        _need(self, "_buffers", "buffer")
         check_name(self, name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             given = f"cannot assign '{type_name(tensor)}' object to buffer '{name}'"
@@ -218,7 +188,7 @@ class Module(Members, Conversions):
         """
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
-        self._need("_modules", "module")
+        _need(self, "_modules", "module")
         check_name(self, name, "module", self._modules)
         self._modules[name] = module
 
@@ -436,6 +406,40 @@ class Module(Members, Conversions):
         if not children and len(extra_lines) <= 1:
             return f"{self._get_name()}({extra})"
         return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
+
+
+def _refuse(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """`Module.__init__` takes no arguments; say so under the name of the user's class."""
+    method = f"{type(module).__name__}.__init__()"
+    for name in kwargs:
+        raise TypeError(f"{method} got an unexpected keyword argument '{name}'")
+    if args:
+        given = len(args) + 1
+        raise TypeError(f"{method} takes 1 positional argument but {given} were given")
+
+
+def _set_buffer(module: Module, name: str, value: object) -> None:
+    if value is not None and not isinstance(value, Tensor):
+        raise TypeError(_wrong(value, "buffer", name, "torch.nn.Buffer, torch.Tensor"))
+    if isinstance(value, Buffer):
+        _need(module, "_buffers", "buffer")
+        _forget(module, name, "_parameters", "_modules", "_buffers")
+        module.register_buffer(name, value, value.persistent)
+    else:
+        module._buffers[name] = value
+
+
+def _need(module: Module, table: str, what: str) -> None:
+    if table not in module.__dict__:
+        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+
+def _forget(module: Module, name: str, *tables: str) -> None:
+    """Drop a name from the object's dict and from the given tables."""
+    module.__dict__.pop(name, None)
+    for table in tables:
+        module.__dict__[table].pop(name, None)
+    module.__dict__["_non_persistent_buffers_set"].discard(name)
 
 
 def _no_gradient_hooks(name: str) -> NotImplementedError:
