@@ -6,7 +6,7 @@ This is the reference: a plan gives the same results faster.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from operator import add, itemgetter, mul
 from typing import Any
 
 from ..ops.grad_mode import RUNNING
@@ -23,6 +23,7 @@ from .actions import (
     write_slot,
 )
 from .code import Code
+from .guard import Guard
 from .instructions import ROWS, Instruction, opcode, row
 
 __all__ = ["Invoke", "MachineFailure", "execute"]
@@ -43,8 +44,10 @@ class MachineFailure(Exception):
         self.frame = frame
 
 
-def execute(code: Code, arguments: Sequence[Any], invoke: Invoke) -> Any:
-    """The result of a code on machine values.
+def execute(
+    code: Code, arguments: Sequence[Any], invoke: Invoke, guard: Guard | None = None
+) -> Any:
+    """The result of a code on machine values, within the bounds of a guard if there is one.
 
     Raises:
         MachineFailure: an instruction failed.
@@ -53,11 +56,11 @@ def execute(code: Code, arguments: Sequence[Any], invoke: Invoke) -> Any:
     if record is not None:
         linked = code.linked_recording
         if linked is None:
-            linked = code.linked_recording = _Linked(code, record.recorder)
+            linked = code.linked_recording = _Linked(code, record.recorder, guard)
     else:
         linked = code.linked
         if linked is None:
-            linked = code.linked = _Linked(code, _forward)
+            linked = code.linked = _Linked(code, _forward, guard)
     assert isinstance(linked, _Linked)
     return _run(linked.start, [*arguments, *linked.rest], invoke)
 
@@ -74,10 +77,16 @@ class _Linked:
     is the list it leads to.
     """
 
-    def __init__(self, code: Code, forward: Callable[[Operator], Callable[..., Any]]) -> None:
+    def __init__(
+        self,
+        code: Code,
+        forward: Callable[[Operator], Callable[..., Any]],
+        guard: Guard | None = None,
+    ) -> None:
         self._forward = forward
+        self._guard = guard
         empty = [None] * (code.register_count - code.argument_count)
-        self.rest: list[Any] = [*empty, *code.constants]
+        self.rest: list[Any] = [*empty, *code.constants, None]
         self.code = code
         self.lists: dict[int, list[Linked]] = {0: []}
         for instruction in code.instructions:
@@ -90,6 +99,8 @@ class _Linked:
 
     def _fill(self) -> None:
         current = self.start = self.lists[0]
+        for beginning in self.lists.values():
+            self._count(beginning)
         for at, instruction in enumerate(self.code.instructions):
             begun = self.lists.get(at)
             if begun is not None and begun is not current:
@@ -97,7 +108,20 @@ class _Linked:
                 current = begun
             current.append(self._link(instruction, at))
 
+    def _count(self, begun: list[Linked]) -> None:
+        """Let the guard count where code can be jumped to: no loop gets around that."""
+        if self._guard is not None:
+            last = self.code.register_count + len(self.code.constants)
+            begun.append((_CALL, last, self._guard.count, _reader([]), None, None, 0))
+
     def _link(self, instruction: Instruction, at: int) -> Linked:
+        if self._guard is not None and instruction[0] in (_ADD, _MUL):
+            _, to, *both = instruction
+            compute = self._guard.scalar(
+                add if instruction[0] == _ADD else mul, instruction[0] == _MUL
+            )
+            left, right = (self._resolve("V", number) for number in both)
+            return (_CALL2, to, compute, left, right, None, at)
         kinds = row(instruction).kinds
         operands = zip(kinds, instruction[1:], strict=True)
         linked = [self._resolve(kind, operand) for kind, operand in operands]
@@ -114,7 +138,9 @@ class _Linked:
             case "V*":
                 return _reader([self._place(number) for number in operand])
             case "O":
-                return self._forward(self.code.operators[operand])
+                entry = self.code.operators[operand]
+                forward = self._forward(entry)
+                return forward if self._guard is None else self._guard.forward(entry, forward)
             case "P":
                 return self.lists[operand]
             case "T":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +27,8 @@ from .arguments import Binding
 from .assemble import assemble
 from .code import Code
 from .errors import Failure, script_error
+from .guard import Guard, active_guard
+from .inlined_size import check_inlined_size
 from .machine import MachineFailure, execute
 from .objects import ScriptObject, call_method, run_method
 from .outward import outward
@@ -47,8 +50,14 @@ _LOCK = threading.RLock()
 
 def evaluate(signature: Signature, values: Sequence[object]) -> object:
     """The result of an operator, for what the clean-up of inlined graphs computes beforehand."""
+    guard = active_guard()
+    if guard is not None:
+        guard.before(signature, values)
     with np.errstate(all="ignore"):
-        return TABLE.of(signature).forward(*values)
+        result: object = TABLE.of(signature).forward(*values)
+    if guard is not None:
+        guard.after(result)
+    return result
 
 
 CONTEXT = PassContext(TABLE, evaluate)
@@ -63,6 +72,13 @@ class Executable:
     """
 
     def __init__(self, function: Function) -> None:
+        guard = function.guard
+        self.guard = guard if isinstance(guard, Guard) else None
+        with nullcontext() if self.guard is None else self.guard.entered():
+            self._make(function)
+
+    def _make(self, function: Function) -> None:
+        check_inlined_size(function)
         graph = inline(graph_of(function), function.name, CONTEXT)
         peephole(graph, CONTEXT)
         eliminate_dead_code(graph)
@@ -77,6 +93,8 @@ class Executable:
         eager = self.code.has_loop and len(self.code.instructions) <= SHORT
         self._runs_before_plan = 0 if eager else 1
         self._planned = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
+        if self.guard is not None:  # only the machine counts
+            self._planned = self._recorded = True
 
     def run(self, values: Sequence[Any]) -> Any:
         """The result on machine values.
@@ -84,6 +102,9 @@ class Executable:
         Raises:
             Failure: the program failed.
         """
+        if self.guard is not None:
+            with self.guard.entered():
+                return self._on_machine(values)
         if RUNNING.record is not None:
             plan = self._recording_plan()
         else:
@@ -124,7 +145,7 @@ class Executable:
 
     def _on_machine(self, values: Sequence[Any]) -> Any:
         try:
-            return execute(self.code, values, invoke)
+            return execute(self.code, values, invoke, self.guard)
         except MachineFailure as failed:
             raise Failure.in_machine(failed, self.code) from None
 
@@ -198,7 +219,7 @@ def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
     if not isinstance(code, Code):
         code = task.executable = assemble(task.graph, task.name)
     try:
-        return TaskResult(execute(code, values, invoke))
+        return TaskResult(execute(code, values, invoke, active_guard()))
     except MachineFailure as failed:
         return TaskResult(error=Failure.in_machine(failed, code))
 

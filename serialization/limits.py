@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from ..interpreter.guard import Bounds
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
@@ -13,7 +15,8 @@ class Limits:
 
     `inflated` bounds the bytes of all deflated entries together, unless `ratio` times the size of
     the file is more.  `depth` bounds how deep values lie in each other (modules in modules, lists
-    in lists), `pickle` the bytes of one pickle, `code` those of one code file.
+    in lists), `pickle` the bytes of one pickle, `code` those of one code file.  `running` bounds
+    each call of code that is not trusted, and is looked at only then.
     """
 
     entries: int = 1_000_000
@@ -22,6 +25,7 @@ class Limits:
     depth: int = 150
     pickle: int = 1 << 30
     code: int = 1 << 28
+    running: Bounds = field(default_factory=Bounds)
 
 
 DEFAULT_LIMITS = Limits()

@@ -8,12 +8,14 @@ from typing import Any
 from ..frontend.diagnostics import Collector
 from ..frontend.exceptions import raise_for
 from ..interpreter.errors import Failure, script_error
+from ..interpreter.guard import Guard
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import evaluate, invoke
 from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
+from ..typecheck.types import ClassType
 from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
 from .container import ArchiveReader, Readable
@@ -25,6 +27,7 @@ from .pickle_nodes import Node, ObjectNode, TupleNode
 from .pickle_reader import read_pickle
 from .pickle_writer import children
 from .read_values import ValueReader
+from .refuse import refuse_operators
 from .tensors import StorageReader
 from .unknown_operators import unknown_operators
 from .upgraders import NAMESPACE, TEXT, Upgraders
@@ -40,6 +43,7 @@ def load_archive(
     source: Readable,
     extra_files: dict[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    trusted: bool = True,
 ) -> ScriptObject:
     """The root object of a TorchScript archive.
 
@@ -49,6 +53,8 @@ def load_archive(
         source: a path, a file object opened for reading bytes, or the bytes.
         extra_files: names of extra records; those that exist are filled in, as bytes.
         limits: how much the file may ask for.
+        trusted: whether its code may reach files, processes and networks and run without bounds;
+            if not, all of it is compiled and looked at now.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -56,7 +62,7 @@ def load_archive(
         OSError: the file cannot be opened.
     """
     with ArchiveReader(source, limits) as archive:
-        return _Loader(archive, limits).load(extra_files)
+        return _Loader(archive, limits, trusted).load(extra_files)
 
 
 def archive_version(archive: ArchiveReader) -> int:
@@ -104,9 +110,10 @@ def _old_meanings(collector: Collector) -> CodeImporter:
 
 
 class _Loader:
-    def __init__(self, archive: ArchiveReader, limits: Limits) -> None:
+    def __init__(self, archive: ArchiveReader, limits: Limits, trusted: bool) -> None:
         self.archive = archive
         self.limits = limits
+        self.guard = None if trusted else Guard(limits.running)
         self.collector = Collector(warnings=False)
         self.constants: list[Constant] = []
         self._check_kind()
@@ -125,13 +132,26 @@ class _Loader:
         self._defining: list[Function] = []
 
     def load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
+        """The root object."""
+        if self.guard is None:
+            return self._load(extra_files)
+        with self.guard.entered():
+            return self._load(extra_files)
+
+    def _load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
         for value in self._constant_values():
             self.constants.append(Constant(value, machine_type(value)))
         root = self._pickle("data.pkl")
         if not isinstance(root, ObjectNode):
             raise self._error("damaged-archive", "holds no module in `data.pkl`")
         self._check_operators(root)
-        made = self._reader("data.pkl", "data/").value(root)
+        if self.guard is not None:
+            self._compile_all(root)
+        try:
+            made = self._reader("data.pkl", "data/").value(root)
+        except ArchiveError:
+            raise_for(self.collector)  # what is wrong with the code says more
+            raise
         raise_for(self.collector)
         assert isinstance(made, ScriptObject)
         for name in extra_files or ():
@@ -207,13 +227,27 @@ class _Loader:
         if unknown:
             raise ArchiveError(unknown)
 
+    def _compile_all(self, root: ObjectNode) -> None:
+        """Compile the methods of all classes of the data: what is refused in them is refused now.
+
+        Functions and further classes that they use are compiled with them.
+        """
+        for name in _classes(root):
+            cls = self.importer.type_named(name)
+            if isinstance(cls, ClassType):
+                for method in (*cls.methods.values(), *cls.forward_pre_hooks, *cls.forward_hooks):
+                    method.ensure_defined()
+
     def _define(self, function: Function) -> None:
         """Compile a function; what is wrong is raised at the end of the outermost one."""
+        function.guard = self.guard
         outermost = not self._defining
         self._defining.append(function)
         define_function(function, self.importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
         if isinstance(function.graph, Graph) and self.upgraders.needed:
             self.upgraders.upgrade(function.graph)
+        if self.guard is not None and isinstance(function.graph, Graph):
+            refuse_operators(function.graph, self.collector)
         if outermost:
             self._finish()
 

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Label
 from .import_code import CodeImporter
+from .operator_kinds import REFUSED, kind_of
 
 __all__ = ["unknown_operators"]
 
@@ -81,6 +82,16 @@ def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
     namespace, _, name = operator.partition("::")
     spelling = f"torch.{name}" if namespace == "aten" else f"ops.{namespace}.{name}"
     first, *others = labels
+    kind = kind_of(operator)
+    if kind in REFUSED:
+        return Diagnostic(
+            "unsafe-op",
+            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: there is none "
+            "here",
+            first,
+            secondary=tuple(others[:3]),
+            torch_message=f"Unknown builtin op: {operator}.",
+        )
     notes = tuple(f"also at {label.span}" for label in others[3:])
     return Diagnostic(
         "unknown-op",

@@ -43,7 +43,8 @@ class Function:
     `python` the live function it was made from; `is_text` says that it was read from an archive.
     Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
     `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
-    `executable` is what the interpreter keeps to run the function.
+    `executable` is what the interpreter keeps to run the function; `guard` bounds what it may use
+    up, if it is not trusted.
     """
 
     qualified_name: str
@@ -57,6 +58,7 @@ class Function:
     is_text: bool = False
     is_inlined: bool = False
     executable: object | None = field(default=None, repr=False)
+    guard: object | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 
     @property

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import trimmed
+from ..serialization.limits import DEFAULT_LIMITS, Limits
 from ..serialization.load import load_archive
 from .function import ScriptFunction
 from .module import ScriptModule, wrap
@@ -34,20 +35,29 @@ def load(
     map_location: object = None,
     _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
+    *,
+    trust: str = "full",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Any:
     """Open a TorchScript archive: a path, or a file object opened for reading bytes.
 
     Nothing in the file is executed or imported.  `_extra_files` names extra records to read; their
     contents are put into it.
 
+    With `trust="none"` all code is compiled at once, operators that reach files, processes or
+    networks are refused, and every call is bounded (`limits.running`: instructions, memory,
+    seconds).  `limits` bounds what the file may ask for in any case.
+
     Raises:
         RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
             uses operators that do not exist here (all are named).
         ValueError: there is no such file.
     """
+    if trust not in ("full", "none"):
+        raise ValueError(f'trust is "full" or "none", not {trust!r}')
     if map_location is not None and str(map_location) != "cpu":
         raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")
     with trimmed():
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
-        return wrap(load_archive(f, _extra_files))
+        return wrap(load_archive(f, _extra_files, limits, trust != "none"))
