@@ -22,7 +22,7 @@ from ..serialization.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import TENSOR, ClassType, InterfaceType, Type
-from .container_access import ContainerAccess
+from .container_access import ContainerAccess, dict_method
 from .function import ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
 
@@ -202,28 +202,25 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
 
     # -- texts
 
-    def _forward(self) -> ScriptMethod:
-        return self._script_method("forward")
-
     @property
     def graph(self) -> Graph:
         """The graph of `forward`, calls not inlined."""
-        return self._forward().graph
+        return self._script_method("forward").graph
 
     @property
     def inlined_graph(self) -> Graph:
         """The graph of `forward` with all calls inlined."""
-        return self._forward().inlined_graph
+        return self._script_method("forward").inlined_graph
 
     @property
     def code(self) -> str:
         """The source text of `forward`, as archives hold it."""
-        return self._forward().code
+        return self._script_method("forward").code
 
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:
         """`code`, and the values it names `CONSTANTS.c0` and so on."""
-        return self._forward().code_with_constants
+        return self._script_method("forward").code_with_constants
 
     # -- attributes
 
@@ -255,7 +252,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
             return types.MethodType(other.function.run, self)
         if isinstance(other, FunctionName):
             return ScriptFunction(other.function)
-        of_dict = self._dict_method(name)
+        of_dict = dict_method(self, name)
         if of_dict is not None:
             return of_dict
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -274,7 +271,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         if isinstance(value, RecursiveScriptModule) and (
             isinstance(wanted, InterfaceType) or value._c.cls is wanted
         ):
-            target.slots[target.cls.slot(name)] = to_machine(value, wanted)
+            target.slots[target.cls.slot(name)] = _fitting(value, wanted)
             dict.__setitem__(self._modules, name, value)
         elif name in self._modules:
             self._modules[name] = value
@@ -340,6 +337,18 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
+
+
+def _fitting(value: object, wanted: Type) -> object:
+    """The script object of a module that takes another's place.
+
+    Raises:
+        RuntimeError: it lacks methods of the interface.
+    """
+    try:
+        return to_machine(value, wanted)
+    except CastError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _cast(name: str, value: object, type: Type) -> object:
