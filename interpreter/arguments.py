@@ -7,7 +7,7 @@ from typing import Any
 
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import FLOAT, INT, NONE, ListType, OptionalType, TupleType, Type
+from ..typecheck.types import FLOAT, INT, NONE, EnumType, ListType, OptionalType, TupleType, Type
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -158,7 +158,7 @@ class _Default:
 
 
 def _expected(type: Type) -> str:
-    return type.annotation_str
+    return str(type) if isinstance(type, EnumType) else type.annotation_str
 
 
 def declaration(signature: Signature) -> str:

@@ -118,13 +118,8 @@ def _common(types: list[Type], what: str, part: str) -> Type:
 
 
 def _tuple_type(value: tuple[Any, ...]) -> Type:
-    elements = tuple(infer_type(v) for v in value)
-    fields = getattr(value, "_fields", None)
-    if fields is None:
-        return TupleType(elements)
-    cls = value.__class__
-    module = "" if cls.__module__ == "__main__" else f".{cls.__module__}"
-    return TupleType(elements, f"__torch__{module}.{cls.__qualname__}", tuple(fields))
+    """The type of a tuple; as in torch, a named one that nobody annotated loses its names."""
+    return TupleType(tuple(infer_type(v) for v in value))
 
 
 def _object_type(value: object) -> Type:

@@ -313,8 +313,11 @@ def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
     if isinstance(target, ScriptObject):
         if isinstance(type, ClassType) and target.cls is type:
             return target
-        if isinstance(type, InterfaceType) and all(map(target.cls.method, type.methods)):
-            return target
+        if isinstance(type, InterfaceType):
+            if all(map(target.cls.method, type.methods)):
+                return target
+            name, interface = target.cls.qualified_name, type.annotation_str
+            raise CastError(f"Object of type {name} is not compatible with interface {interface}")
     made = _python_object(value, type)
     if made is not None:
         return made

@@ -130,7 +130,7 @@ class EnumMember:
         return dict(self.enum.members)[self.name]
 
     def __str__(self) -> str:
-        return f"{self.enum.python}.{self.name}"
+        return f"Enum<{self.enum.python}.{self.name}>"
 
 
 def enum_member(enum: EnumType, name: str) -> EnumMember:

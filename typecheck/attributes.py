@@ -212,7 +212,9 @@ class Attributes(Operators):
             f"`{type.python}` has no attribute `{name}`",
             access.name_span,
             "no such attribute",
-            torch=f"{type.annotation_str} has no attribute '{name}'",
+            torch=f"{type}' has no attribute '{name}'"
+            if isinstance(type, EnumType)
+            else f"{type.annotation_str} has no attribute '{name}'",
             torch_span=span,
         )
         return self.unknown(span)

@@ -49,6 +49,7 @@ from .types import (
     TENSOR,
     UNKNOWN,
     ClassType,
+    EnumType,
     FunctionType,
     InterfaceType,
     ListType,
@@ -413,6 +414,16 @@ class Calls(Conversions):
             )
         if type == GENERATOR:
             return self.call_operator("aten::Generator", given, node.span, written="Generator")
+        if isinstance(type, EnumType):
+            self.report(
+                "not-scriptable",
+                f"members of `{type.python}` cannot be made or looked up by value",
+                node.function.span,
+                "called here",
+                torch="cannot call a EnumClass",
+                torch_span=node.span,
+            )
+            return self.unknown(node.span)
         form = {"list": "list", "tuple": "tuple"}.get(str(type), type.python)
         return self.special_form(SpecialForm(form), node, None)
 

@@ -10,6 +10,7 @@ from ..frontend.source import Span
 from . import typed
 from .elements import Elements
 from .environment import Variable
+from .functions import Function
 from .iteration import Item
 from .joins import Joins
 from .matching import Given
@@ -361,20 +362,18 @@ class Statements(Joins, Elements):
         value = self.expression(item.context)
         if value.type is UNKNOWN:
             return None
-        cls = value.type
-        enter = cls.method("__enter__") if isinstance(cls, ClassType) else None
-        leave = cls.method("__exit__") if isinstance(cls, ClassType) else None
-        if enter is None or leave is None:
-            self.report(
-                "argument-type",
-                f"`{cls.python}` is no context manager",
-                item.context.span,
-                "it needs `__enter__` and `__exit__`",
-                torch="With item expression must be an object",
-            )
+        enter = self._context_methods(value, item)
+        if enter is None:
             return None
         signature = self.signature_of(enter, item.context, item.context.span)
         if signature is None:
+            return None
+        if len(signature.arguments) != 1:
+            self._report_context(
+                item,
+                "`__enter__` takes nothing but the object",
+                "__enter__ must have only one argument and one return value",
+            )
             return None
         target: str | None = None
         if item.target is not None and not isinstance(item.target, tree.Name):
@@ -391,6 +390,50 @@ class Statements(Joins, Elements):
             type = signature.returns[0].type
             self.assign_name(item.target, typed.Uninitialized(item.span, type), [])
         return typed.WithContext(item.span, value, signature, target)
+
+    def _context_methods(self, value: typed.Expr, item: tree.WithItem) -> Function | None:
+        """`__enter__` of what a `with` enters, if it can be entered and left."""
+        cls = value.type
+        if not isinstance(cls, ClassType):
+            torch = "With item expression must return an object"
+            self._report_context(item, f"`{cls.python}` is no context manager", torch)
+            return None
+        enter, leave = cls.method("__enter__"), cls.method("__exit__")
+        if enter is None or leave is None:
+            torch = (
+                "Object returned by with item expression does not define __enter__ and __exit__ "
+                "methods"
+            )
+            self._report_context(item, f"`{cls.python}` is no context manager", torch)
+            return None
+        left = self.signature_of(leave, item.context, item.context.span)
+        if left is None:
+            return None
+        types = [argument.type for argument in left.arguments]
+        odd = next((i for i, type in enumerate(types) if i and type is not ANY), None)
+        if len(types) != 4:
+            torch = "__exit__ must have four arguments"
+            self._report_context(item, "`__exit__` takes three arguments besides the object", torch)
+        elif odd is not None:
+            torch = (
+                f"argument {odd} of __exit__ must have Any type; TorchScript does not currently "
+                "support passing exception type, value, or traceback to the __exit__ function."
+            )
+            self._report_context(
+                item, "the arguments of `__exit__` must be annotated as Any", torch
+            )
+        else:
+            return enter
+        return None
+
+    def _report_context(self, item: tree.WithItem, message: str, torch: str) -> None:
+        self.report(
+            "argument-type",
+            message,
+            item.context.span,
+            "it needs `__enter__(self)` and `__exit__(self, t: Any, value: Any, traceback: Any)`",
+            torch=torch,
+        )
 
 
 class _Depth:

@@ -12,7 +12,8 @@ from ..frontend import tree
 from ..frontend.source import Span
 from . import typed
 from .functions import Function
-from .names import Meaning, PythonName
+from .names import Meaning, PythonName, TypeName
+from .types import EnumType
 
 __all__ = [
     "BoundMethod",
@@ -206,4 +207,6 @@ _WORDS = {
 
 def describe(sugar: Sugar) -> str:
     """torch's word for what is not a first-class value."""
+    if isinstance(sugar, TypeName) and isinstance(sugar.type, EnumType):
+        return "EnumClass"
     return _WORDS.get(type(sugar).__name__, "module")

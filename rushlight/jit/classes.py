@@ -59,7 +59,7 @@ class_types.append(class_type)
 
 def _can_be_compiled(cls: type) -> bool:
     """Whether a class that nobody marked is compiled when script code names it."""
-    if issubclass(cls, Module | tuple | list | Exception) or cls.__module__ == "builtins":
+    if issubclass(cls, Module | tuple | list | type | Exception) or cls.__module__ == "builtins":
         return False
     if cls.__module__.startswith("rushlight.") and not hasattr(cls, "_jit_override_qualname"):
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -84,7 +85,26 @@ def concrete_type(module: Module) -> ClassType:
             return cls
     cls = _make(module, facts)
     known.append((facts, cls))
+    _made.append((type(module), cls))
     return cls
+
+
+_made: list[tuple[type, ClassType]] = []
+"""The class types in the order in which they were made, until their compilation is over."""
+
+
+@contextmanager
+def kept_if_compiled() -> Iterator[None]:
+    """Forget the class types made inside if it fails, so that another attempt fails too."""
+    before = len(_made)
+    try:
+        yield
+    except BaseException:
+        for python, cls in _made[before:]:
+            _types[python] = [entry for entry in _types[python] if entry[1] is not cls]
+        raise
+    finally:
+        del _made[before:]
 
 
 def _make(module: Module, facts: Facts) -> ClassType:
@@ -168,6 +188,9 @@ def _gather(module: Module) -> Facts:
         else:
             wanted = type_of_annotation(annotations.get(name)) if name in annotations else None
             inner = concrete_type(submodule)
+            if isinstance(wanted, InterfaceType):
+                for method in wanted.methods:
+                    getattr(submodule, method)  # raises for what the interface has and it has not
             facts.modules.append((name, wanted if isinstance(wanted, InterfaceType) else inner))
     facts.hooks[0].extend(module._forward_pre_hooks.values())
     facts.hooks[1].extend(module._forward_hooks.values())

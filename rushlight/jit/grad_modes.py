@@ -14,6 +14,7 @@ __all__ = ["STAND_INS"]
 register_special(is_grad_enabled, OperatorName("aten::is_grad_enabled"))
 register_special(set_grad_enabled, OperatorName("aten::set_grad_enabled"))
 register_special(grad_mode.enable_grad, OperatorName("aten::enable_grad"))
+register_special(grad_mode.inference_mode, OperatorName("aten::inference_mode"))
 
 
 class no_grad:

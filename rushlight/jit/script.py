@@ -22,7 +22,7 @@ from ..typecheck.types import ClassType, DictType, ListType
 from . import _state, decorators
 from .classes import script_class
 from .compile import compile_function
-from .concrete import concrete_type
+from .concrete import concrete_type, kept_if_compiled
 from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
@@ -111,7 +111,7 @@ def script_module(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
-    with compiling():
+    with kept_if_compiled(), compiling():
         target = _instance(module, {})
         _compile_methods(target, module)
     return RecursiveScriptModule(target)
@@ -159,10 +159,10 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
         hook.ensure_defined()
     check_hooks(target.cls)
     for name in ("__len__", "__contains__"):
-        method = container_method(target.cls, module, name)
-        if method is not None and name not in target.cls.methods:
-            target.cls.methods[name] = method
-            method.ensure_defined()
+        counted = container_method(target.cls, module, name)
+        if counted is not None and name not in target.cls.methods:
+            target.cls.methods[name] = counted
+            counted.ensure_defined()
 
 
 def _methods(cls: ClassType, name: str) -> tuple[Function, ...]:

@@ -64,13 +64,8 @@ def test_the_type_of_a_value(value: Any, type: Type) -> None:
     assert type_of_value(value) == type
 
 
-def test_the_type_of_a_named_tuple() -> None:
-    found = type_of_value(Pair(1, 2.0))
-    assert isinstance(found, TupleType)
-    assert found.elements == (INT, FLOAT)
-    assert found.fields == ("left", "right")
-    assert found.name is not None
-    assert found.name.endswith(".Pair")
+def test_a_named_tuple_is_a_plain_one_where_nothing_says_more() -> None:
+    assert type_of_value(Pair(1, 2.0)) == TupleType((INT, FLOAT))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +163,7 @@ def test_members_of_an_enumeration() -> None:
     type = EnumType("__torch__.Color", INT, (("RED", 1), ("BLUE", 2)))
     member = to_machine(Color.BLUE, type)
     assert member == enum_member(type, "BLUE") == EnumMember(type, "BLUE")
-    assert (member.value, str(member)) == (2, "Color.BLUE")
+    assert (member.value, str(member)) == (2, "Enum<Color.BLUE>")
     with pytest.raises(KeyError):
         enum_member(type, "GREEN")
 
