@@ -147,7 +147,9 @@ def node_class(base: type[Node], name: str) -> type[Any]:
     """The class of the nodes of that name."""
     found = _CLASSES.get((base, name))
     if found is None:
-        found = _CLASSES[base, name] = type(name, (base,), {"__slots__": ()})
+        found = _CLASSES[base, name] = type(
+            name, (base,), {"__slots__": (), "__module__": "builtins"}
+        )
     return found
 
 
@@ -254,6 +256,8 @@ class Saved:
         sizes = ", ".join(map(str, array.shape))
         edge = self.edge if self.number is None else (node, self.number)
         origin = ""
+        if self.handle is not None and self.handle._grad_node is not None:  # who wrote it last
+            edge = self.handle._grad_node, self.handle._output_number
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
             name = edge[0].name().removesuffix("Backward0").removesuffix("Backward1")
             origin = f", which is output {edge[1]} of {name},"

@@ -15,7 +15,7 @@ import numpy as np
 from . import autograd
 from .dtype import Array
 from .grad_mode import RUNNING, is_grad_enabled
-from .gradients.bound import Bound, bound_row
+from .gradients.bound import Bound, bound_row_in_script
 from .table import Operator
 from .tape import attach, backward, check_in_place, gradients_of, is_active
 from .tensor import Tensor
@@ -206,7 +206,7 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
     forward = entry.forward
     if "Tensor" not in entry.schema:
         return forward
-    bound = bound_row(entry)
+    bound = bound_row_in_script(entry)
     if bound.in_place and entry.name != "aten::requires_grad_":
         return _in_place_recorder(bound)
     if bound.row is not None and bound.row.is_constant:

@@ -168,6 +168,13 @@ def check_in_place(target: Tensor, active: bool) -> None:
         RuntimeError: the tensor is a leaf that requires gradients, or a view of one.
     """
     root = _root(target)
+    if target._view_among is not None and active:
+        raise RuntimeError(
+            f"Output {target._output_number} of {target._view_among} is a view and is being "
+            "modified inplace. This view is the output of a function that returns multiple views. "
+            "Such functions do not allow the output views to be modified inplace. You should "
+            "replace the inplace operation by an out-of-place one."
+        )
     if target._requires_grad is True and target._grad_node is None and root is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
@@ -175,13 +182,6 @@ def check_in_place(target: Tensor, active: bool) -> None:
     if root is not None and root._requires_grad is True and root._grad_node is None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
-        )
-    if target._view_among is not None and active:
-        raise RuntimeError(
-            f"Output {target._output_number} of {target._view_among} is a view and is being "
-            "modified inplace. This view is the output of a function that returns multiple views. "
-            "Such functions do not allow the output views to be modified inplace. You should "
-            "replace the inplace operation by an out-of-place one."
         )
 
 

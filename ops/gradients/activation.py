@@ -9,7 +9,8 @@ from .rows import aten, composite, gradient, same_as
 
 gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
 gradient(
-    "aten::relu6", self=lambda g, result: g.masked_fill((result <= 0).logical_or(result >= 6), 0),
+    "aten::relu6",
+    self=lambda g, result: g.masked_fill((result <= 0).logical_or(result >= 6), 0),
     name="HardtanhBackward0",
 )
 gradient(
@@ -209,5 +210,6 @@ def _alpha_dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
     return g * ((result - dropped).abs() > 1e-4 * a).to(g.dtype) * a
 
 
-gradient("aten::alpha_dropout", "aten::feature_alpha_dropout", input=_alpha_dropped,
-         name="AddBackward0")
+gradient(
+    "aten::alpha_dropout", "aten::feature_alpha_dropout", input=_alpha_dropped, name="AddBackward0"
+)

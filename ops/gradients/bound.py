@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...typecheck.types import ListType
 from ..autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from ..dtype import DType
 from ..grad_mode import enable_grad, is_grad_enabled
@@ -18,7 +19,7 @@ from ..table import TABLE, Operator
 from ..tensor import Tensor
 from .rows import ROWS, Row
 
-__all__ = ["Bound", "Meta", "RowNode", "bound_row"]
+__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
 
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
@@ -36,12 +37,19 @@ def _load() -> None:
 def _find(entry: Operator) -> Row | None:
     """The row of an overload: its own, its name's, or that of the operator not in place."""
     _load()
+    if "Tensor" not in entry.schema or entry.overload.startswith("list_") or _is_out(entry):
+        return None
     for name in (entry.name, entry.name.removesuffix("_")):
         overload = f"{name}.{entry.overload}" if entry.overload else name
         row = ROWS.get(overload) or ROWS.get(name)
         if row is not None:
             return row
     return None
+
+
+def _is_out(entry: Operator) -> bool:
+    """Whether it writes into `out`, which torch has no gradients for."""
+    return entry.overload == "out" or entry.overload.endswith("_out")
 
 
 class Meta:
@@ -54,13 +62,22 @@ class Meta:
         self.dtype: DType = tensor.dtype
 
 
+_TAKE_NUMBERS: Final = frozenset(
+    f"aten::{name}{end}" for name in ("add", "sub", "mul", "div") for end in ("", "_")
+)
+"""Operators whose second argument is a tensor even if a number is given."""
+
+_NUMBERED: Final = ("add", "sub", "mul", "div")
+"""Operators of which Python calls the overload of tensors even for numbers, and scripts do not."""
+
 Reader = Callable[["RowNode", list[Tensor | None]], Any]
 
 
 class Bound:
     """A row bound to an overload: which arguments have gradients, and what formulas read."""
 
-    def __init__(self, entry: Operator, row: Row | None) -> None:
+    def __init__(self, entry: Operator, row: Row | None, in_script: bool = False) -> None:
+        self._in_script = in_script
         self.entry = entry
         self.row = row
         arguments = entry.signature.arguments
@@ -72,7 +89,7 @@ class Bound:
         self.is_view = bool(alias is not None and not alias.is_write) and not (
             row is not None and row.is_constant
         )
-        self.is_multiple_view = self.is_view and str(returned[0].type) == "List[Tensor]"
+        self.is_multiple_view = self.is_view and isinstance(returned[0].type, ListType)
         self.formulas: dict[int, tuple[Callable[..., Any], dict[str, Reader]]] = {}
         self.keeps: dict[int, set[int]] = {}
         self.keeps_result: dict[int, bool] = {}
@@ -95,7 +112,8 @@ class Bound:
         if isinstance(self.row.name, str):
             return self.row.name
         words = self.entry.name.partition("::")[2].strip("_").split("_")
-        return "".join(w[:1].upper() + w[1:] for w in words) + "Backward0"
+        number = int(self._in_script and self.entry.overload == "Scalar" and words[0] in _NUMBERED)
+        return "".join(w[:1].upper() + w[1:] for w in words) + f"Backward{number}"
 
     def _bind(self) -> None:
         row = self.row
@@ -169,6 +187,12 @@ def bound_row(entry: Operator) -> Bound:
     return Bound(entry, _find(entry))
 
 
+@cache
+def bound_row_in_script(entry: Operator) -> Bound:
+    """The row of an overload that a script calls: torch's nodes have other names there."""
+    return Bound(entry, _find(entry), in_script=True)
+
+
 class RowNode(Node):
     """The node of an operator that has a row."""
 
@@ -218,6 +242,24 @@ class RowNode(Node):
             if keeps:
                 self._results.append(_KeptResult(tensor, self.count if is_smooth else None))
             self.count += is_smooth
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        found = super().next_functions
+        if self._bound.entry.name in _TAKE_NUMBERS and len(found) == 1:
+            return (*found, (None, 0))  # torch makes a tensor of the number
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """`_saved_self` is the argument `self`, if it was kept; so are `_saved_result` and others."""
+        word = name.removeprefix("_saved_")
+        if word != name:
+            if word == "result" and self._results:
+                return self.results(0)
+            at = self._bound.positions.get(word)
+            if at is not None and not isinstance(self._arguments[at], Meta):
+                return self.value(at)
+        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     # ------------------------------------------------------------------ what formulas read
 

@@ -9,10 +9,16 @@ from .reduction import restored
 from .rows import aten, composite, conj, gradient, joint
 
 gradient("aten::linalg_inv", A=lambda g, result: -turned(result) @ g @ turned(result))
-gradient("aten::linalg_inv_ex", A=lambda g, result: -turned(result) @ g @ turned(result),
-         name="LinalgInvExBackward0")
-gradient("aten::inverse", self=lambda g, result: -turned(result) @ g @ turned(result),
-         name="LinalgInvExBackward0")
+gradient(
+    "aten::linalg_inv_ex",
+    A=lambda g, result: -turned(result) @ g @ turned(result),
+    name="LinalgInvExBackward0",
+)
+gradient(
+    "aten::inverse",
+    self=lambda g, result: -turned(result) @ g @ turned(result),
+    name="LinalgInvExBackward0",
+)
 
 
 def _outer(x: Any) -> Any:
@@ -85,8 +91,12 @@ def _cholesky(g: Any, result: Any, upper: bool = False) -> Any:
     return (found + turned(found)) / 2
 
 
-gradient("aten::linalg_cholesky", "aten::linalg_cholesky_ex", self=_cholesky,
-         name="LinalgCholeskyExBackward0")
+gradient(
+    "aten::linalg_cholesky",
+    "aten::linalg_cholesky_ex",
+    self=_cholesky,
+    name="LinalgCholeskyExBackward0",
+)
 gradient("aten::cholesky", self=_cholesky)
 
 
@@ -179,8 +189,9 @@ def svdvals(A: Any) -> Any:
 def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
     Q, R = results
     if mode == "complete" and Q.shape[-2] > R.shape[-1]:
-        raise RuntimeError("the QR decomposition is not differentiable when mode='complete' "
-                           "and nrows > ncols")
+        raise RuntimeError(
+            "the QR decomposition is not differentiable when mode='complete' and nrows > ncols"
+        )
     if R.shape[-2] < R.shape[-1]:
         raise RuntimeError("gradients of the QR decomposition of wide matrices are not implemented")
     gQ, gR = gs
@@ -188,13 +199,12 @@ def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
     if gR is not None:
         total = gR @ turned(R)
     if gQ is not None:
-        part = turned(gQ) @ Q
+        part = turned(Q) @ gQ
         total = -part if total is None else total - part
     if total is None:
         return None
-    lower = total.tril()
-    both = lower + turned(lower.tril(-1))
-    found = Q @ both if gQ is None else gQ + Q @ both
+    both = Q @ (total.triu() + turned(total.triu(1)))
+    found = both if gQ is None else gQ + both
     return turned(aten.linalg_solve_triangular(R, turned(found), upper=True))
 
 
@@ -251,16 +261,19 @@ def linalg_norm(self: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fal
 
 
 gradient(
-    "aten::linalg_pinv", "aten::pinverse",
+    "aten::linalg_pinv",
+    "aten::pinverse",
     self=lambda g, self, result: _pseudo_inverse(g, self, result),
 )
 
 
 def _pseudo_inverse(g: Any, A: Any, P: Any) -> Any:
+    """Golub and Pereyra's formula, in the order with the smaller products."""
     gh, Ph = turned(g), turned(P)
-    found = -Ph @ g @ Ph
-    left = (gh - P @ (A @ gh)) @ Ph @ P
-    right = P @ Ph @ (gh - (gh @ A) @ P)
-    return found + turned(left) + turned(right)
-
-
+    if A.shape[-2] <= A.shape[-1]:
+        inner = gh @ P
+        side = inner @ Ph
+        return -turned(P @ inner) + side - (A @ P) @ side + (Ph @ P) @ (gh - inner @ A)
+    inner = P @ gh
+    side = Ph @ inner
+    return -turned(inner @ P) + (gh - A @ inner) @ P @ Ph + side - (side @ P) @ A

@@ -112,12 +112,25 @@ def _of_weight(
 
 
 _NAMES = "input weight bias"
-joint("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::convolution", "aten::_convolution",
-      "aten::_convolution_mode", of=_NAMES, name="ConvolutionBackward0")(_convolution)
+joint(
+    "aten::conv1d",
+    "aten::conv2d",
+    "aten::conv3d",
+    "aten::convolution",
+    "aten::_convolution",
+    "aten::_convolution_mode",
+    of=_NAMES,
+    name="ConvolutionBackward0",
+)(_convolution)
 
 
-@joint("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d", of=_NAMES,
-       name="ConvolutionBackward0")
+@joint(
+    "aten::conv_transpose1d",
+    "aten::conv_transpose2d",
+    "aten::conv_transpose3d",
+    of=_NAMES,
+    name="ConvolutionBackward0",
+)
 def _transposed(
     gs: Any, wanted: Any, input: Any, weight: Any, stride: Any, padding: Any, output_padding: Any,
     groups: int, dilation: Any,
@@ -262,8 +275,9 @@ def weight_norm(v: Any, g: Any, dim: int) -> Any:
 # --------------------------------------------------------------------------- attention, products
 
 
-@composite("aten::scaled_dot_product_attention",
-           name="ScaledDotProductFlashAttentionForCpuBackward0")
+@composite(
+    "aten::scaled_dot_product_attention", name="ScaledDotProductFlashAttentionForCpuBackward0"
+)
 def attention(
     query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any,
     enable_gqa: bool,
@@ -295,8 +309,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
     return found if bias is None else found + bias
 
 
-@composite("aten::cdist", "aten::_cdist_forward", "aten::_euclidean_dist",
-           name="CdistBackward0")
+@composite("aten::cdist", "aten::_cdist_forward", "aten::_euclidean_dist", name="CdistBackward0")
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     """The distances of all rows to all others."""
     return aten.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])
@@ -330,8 +343,12 @@ def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 # --------------------------------------------------------------------------- tables
 
 
-@joint("aten::embedding_bag", "aten::_embedding_bag", of="weight per_sample_weights",
-       name="EmbeddingBagBackward0")
+@joint(
+    "aten::embedding_bag",
+    "aten::_embedding_bag",
+    of="weight per_sample_weights",
+    name="EmbeddingBagBackward0",
+)
 def _bags(
     gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
     per_sample_weights: Any, include_last_offset: bool, results: Any,

@@ -131,8 +131,11 @@ gradient(
     ),
     bias=lambda g: g,
     name=lambda input, weight, bias=None: (
-        ("AddmmBackward0" if bias is not None else "MmBackward0") if input.ndim == 2
-        else "ViewBackward0" if bias is not None else "UnsafeViewBackward0"
+        ("AddmmBackward0" if bias is not None else "MmBackward0")
+        if input.ndim == 2
+        else "ViewBackward0"
+        if bias is not None
+        else "UnsafeViewBackward0"
     ),
 )
 

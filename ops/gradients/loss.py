@@ -169,12 +169,16 @@ def _picked(self: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any
     place = target.masked_fill(hidden, 0)
     if self.ndim == 1:
         value = self.index_select(0, place.reshape([1])).reshape(target.shape)
-        counts = aten.ones_like(value) if weight is None else weight.index_select(
-            0, place.reshape([1])).reshape(target.shape)
+        counts = (
+            aten.ones_like(value)
+            if weight is None
+            else weight.index_select(0, place.reshape([1])).reshape(target.shape)
+        )
     else:
         value = self.gather(1, place.unsqueeze(1)).squeeze(1)
         counts = (
-            aten.ones_like(value) if weight is None
+            aten.ones_like(value)
+            if weight is None
             else weight.index_select(0, place.reshape([-1])).reshape(place.shape)
         )
     return value, counts.masked_fill(hidden, 0)

@@ -60,9 +60,7 @@ def _declare(name: str, count: int) -> None:
     ) -> Any:
         sizes = output_size
         if sizes is None:
-            sizes = [
-                math.floor(n * f) for n, f in zip(input.shape[2:], scale_factors, strict=True)
-            ]
+            sizes = [math.floor(n * f) for n, f in zip(input.shape[2:], scale_factors, strict=True)]
         return compute(input, list(sizes), align_corners, scale_factors)
 
     words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
@@ -167,8 +165,13 @@ def _cubic_sample(input: Any, places: list[Any], padding: int, align: bool) -> A
     return total
 
 
-@composite("aten::grid_sampler", "aten::grid_sampler_2d", "aten::grid_sampler_3d",
-           "aten::_grid_sampler_2d_cpu_fallback", name="GridSampler2DBackward0")
+@composite(
+    "aten::grid_sampler",
+    "aten::grid_sampler_2d",
+    "aten::grid_sampler_3d",
+    "aten::_grid_sampler_2d_cpu_fallback",
+    name="GridSampler2DBackward0",
+)
 def grid_sampler(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
@@ -181,11 +184,8 @@ def grid_sampler(
     if interpolation_mode == _CUBIC:
         return _cubic_sample(input, places, padding_mode, align_corners)
     places = [
-        _placed(p, size, padding_mode, align_corners)
-        for p, size in zip(places, sizes, strict=True)
+        _placed(p, size, padding_mode, align_corners) for p, size in zip(places, sizes, strict=True)
     ]
     if interpolation_mode == _NEAREST:
         return _read(input, [place.detach().round() for place in places])
     return _corners(input, places)
-
-

@@ -68,7 +68,9 @@ ROWS: Final[dict[str, Row]] = {}
 """By operator, `aten::mul` or `aten::mul.Scalar`."""
 
 
-def gradient(*operators: str, name: str | Callable[..., str] | None = None, **formulas: Formula) -> None:
+def gradient(
+    *operators: str, name: str | Callable[..., str] | None = None, **formulas: Formula
+) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
     for operator in operators:
         ROWS[operator] = Row(operator, formulas=formulas, name=name)

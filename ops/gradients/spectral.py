@@ -101,3 +101,27 @@ _declare("fft", None, None, "fft_fft")
 _declare("ifft", None, None, "fft_ifft")
 _declare("rfft", "fft_rfft", None, "fft_fft")
 _declare("irfft", None, "fft_irfft", "fft_ifft")
+
+
+@composite("aten::stft")
+def stft(
+    self: Any, n_fft: int, hop_length: Any, win_length: Any, window: Any, normalized: bool,
+    onesided: Any, return_complex: Any, center: bool = False, pad_mode: str = "reflect",
+) -> Any:  # fmt: skip
+    """The transforms of overlapping pieces."""
+    single = self.ndim == 1
+    x = self.unsqueeze(0) if single else self
+    if center:
+        x = aten.pad(x.unsqueeze(0), [n_fft // 2, n_fft // 2], pad_mode).squeeze(0)
+    pieces = x.unfold(-1, n_fft, n_fft // 4 if hop_length is None else hop_length)
+    if window is not None:
+        left = (n_fft - window.shape[0]) // 2
+        right = n_fft - window.shape[0] - left
+        pieces = pieces * aten.constant_pad_nd(window, [left, right], 0)
+    real = self._array.dtype.kind != "c"
+    half = real if onesided is None else onesided
+    norm = "ortho" if normalized else None
+    found = (aten.fft_rfft if half and real else aten.fft_fft)(pieces, None, -1, norm)
+    found = found.transpose(1, 2)
+    found = found.squeeze(0) if single else found
+    return found if return_complex else aten.view_as_real(found)

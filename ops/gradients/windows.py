@@ -91,8 +91,11 @@ def _shares(size: int, count: int) -> Any:
 
 
 @composite(
-    "aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d",
-    "aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d",
+    "aten::adaptive_avg_pool1d",
+    "aten::adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool3d",
+    "aten::_adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d",
 )
 def adaptive_mean_pool(self: Any, output_size: Any) -> Any:
     """The means of as many parts as there are results."""
@@ -117,14 +120,19 @@ def _placed(g: Any, sizes: Any, indices: Any, count: int) -> Any:
 
 for _count in (1, 2, 3):
     gradient(
-        f"aten::max_pool{_count}d_with_indices", f"aten::adaptive_max_pool{_count}d",
+        f"aten::max_pool{_count}d_with_indices",
+        f"aten::adaptive_max_pool{_count}d",
         self=lambda g, self_sizes, results, count=_count: _placed(g, self_sizes, results[1], count),
     )
     gradient(
         f"aten::max_pool{_count}d",
         self=lambda g, self, kernel_size, stride, padding, dilation, ceil_mode, count=_count: (
-            _placed(g, self.shape, _indices(count, self, kernel_size, stride, padding, dilation,
-                                            ceil_mode), count)
+            _placed(
+                g,
+                self.shape,
+                _indices(count, self, kernel_size, stride, padding, dilation, ceil_mode),
+                count,
+            )
         ),
         name=f"MaxPool{_count}DWithIndicesBackward0",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops.construct import stands_for
 from ..ops.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..ops.tape import backward as _backward
 from ..ops.tape import gradients_of
@@ -41,6 +42,7 @@ def _several(value: Any) -> list[Any]:
     return [value] if isinstance(value, Tensor) else list(value)
 
 
+@stands_for("aten::backward")
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Any = None,
@@ -63,6 +65,7 @@ def backward(
     _backward(outputs, grads, retain_graph, create_graph, wanted)
 
 
+@stands_for("aten::grad")
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
@@ -83,7 +86,7 @@ def grad(
         retain_graph: whether another walk back shall be possible; as `create_graph` by default.
         create_graph: whether the gradients can be differentiated themselves.
         only_inputs: must be true.
-        allow_unused: whether an input may have nothing to do with the results: its gradient is None.
+        allow_unused: whether an input may not be reached: its gradient is None then.
         is_grads_batched: whether `grad_outputs` have one more dimension, of separate walks.
         materialize_grads: whether zeros are given in place of None.
 

@@ -81,7 +81,7 @@ def gradcheck(
 
 
 def _analytic(func: Any, given: Sequence[Any], tensor: Tensor, number: int) -> Any:
-    """The Jacobian by walking back from each element of a result; real and imaginary parts apart."""
+    """The Jacobian by walking back from each element of a result; complex parts stand apart."""
     output = _outputs(func, given)[number]
     count = output._array.size
     units = [1.0, 1j] if output._array.dtype.kind == "c" else [1.0]

@@ -1,0 +1,170 @@
+"""Every row of the table of gradients against finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.autograd import gradcheck, gradgradcheck
+from rushlight.ops.gradients.bound import bound_row
+from rushlight.ops.table import TABLE
+
+F: Any = torch.nn.functional
+
+SOURCES = {
+    "a": (2, 3), "b": (2, 3), "v": (3,), "w": (3,), "m": (3, 3), "k": (2, 3, 3), "x": (1, 2, 6),
+    "y": (1, 2, 4, 4), "z": (1, 1, 4, 4, 4), "u": (4, 3), "one": (),
+}  # fmt: skip
+"""Inputs by name; `p` and `q` are like `a`, between 0.2 and 0.8."""
+
+CASES = """
+a+2*b; a-b; a*b; a/p; -a; 1-a; 2/p; p**2.5; p**q; 2.0**a; a.square(); p.reciprocal()
+p.sqrt(); p.rsqrt(); a.exp(); a.exp2(); a.expm1(); p.log(); p.log2(); p.log10(); p.log1p()
+a.sin(); a.cos(); p.tan(); a.sinh(); a.cosh(); a.tanh(); p.asin(); p.acos(); a.atan(); a.asinh()
+(p+1).acosh(); p.atanh(); t.atan2(a,p); a.erf(); a.erfc(); p.erfinv(); p.lgamma(); p.digamma()
+t.polygamma(1,p); a.sinc(); a.i0(); a.sigmoid(); p.logit(); t.logaddexp(a,b); t.hypot(a,p)
+t.xlogy(p,q); a.abs(); a.sgn(); a.angle(); a.clamp(-.5,.5); a.clamp_min(b); t.maximum(a,b)
+t.minimum(a,b); t.fmax(a,b); t.where(a>0,a,b); a.masked_fill(b>0,2.0); t.addcmul(a,b,p,value=2)
+t.addcdiv(a,b,p); t.lerp(a,b,.3); t.lerp(a,b,p); t.fmod(p,.3); t.remainder(a,p); t.copysign(a,b)
+t.special.xlog1py(a,p); t.special.entr(p); t.special.ndtr(a); t.special.log_ndtr(a)
+t.special.erfcx(a); t.special.i0e(a); t.special.i1(a); t.special.i1e(p); t.special.ndtri(p)
+p.mvlgamma(1)+(p+2).mvlgamma(2); t.deg2rad(a); a.frac(); a.nan_to_num()
+a.sum(); a.sum(1); a.mean(0,True); a.prod(); a.prod(1); a.var(); a.std(1); a.var(1,correction=2)
+t.var_mean(a,1); t.std_mean(a); a.amax(1); a.amin(); a.max(); a.min(1).values; a.median()
+a.median(0).values; a.kthvalue(2,1).values; t.aminmax(a).max; a.topk(2).values; a.sort(0).values
+a.cummax(1).values; a.cumsum(1); p.cumprod(1); a.logcumsumexp(1); a.logsumexp(1); a.norm()
+a.norm(3); a.norm(1,dim=1); a.norm(float('inf')); t.dist(a,b); a.nansum(); a.trace()
+a.view(3,2); a.reshape(-1); a.t(); a.T; a.permute(1,0); a.unsqueeze(1).squeeze(1); a.flatten()
+a.expand(4,2,3); a.select(1,2); a[0]; a[:,1:]; a[...,None]; a[[0,0,1]]; a.narrow(1,0,2)
+t.cat([a,b],1)*2; t.stack([a,b],1)**2; a.chunk(2,1)[1]; a.split(1)[0]; a.unbind(1)[2]; a.flip(0)
+a.roll(1,1); a.rot90(); a.tile(2,2); a.repeat(2,1,2); a.repeat_interleave(2,1); a.diagonal()
+a.tril(); a.triu(1); t.diag_embed(a); t.diag(v); v.unfold(0,2,1); F.pad(a,(1,1)); a.movedim(0,1)
+F.pad(x,(1,1),mode='circular'); F.pad(a,(1,1),mode='reflect'); F.pad(a,(1,-1),mode='replicate')
+t.hstack([a,b]); t.vstack([a,b]); t.dstack([a,b]); t.block_diag(a,b); t.meshgrid(v,w)[0]
+t.cartesian_prod(v,w); t.broadcast_tensors(a,v)[1]; a.swapaxes(0,1); t.combinations(v)
+a.gather(1,i); a.scatter(1,i,b); a.scatter_add(1,i,b); a.index_select(1,j); a.index_add(0,j2,b)
+a.index_copy(0,j2,b); a.index_fill(1,j,0.5); a.take(i); a.put(i,b,accumulate=True); a.masked_select(b>0)
+a.masked_scatter(b>0,b); t.select_scatter(a,v,0,1); t.slice_scatter(a,b[:,:2],1,0,2)
+t.diagonal_scatter(a,v[:2]); t.take_along_dim(a,i,1); a.index_put((j2,),b); F.embedding(i,m)
+t.scatter_reduce(a,1,i,b,'sum'); t.scatter_reduce(p,1,i,q,'prod'); t.scatter_reduce(a,1,i,b,'mean')
+t.scatter_reduce(a,1,i,b,'amax'); t.as_strided(a,(2,2),(1,2)); a.clone(); t.diff(a)
+a@m; m@v; v@m; v@w; k@v; k@m; a@k; t.mm(a,m); t.bmm(k,k); t.mv(m,v); t.dot(v,w); t.outer(v,w)
+t.addmm(a,b,m,beta=.5,alpha=2); t.addmv(v,m,w); t.addr(m,v,w); t.baddbmm(k,k,k); t.addbmm(m,k,k)
+F.linear(a,m,v); t.einsum('ij,jk->ki',a,m); t.einsum('ii->i',m); t.tensordot(a,m,1); t.inner(a,b)
+t.kron(a,v); t.cross(a,b,dim=1); t.linalg.multi_dot([a,m,m]); t.linalg.vecdot(a,b)
+F.relu(a); F.relu6(4*a); F.hardtanh(a); F.leaky_relu(a,.2); F.elu(a,.7); F.selu(a); F.celu(a,.7)
+F.gelu(a); F.gelu(a,approximate='tanh'); F.silu(a); F.mish(a); F.hardsigmoid(a); F.hardswish(a)
+F.hardshrink(a); F.softshrink(a); F.softplus(a,2.); F.logsigmoid(a); F.glu(y,1); F.threshold(a,.1,1.)
+F.prelu(a,v); F.rrelu(a); F.softmax(a,1); F.log_softmax(a,1); F.tanhshrink(a); F.softsign(a)
+F.mse_loss(a,b); F.l1_loss(a,b); F.smooth_l1_loss(a,b); F.huber_loss(a,b,delta=.5)
+F.kl_div(a,p,reduction='sum'); F.poisson_nll_loss(a,p); F.binary_cross_entropy(p,q)
+F.binary_cross_entropy_with_logits(a,p,pos_weight=v.exp()); F.soft_margin_loss(a,b.sign())
+F.hinge_embedding_loss(a,b.sign()); F.margin_ranking_loss(a,b,b.sign()); F.triplet_margin_loss(a,b,p)
+F.cosine_embedding_loss(a,b,one.sign().expand(2)); F.cosine_similarity(a,b); F.pairwise_distance(a,b)
+F.nll_loss(a,c); F.cross_entropy(a,c,label_smoothing=.1); F.cross_entropy(a,p); F.multi_margin_loss(a,c)
+F.multilabel_margin_loss(a,i); F.multilabel_soft_margin_loss(a,p); F.gaussian_nll_loss(a,b,p)
+F.conv1d(x,k[:,:2],stride=2,padding=1); F.conv2d(y,m.expand(2,2,3,3),dilation=1,padding='same')
+F.conv2d(y,k[:,:1].unsqueeze(2),groups=2); F.conv3d(z,m.expand(1,1,3,3,3),padding=1)
+F.conv_transpose2d(y,k.unsqueeze(1),stride=2,padding=1,output_padding=1)
+F.conv_transpose1d(x,k[:,:2],groups=1,dilation=2); t.conv_tbc(k,k,v)
+F.layer_norm(a,(3,),v,w); F.batch_norm(a,None,None,v,w,True); F.batch_norm(u,v*0,w*0+1)
+F.group_norm(y,2); F.instance_norm(y); F.rms_norm(a,(3,),v); F.local_response_norm(y,2)
+F.scaled_dot_product_attention(k,k,k,is_causal=True); F.bilinear(a,b,k); t.cdist(a,b); F.pdist(u)
+F.max_pool2d(y,2); F.max_pool1d(x,2); F.max_pool3d(z,2); F.avg_pool2d(y,3,2,1,ceil_mode=True)
+F.avg_pool1d(x,2); F.avg_pool3d(z,2); F.adaptive_avg_pool2d(y,3); F.adaptive_max_pool2d(y,3)
+F.interpolate(y,scale_factor=1.5,mode='bilinear'); F.interpolate(y,size=3,mode='bicubic')
+F.interpolate(x,size=4); F.interpolate(z,size=3,mode='trilinear',align_corners=True)
+F.interpolate(y,size=3,mode='bilinear',antialias=True); F.interpolate(y,size=5,mode='nearest-exact')
+F.grid_sample(y,.3*m[None,:,:2].unsqueeze(1),align_corners=False); F.grid_sample(y,m[None,:,:2].unsqueeze(1),mode='bicubic',padding_mode='border',align_corners=True)
+F.affine_grid(k[:1,:2],(1,1,2,2),False); F.unfold(y,2); F.fold(y.reshape(1,8,4),(3,3),2); F.pixel_shuffle(y.reshape(1,4,2,4),2)
+F.channel_shuffle(y,2); F.embedding_bag(i,m); F.embedding_bag(i,m,mode='max')
+t.linalg.inv(h); t.linalg.det(h); t.linalg.slogdet(h)[1]; t.logdet(h); t.linalg.solve(h,a.T)
+t.linalg.cholesky(h@h.T+h.T@h); t.linalg.eigvalsh(m+m.T); t.linalg.svdvals(m); t.linalg.qr(h).R
+t.linalg.eigh(m+m.T)[1].abs(); t.linalg.solve_triangular(h.triu(),a.T,upper=True); t.linalg.pinv(u)
+t.linalg.matrix_power(m,3); t.linalg.norm(m,'nuc'); t.linalg.norm(m,1); t.linalg.svd(u,False)[0].abs()
+t.fft.fft(v).abs(); t.fft.rfft(v).abs(); t.fft.irfft(t.complex(v,w)); t.fft.ifft2(m).abs()
+t.complex(a,b).abs(); t.polar(p,a).real; t.view_as_real(t.complex(a,b)); t.complex(a,b).angle()
+t.stft(x[0],4,2,return_complex=True).abs()
+t.lstm_cell(a,(b,b*2),m.repeat(4,1),m.repeat(4,1)); t.gru_cell(a,b,m.repeat(3,1),m.repeat(3,1))
+t.rnn_tanh(k,k[:1],[m,m],False,1,0.,True,False,False)[0]
+""".replace("\n", ";").split(";")
+
+
+def _inputs(source: np.random.Generator) -> dict[str, Any]:
+    values = {name: source.standard_normal(size) for name, size in SOURCES.items()}
+    values |= {name: source.uniform(0.2, 0.8, (2, 3)) for name in "pq"}
+    values["h"] = source.standard_normal((3, 3)) * 0.3 + 2 * np.eye(3)
+    return {name: torch.tensor(np.asarray(v), requires_grad=True) for name, v in values.items()}
+
+
+def _fixed() -> dict[str, Any]:
+    return {
+        **{"t": torch, "F": F, "float": float, "i": torch.tensor([[0, 2, 1], [2, 0, 1]])},
+        **{"j": torch.tensor([0, 2, 2]), "j2": torch.tensor([1, 0]), "c": torch.tensor([2, 0])},
+    }
+
+
+def _function(case: str) -> tuple[Any, list[str]]:
+    code = compile(case.strip(), "<case>", "eval")
+    names = [n for n in code.co_names if n in SOURCES or n in ("p", "q", "h")]
+
+    def function(*args: Any) -> Any:
+        return eval(code, {**_fixed(), **dict(zip(names, args, strict=True))})
+
+    return function, names
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.strip()], ids=str.strip)
+def test_gradients_are_those_of_finite_differences(case: str) -> None:
+    function, names = _function(case)
+    inputs = _inputs(np.random.default_rng(7))
+    assert gradcheck(function, [inputs[name] for name in names], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "case",
+    """a.tanh(); p.log(); a*b; a@m; a.softmax(1); F.log_softmax(a,1); F.gelu(a); p.prod(1); a.std(1)
+    F.conv1d(x,k[:,:2],padding=1); F.layer_norm(a,(3,),v,w); t.linalg.inv(h); a.index_select(1,j)
+    F.max_pool1d(x,2); F.cross_entropy(a,c); p**q; t.cat([a,b])**2; a.norm(); F.embedding(i,m)**2
+    a.cumsum(1)**2; F.avg_pool1d(x,2)**2; a.expand(4,2,3)**2; a[:,1:]**2""".replace("\n", ";").split(";"),
+    ids=str.strip,
+)  # fmt: skip
+def test_gradients_have_gradients(case: str) -> None:
+    function, names = _function(case)
+    inputs = _inputs(np.random.default_rng(3))
+    assert gradgradcheck(function, [inputs[name] for name in names], atol=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(1, 3), max_size=3),
+    st.lists(st.booleans(), min_size=3, max_size=3),
+    st.sampled_from(["a+b", "a*b", "a-b", "a/(b*b+1)", "t.maximum(a,b)", "t.where(b>0,a,b)"]),
+    st.integers(0, 1000),
+)
+def test_broadcasting_is_summed_up(
+    sizes: list[int], ones: list[bool], case: str, seed: int
+) -> None:
+    source = np.random.default_rng(seed)
+    other = [1 if one else size for one, size in zip(ones, sizes, strict=False)]
+    a = torch.tensor(source.standard_normal(sizes), requires_grad=True)
+    b = torch.tensor(source.standard_normal(other[seed % 2 :]), requires_grad=True)
+    assert gradcheck(lambda a, b: eval(case, {"t": torch, "a": a, "b": b}), [a, b], atol=1e-4)
+
+
+def test_rows_read_only_what_their_operators_have() -> None:
+    for entry in TABLE:
+        bound_row(entry)
+
+
+def test_an_operator_without_a_row_fails_by_name() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    result = torch.special.zeta(x + 2, 2.0)
+    assert repr(result).endswith("grad_fn=<NotImplemented>)")
+    with pytest.raises(RuntimeError, match="special_zeta is not implemented"):
+        result.sum().backward()
