@@ -362,8 +362,7 @@ class ParameterDict(Module):
             TypeError: it is no string.
         """
         if isinstance(key, str):
-            # A name that Module itself has would hide the method, so it is kept under another.
-            return f"_{key}" if hasattr(type(self), key) else key
+            return key
         raise TypeError(
             "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
             f"'{type(key).__name__}'). Open an issue on github if you need non-string keys."

@@ -423,7 +423,7 @@ def _set_buffer(module: Module, name: str, value: object) -> None:
         raise TypeError(_wrong(value, "buffer", name, "torch.nn.Buffer, torch.Tensor"))
     if isinstance(value, Buffer):
         _need(module, "_buffers", "buffer")
-        _forget(module, name, "_parameters", "_modules", "_buffers")
+        _forget(module, name, "_parameters", "_modules")
         module.register_buffer(name, value, value.persistent)
     else:
         module._buffers[name] = value
