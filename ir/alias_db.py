@@ -158,6 +158,13 @@ class AliasDb:
             for value in self._places
         )
 
+    def is_written_before(self, node: Node, place: Place) -> bool:
+        """Whether a node that is there before another changes what is at a place."""
+        return any(
+            place in written and other is not node and not node.is_before(other)
+            for other, written in self._written.items()
+        )
+
     def describe(self) -> str:
         """Each value with its places, each node that changes something."""
         lines = [

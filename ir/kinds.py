@@ -132,6 +132,7 @@ EFFECTFUL_OPERATORS = frozenset(
         "aten::is_autocast_enabled",
         "aten::is_grad_enabled",
         "aten::set_grad_enabled",
+        "aten::backward",  # adds to the gradients of leaves
     }
 )
 """Operators that do something besides computing and changing their inputs, or ask for a mode."""

@@ -22,6 +22,7 @@ from ..alias_db import AliasDb
 from ..constants import create_constant
 from ..graph import Graph, Node, Value
 from .context import PassContext
+from .dead_code import eliminate_dead_code
 
 __all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
 
@@ -98,6 +99,8 @@ def _remove(graph: Graph, context: PassContext, functional: Functional) -> bool:
     changed = False
     while _remove_one(graph, context, functional):
         changed = True
+    if changed:
+        eliminate_dead_code(graph, context)
     return changed
 
 
@@ -135,7 +138,10 @@ def _is_private(node: Node, aliases: AliasDb) -> bool:
     if changed.node.owner is not node.owner or len(places) != 1:
         return False
     (place,) = places
-    return not place.unknown and not aliases.is_known_before(node, place, _same_object(changed))
+    if place.unknown or aliases.is_known_before(node, place, _same_object(changed)):
+        return False
+    # a list is made again of what it was made of, so nothing may have changed it meanwhile
+    return node.kind != "aten::append" or not aliases.is_written_before(node, place)
 
 
 def _same_object(value: Value) -> set[Value]:

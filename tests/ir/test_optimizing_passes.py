@@ -35,6 +35,7 @@ from rushlight.ir.passes.rewriting import rewrite
 from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
 from rushlight.ir.verify import verify
+from rushlight.ops.errors import OperatorError
 from rushlight.ops.table import TABLE
 
 Run = Callable[[Graph, PassContext], bool]
@@ -330,7 +331,10 @@ def flat(value: object) -> list[object]:
 def check(text: str, arguments: list[list[Any]]) -> None:
     original = functions_of(text)[-1].graph
     assert isinstance(original, Graph)
-    expected = [outcome(original, each) for each in arguments]
+    try:
+        expected = [outcome(original, each) for each in arguments]
+    except OperatorError:  # sizes that do not fit: dead code need not fail any more
+        return
     together = clone_graph(original)
     for each in SAFE:
         if each is lower_all_tuples:

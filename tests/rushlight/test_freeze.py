@@ -1,0 +1,293 @@
+"""Freezing: what becomes constant, what stays, and that results are the same."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.testing import FileCheck
+
+
+class Scale(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = torch.tensor([2.0])
+        self.offset = 3
+
+    def forward(self, x):
+        return x * self.factor + self.offset
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = Scale()
+        self.count = 0
+        self.step = 2
+
+    def forward(self, x):
+        self.count += self.step
+        return self.scale(x) + self.count
+
+    @torch.jit.export
+    def twice(self, x):
+        return self.scale(x) * 2
+
+
+def frozen(module: nn.Module, *preserved: str) -> Any:
+    return torch.jit.freeze(torch.jit.script(module.eval()), list(preserved))
+
+
+def kinds(graph: Any) -> list[str]:
+    return [node.kind() for node in graph.nodes() if node.kind() != "prim::Constant"]
+
+
+def has(target: Any, *names: str) -> list[bool]:
+    return [target.hasattr(name) for name in names]
+
+
+def test_attributes_become_constants_named_by_their_path() -> None:
+    module = frozen(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    assert kinds(module.graph) == ["aten::linear", "aten::relu"]
+    names = {value.debugName() for value in module.graph.findNode("aten::linear").inputs()}
+    assert {"self.0.weight", "self.0.bias"} <= names
+    assert list(module.parameters()) == []
+    weight = module.graph.findNode("aten::linear").inputsAt(1)
+    assert weight.type().str() == "Float(3, 2, strides=[2, 1], requires_grad=0, device=cpu)"
+
+
+def test_what_code_changes_stays() -> None:
+    original = torch.jit.script(Counting().eval())
+    module = torch.jit.freeze(original)
+    x = torch.ones(2)
+    assert has(module._c, "count", "step", "scale") == [True, False, False]
+    assert module(x).tolist() == [7.0, 7.0]
+    assert module(x).tolist() == [9.0, 9.0]
+    assert original.count == 0
+    assert module._c._method_names() == ["forward"]
+
+
+def test_names_that_are_preserved() -> None:
+    module = frozen(Counting(), "twice", "scale.offset")
+    assert module._c._method_names() == ["forward", "twice"]
+    assert has(module._c.scale, "offset", "factor") == [True, False]
+    module.scale.offset = 10
+    assert module.twice(torch.ones(1)).tolist() == [24.0]
+    with pytest.raises(RuntimeError, match="Unknown name: nothing"):
+        frozen(Counting(), "nothing")
+
+
+def test_a_preserved_submodule_is_kept_whole() -> None:
+    module = frozen(Counting(), "scale")
+    assert has(module._c.scale, "offset", "factor", "training") == [True, True, True]
+    assert module.scale(torch.ones(1)).tolist() == [5.0]
+
+
+def test_what_cannot_be_frozen() -> None:
+    with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule as input"):
+        torch.jit.freeze(Scale())
+    with pytest.raises(RuntimeError, match="only implemented for modules in eval mode"):
+        torch.jit.freeze(torch.jit.script(Scale()))
+
+    class Itself(nn.Module):
+        def forward(self, x):
+            return self
+
+    with pytest.raises(RuntimeError, match="attempted to freeze a module that return itself"):
+        frozen(Itself())
+
+
+def changed_view(self, x):
+    self.b[1] += 10
+    return self.a.sum()
+
+
+def changed_list(self, x):
+    self.items.append(1)
+    return self.items
+
+
+def given_back(self, x):
+    return self.items
+
+
+def changed_through_a_tuple(self, x):
+    pair = (self.items, [7])
+    pair[0].append(2)
+    return str(self.items)
+
+
+def changed_by_a_task(self, x):
+    future = torch.jit.fork(double, self.a)
+    return torch.jit.wait(future) + self.b.sum()
+
+
+@torch.jit.script
+def double(x):
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("forward", "kept"),
+    [
+        (changed_view, {"a", "b"}),
+        (changed_list, {"items"}),
+        (given_back, set()),
+        (changed_through_a_tuple, {"items"}),
+        (changed_by_a_task, {"a", "b"}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_changes_are_found_through_views_and_containers(
+    forward: Callable[..., Any], kept: set[str]
+) -> None:
+    class Changing(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.tensor([1, 2, 3, 4])
+            self.b = self.a.view(2, 2)
+            self.items = [5, 6]
+
+    Changing.forward = forward
+    expected = torch.jit.script(Changing().eval())
+    module = frozen(Changing())
+    for _ in range(2):
+        assert str(module(torch.ones(1))) == str(expected(torch.ones(1)))
+    assert {name for name in ("a", "b", "items") if module._c.hasattr(name)} == kept
+
+
+def test_tensors_in_containers_must_not_be_shared_with_other_attributes() -> None:
+    class Sharing(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.tensor([1, 2])
+            self.items = [self.a, torch.tensor([10])]
+
+        def forward(self, x):
+            self.items[0][0] += 10
+            return self.a.sum()
+
+    with pytest.raises(RuntimeError, match="module contains attributes values that overlaps"):
+        frozen(Sharing())
+
+
+def test_a_frozen_module_is_saved_and_loaded() -> None:
+    x = torch.rand(2, 3, 8, 8)
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+    module = frozen(model)
+    buffer = io.BytesIO()
+    torch.jit.save(module, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    FileCheck().check_not("GetAttr").check_not("batch_norm").run(loaded.graph)
+    torch.testing.assert_close(loaded(x), module(x))
+
+
+def test_training_mode_keeps_parameters() -> None:
+    scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)))
+    target = torch._C._freeze_module(scripted._c)
+    inner = [getattr(target, name) for name in ("0", "1")]
+    assert has(inner[0], "weight", "training") == [True, False]
+    assert has(inner[1], "training") == [True]
+    scripted.eval()
+    target = torch._C._freeze_module(scripted._c, preserveParameters=True)
+    assert has(target, "0", "1") == [True, False]
+
+
+# ------------------------------------------------------------------------------------ folding
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(
+    ("operator", "operand", "folds"),
+    [
+        (torch.add, 2.0, True),
+        (torch.sub, np.ones((1, 4, 1, 1)), True),
+        (torch.mul, np.full((1, 1), 3), True),
+        (torch.div, 4.0, True),
+        (torch.add, np.ones((4, 1, 4)), False),
+    ],
+)
+def test_operators_after_a_convolution_go_into_its_weights(
+    bias: bool, operator: Any, operand: Any, folds: bool
+) -> None:
+    value = torch.tensor(operand.tolist()) * 1.0 if isinstance(operand, np.ndarray) else operand
+
+    class After(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(3, 4, 3, bias=bias)
+            self.operand = value
+            self.operator = operator
+
+        def forward(self, x):
+            return self.operator(self.conv(x), self.operand)
+
+    scripted = torch.jit.script(After().eval())
+    module = torch.jit.freeze(scripted)
+    x = torch.rand(2, 3, 6, 6)
+    torch.testing.assert_close(module(x), scripted(x))
+    assert (kinds(module.graph) == ["aten::conv2d"]) is folds
+    plain = torch.jit.freeze(scripted, optimize_numerics=False)
+    assert len(kinds(plain.graph)) == 2
+
+
+@pytest.mark.parametrize(
+    ("layers", "sizes"),
+    [
+        ((nn.Conv1d(2, 3, 2), nn.BatchNorm1d(3)), (4, 2, 5)),
+        ((nn.Conv2d(2, 3, 2, bias=False), nn.BatchNorm2d(3)), (4, 2, 5, 5)),
+        ((nn.Linear(2, 3), nn.BatchNorm1d(3)), (4, 2)),
+    ],
+    ids=["conv1d", "conv2d", "linear"],
+)
+def test_batch_normalisation_goes_into_the_layer_before(
+    layers: tuple[Any, Any], sizes: tuple[int, ...]
+) -> None:
+    model = nn.Sequential(*layers)
+    model(torch.rand(*sizes))  # moves the running mean and variance
+    scripted = torch.jit.script(model.eval())
+    module = torch.jit.freeze(scripted)
+    assert "aten::batch_norm" not in kinds(module.graph)
+    x = torch.rand(*sizes)
+    torch.testing.assert_close(module(x), scripted(x))
+    again = torch.jit.optimize_for_inference(scripted)
+    torch.testing.assert_close(again(x), scripted(x))
+
+
+def test_methods_of_interfaces_are_inlined() -> None:
+    module = frozen(Chooser())
+    FileCheck().check_not("CallMethod").check_not("GetAttr").run(module.graph)
+    assert module(torch.ones(1)).tolist() == [5.0]
+
+
+@torch.jit.interface
+class Chosen(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pass
+
+
+class Plain(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = 5.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
+
+
+class Chooser(nn.Module):
+    inner: Chosen
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Plain()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner.forward(x)
