@@ -9,6 +9,7 @@ __all__ = [
     "LINES",
     "OPERATORS",
     "OUTSIDE",
+    "SLOTS",
     "TYPED",
     "UNITS",
     "WRAPPING",
@@ -78,6 +79,12 @@ LINES = {
     "raise": "raise_exception({b}, {c})",
 }
 
+SLOTS = {
+    "get_slot": "{a} = {b}.slots[{s}]",
+    "set_slot": "{b}.slots[{s}] = {c}",
+}
+"""Instructions on slots that never hold a tensor."""
+
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 
 OPERATORS = {
@@ -89,6 +96,12 @@ OPERATORS = {
     "aten::__xor__.int": "{a} = {0} ^ {1}",
     "aten::div.float": "{a} = {0} / {1} if {1} else {o}({all})",
     "aten::div.int": "{a} = float({0}) / {1} if {1} else {o}({all})",
+    "prim::max.int": "{a} = {0} if {0} >= {1} else {1}",
+    "prim::min.int": "{a} = {0} if {0} <= {1} else {1}",
+    # strings: their characters are bytes, which makes a difference beyond ASCII
+    "aten::len.str": "{a} = len({0}) if {0}.isascii() else {o}({all})",
+    "aten::__getitem__.str": "{a} = {0}[{1}] if {0}.isascii() else {o}({all})",
+    "aten::add.str": "{a} = {0} + {1} if {0}.isascii() and {1}.isascii() else {o}({all})",
     # lists and dicts
     "aten::__getitem__.t": "{a} = {0}[{1}]",
     "aten::_set_item.t": "{0}[{1}] = {2}",

@@ -11,11 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from ..typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import row
 from .invariant import constant_reads
 from .loop_tests import loop_test
-from .plan_lines import ABOVE, BELOW, CONDITIONS, LINES, OPERATORS, OUTSIDE, TYPED, UNITS, WRAPPING
+from .plan_lines import (
+    ABOVE,
+    BELOW,
+    CONDITIONS,
+    LINES,
+    OPERATORS,
+    OUTSIDE,
+    SLOTS,
+    TYPED,
+    UNITS,
+    WRAPPING,
+)
 
 __all__ = ["PlanSource", "write_plan"]
 
@@ -196,6 +208,8 @@ class _Writer:
             return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
+        if entry.name in SLOTS and _is_plain_slot(step):
+            return SLOTS[entry.name].format(**shown)
         operator = self._operator(step)
         if operator is not None:
             return self._call(step, entry.name, operator, shown)
@@ -253,6 +267,20 @@ class _Writer:
         if type(constant) is int:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
+
+
+_PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
+
+
+def _is_plain_slot(step: Step) -> bool:
+    """Whether the slot that a step reads or writes holds plain values, never tensors."""
+    node = step.node
+    value = node.output if node.outputs else node.inputs[-1]
+    owner = node.inputs[0].type if node.inputs else None
+    name = node.attributes.get("name")
+    if not isinstance(owner, ClassType) or not isinstance(name, str):
+        return False
+    return value.type in _PLAIN and owner.attributes[name].type in _PLAIN
 
 
 _PREFIX = {"O": "o", "T": "t", "F": "n"}

@@ -1,0 +1,52 @@
+"""Programs whose plans write out operators on strings and slots of plain values."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def _words(text: str) -> tuple[int, str, int]:
+    longest, word, found = 0, "", ""
+    for i in range(len(text)):
+        letter = text[i]
+        if letter == " ":
+            longest, word = max(longest, len(word)), ""
+        else:
+            word += letter
+            found = found + letter
+    return min(longest, len(text)), found, len(found)
+
+
+@pytest.mark.parametrize("text", ["", "one three", "añ é ü 日本 x", "ab ñ"])
+def test_strings_are_bytes_in_plans_too(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = torch.jit.script(_words)(text)
+    monkeypatch.setenv("RUSHLIGHT_PLAN", "off")
+    assert torch.jit.script(_words)(text) == planned
+
+
+class _Counter:
+    def __init__(self, start: int) -> None:
+        self.count = start
+        self.share = 0.5
+        self.name = "n"
+        self.on = False
+
+    def step(self, more: int) -> None:
+        self.count += more
+        self.share = self.share * 1.5
+        self.name = self.name + "x"
+        self.on = not self.on
+
+
+def test_slots_of_plain_values() -> None:
+    scripted = torch.jit.script(_Counter)
+
+    def run(n: int) -> tuple[int, float, str, bool]:
+        made = scripted(4611686018427387904)
+        for i in range(n):
+            made.step(2305843009213693952 + i)
+        return made.count, made.share, made.name, made.on
+
+    assert torch.jit.script(run)(3) == (2**62 + 3 * 2**61 + 3 - 2**64, 1.6875, "nxxx", True)
