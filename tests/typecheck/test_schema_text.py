@@ -65,7 +65,7 @@ def test_equal_texts_give_equal_signatures() -> None:
     assert parse_schema(text).returns[0].type == TENSOR
 
 
-@pytest.mark.parametrize("text", ["", "aten::f", "aten::f(Tensor) -> Tensor", "f(int x) -> int"])
+@pytest.mark.parametrize("text", ["", "aten::f", "aten::f(Tensor) -> Tensor", "f(int x) -> "])
 def test_what_is_no_schema_is_refused(text: str) -> None:
     with pytest.raises(SchemaError, match="not an operator schema"):
         parse_schema(text)
