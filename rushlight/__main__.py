@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from .cli import check, explain, run, show, what
+from .cli import audit, check, explain, run, show, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
 
 __all__ = ["main"]
@@ -33,7 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rushlight {_version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, show, check, what, explain):
+    for command in (run, show, check, what, audit, explain):
         command.add(commands)
     return parser
 

@@ -61,6 +61,8 @@ class ArchiveReader:
     def __init__(self, source: Readable, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
         self._map: mmap.mmap | None = None
+        self._strange: list[str] = []
+        self._after = 0
         self.title, self._data = self._open(source)
         try:
             self.name, self.entries = self._read_directory()
@@ -143,6 +145,46 @@ class ArchiveReader:
             raise self._damaged(f"entry `{entry.name}` does not inflate to {entry.size} bytes")
         return content
 
+    def check(self, record: str) -> None:
+        """Compare a record with its checksum, a piece at a time.
+
+        Raises:
+            ArchiveError: its bytes are damaged.
+        """
+        entry = self.entries[record]
+        if entry.method != 0:
+            self.read(record)
+            return
+        crc = 0
+        for start in range(entry.data, entry.data + entry.size, 1 << 20):
+            crc = zlib.crc32(
+                self._data[start : min(start + (1 << 20), entry.data + entry.size)], crc
+            )
+        if crc != entry.crc:
+            raise self._damaged(f"record `{record}` does not have the checksum it was written with")
+
+    def oddities(self) -> list[str]:
+        """What no writer of archives writes, but harms nobody."""
+        found = []
+        if self._strange:
+            names = ", ".join(f"`{name}`" for name in self._strange[:5])
+            found.append(f"has {len(self._strange)} entries outside its folder: {names}")
+        if self._after:
+            found.append(f"has {self._after} bytes after its end")
+        gaps = self._gaps()
+        if gaps:
+            found.append(f"has {gaps} bytes between its entries that belong to none")
+        return found
+
+    def _gaps(self) -> int:
+        """The bytes that no entry accounts for; data descriptors have up to 24."""
+        gaps, end = 0, 0
+        for entry in sorted(self.entries.values(), key=lambda e: e.header):
+            gap = entry.header - end
+            gaps += gap if gap > 24 else 0
+            end = entry.data + entry.compressed
+        return gaps if not self._strange else 0
+
     # -- the directory
 
     def _read_directory(self) -> tuple[str, dict[str, Entry]]:
@@ -161,6 +203,8 @@ class ArchiveReader:
         for entry in listed:
             folder, _, record = entry.name.partition("/")
             if folder != top or not record or record.endswith("/"):
+                if not entry.name.endswith("/"):
+                    self._strange.append(entry.name)
                 continue
             if record in entries:
                 raise self._damaged(f"there are two records named `{record}`")
@@ -175,6 +219,7 @@ class ArchiveReader:
             raise self._foreign()
         place += tail
         end = _END.unpack_from(self._data, place)
+        self._after = len(self._data) - place - _END.size
         count, length, offset = end[4], end[5], end[6]
         locator = place - _LOCATOR64.size
         if locator >= 0 and bytes(self._data[locator : locator + 4]) == b"PK\x06\x07":

@@ -15,7 +15,7 @@ from ..frontend.diagnostics import Diagnostic, Label
 from .import_code import CodeImporter
 from .operator_kinds import REFUSED, kind_of
 
-__all__ = ["unknown_operators"]
+__all__ = ["operators_in", "unknown_operators"]
 
 
 def unknown_operators(
@@ -43,6 +43,14 @@ def unknown_operators(
             elif not is_known(operator):
                 places.setdefault(operator, []).append(Label(expression.span, "used here"))
     return [_diagnostic(operator, labels) for operator, labels in places.items()]
+
+
+def operators_in(definition: tree.Definition) -> Iterator[str]:
+    """The qualified names of the operators that a definition spells out, each as often as used."""
+    for expression in _dotted_names(definition):
+        operator = _operator(_parts(expression))
+        if operator is not None:
+            yield operator
 
 
 def _dotted_names(root: object) -> Iterator[tree.Attribute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from typing import Any
 
@@ -20,6 +21,7 @@ def add(commands: Any) -> None:
         description="Say of each file what it is and what can be done with it; nothing is loaded.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print JSON, an object a file")
     parser.set_defaults(execute=execute)
 
 
@@ -33,6 +35,10 @@ def execute(arguments: argparse.Namespace) -> int:
             print(f"rushlight: {path}: {error.strerror or error}", file=sys.stderr)
             status = BAD_INPUT
             continue
-        hint = f"; {kind.hint}" if kind.hint else ""
-        print(f"{path}: {kind.description}{hint}")
+        if arguments.json:
+            told = {"file": path, "kind": kind.name, "is": kind.description, "hint": kind.hint}
+            print(json.dumps(told))
+        else:
+            hint = f"; {kind.hint}" if kind.hint else ""
+            print(f"{path}: {kind.description}{hint}")
     return status

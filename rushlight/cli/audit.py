@@ -1,0 +1,76 @@
+"""`rushlight audit`: what an archive could do, before it is trusted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from ..serialization.audit import Audit, audit
+from ..serialization.operator_kinds import KINDS
+from .failure import BAD_INPUT
+
+__all__ = ["STATUS", "add", "execute"]
+
+STATUS = {"": 0, "note": 0, "odd": 1, "unreadable": BAD_INPUT, "danger": 3}
+"""Exit status by the worst finding."""
+
+
+def add(commands: Any) -> None:
+    """Describe the command to argparse."""
+    parser = commands.add_parser(
+        "audit",
+        help="say what an archive could do, without running it",
+        description=(
+            "List the operators an archive uses by kind, the limits it hits and the oddities of "
+            "its container. Exit status 0: nothing; 1: oddities; 2: it cannot be read; 3: it would "
+            "reach outside of the program or go beyond the limits."
+        ),
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print JSON, an object a file")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    status = 0
+    for path in arguments.files:
+        try:
+            found = audit(path, path)
+        except OSError as error:
+            print(f"rushlight: {path}: {error.strerror or error}", file=sys.stderr)
+            status = max(status, BAD_INPUT)
+            continue
+        print(json.dumps(_as_json(found)) if arguments.json else _as_text(found))
+        status = max(status, STATUS[found.severity])
+    return status
+
+
+def _as_json(found: Audit) -> dict[str, Any]:
+    return {
+        "file": found.title,
+        "kind": found.kind,
+        "severity": found.severity or "none",
+        "findings": [
+            {"severity": f.severity, "code": f.code, "text": f.text} for f in found.findings
+        ],
+        "operators": {kind: found.operators[kind] for kind in KINDS if kind in found.operators},
+        "classes": found.classes,
+        "records": found.records,
+    }
+
+
+def _as_text(found: Audit) -> str:
+    lines = [f"{found.title}: {found.kind or 'unreadable'}, {found.records} records"]
+    for kind in KINDS:
+        names = found.operators.get(kind)
+        if not names:
+            continue
+        shown = ", ".join(names) if kind != "computing" else f"{len(names)} operators"
+        lines.append(f"  {kind + ':':11} {shown}")
+    lines.extend(f"  {f.severity + ':':11} {f.text}" for f in found.findings)
+    if not found.findings:
+        lines.append("  nothing found")
+    return "\n".join(lines)
