@@ -354,14 +354,24 @@ def _requires_grad(value: Any) -> bool:
     if isinstance(value, Tensor):
         return bool(value._requires_grad)
     if isinstance(value, ScriptObject):
-        return any(
-            isinstance(slot, Tensor) and slot._requires_grad
-            for holder in _holders((value,))
-            for slot in holder.slots
-        )
+        return _holds_requiring(value)
     if isinstance(value, (list, tuple)):
         return any(map(_requires_grad, value))
     return isinstance(value, dict) and any(map(_requires_grad, value.values()))
+
+
+def _holds_requiring(owner: ScriptObject) -> bool:
+    """Whether a tensor that an object holds requires gradients."""
+    pending, seen = [owner], {id(owner)}
+    while pending:
+        for slot in pending.pop().slots:
+            if type(slot) is ScriptObject:
+                if id(slot) not in seen:
+                    seen.add(id(slot))
+                    pending.append(slot)
+            elif isinstance(slot, Tensor) and slot._requires_grad:
+                return True
+    return False
 
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))

@@ -63,6 +63,8 @@ def _extend(full_name: str, special: Forward) -> None:
     plain = entry.forward
 
     def forward(first: Any, *rest: Any) -> Any:
+        if type(first) is np.ndarray:
+            return plain(first, *rest)
         if type(first) is QuantizedArray or (type(first) is list and _is_quantized(first)):
             return special(plain, first, *rest)
         return plain(first, *rest)

@@ -98,5 +98,5 @@ _KERNELS = {
 def apply(name: str, x: Any) -> Any:
     """The named function of every element of a contiguous float32 array."""
     out = np.empty_like(x)
-    share(_KERNELS[name], x.size, 1 << 16, x.reshape(-1), out.reshape(-1))
+    share(_KERNELS[name], x.size, 1 << 17, x.reshape(-1), out.reshape(-1))
     return out

@@ -27,7 +27,7 @@ __all__ = [
 
 F = np.float32
 BLOCK = 1024
-_PER_THREAD = 1 << 16
+_PER_THREAD = 1 << 17
 
 
 @summing

@@ -11,7 +11,7 @@ from .compile import compiled, inlined
 
 __all__ = ["add_rows", "bags", "resample", "running_largest", "top"]
 
-_MOST = 1 << 15
+_MOST = 1 << 17
 
 
 @compiled
