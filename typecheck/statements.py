@@ -159,8 +159,11 @@ class Statements(Joins, Elements):
         return typed.Raise(span, self._assertion_text(message, span), None)
 
     def _assertion_text(self, message: typed.Expr, span: Span) -> typed.Expr:
+        before: list[typed.Statement] = []
+        message = self.let(message, before)  # torch, too, makes the message before what leads it
         start = typed.Literal(span, STRING, "AssertionError: ")
-        return self.call_operator("aten::add", Given([start, message]), span, written="+")
+        text = self.call_operator("aten::add", Given([start, message]), span, written="+")
+        return typed.Sequenced(span, text.type, tuple(before), text)
 
     # --------------------------------------------------------------------------------- loops
 

@@ -19,6 +19,7 @@ from ...ops.dtype import Device, DType
 from ...ops.tensor import Parameter, Tensor
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_
+from ..modes import is_autocast_enabled, is_grad_enabled
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
@@ -27,9 +28,7 @@ __all__ = ["MultiheadAttention"]
 Operator = Callable[..., Any]
 
 _empty: Operator = eager_function("aten::empty")
-_is_autocast_enabled: Operator = eager_function("aten::is_autocast_enabled")
 _is_floating_point: Operator = eager_function("aten::is_floating_point")
-_is_grad_enabled: Operator = eager_function("aten::is_grad_enabled")
 _native: Operator = eager_function("aten::_native_multi_head_attention")
 
 
@@ -220,7 +219,7 @@ class MultiheadAttention(Module):
                 "supplying both src_key_padding_mask and src_mask at the same time "
                 "                             is not supported with NestedTensor input"
             )
-        elif _is_autocast_enabled():
+        elif is_autocast_enabled():
             why_not_fast_path = "autocast is enabled"
 
         fast_path_blocked_by_tracing = False
@@ -239,7 +238,7 @@ class MultiheadAttention(Module):
                     "some Tensor argument's device is neither one of "
                     f"cpu, cuda or {backends.private_backend}"
                 )
-            elif _is_grad_enabled() and any([_arg_requires_grad(x) for x in tensor_args]):  # noqa: C419
+            elif is_grad_enabled() and any([_arg_requires_grad(x) for x in tensor_args]):  # noqa: C419
                 why_not_fast_path = (
                     "grad is enabled and at least one of query or the "
                     "input/output projection weights or biases requires_grad"

@@ -17,6 +17,7 @@ from ...ops.dtype import Device, DType
 from ...ops.tensor import Tensor
 from .. import functional as F
 from ..init import xavier_uniform_
+from ..modes import is_autocast_enabled, is_grad_enabled
 from .module import Module
 from .normalization import LayerNorm
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
@@ -38,8 +39,6 @@ __all__ = [
 
 Operator = Callable[..., Any]
 
-_is_autocast_enabled: Operator = eager_function("aten::is_autocast_enabled")
-_is_grad_enabled: Operator = eager_function("aten::is_grad_enabled")
 _nested_from_mask: Operator = eager_function("aten::_nested_tensor_from_mask")
 _left_aligned: Operator = eager_function("aten::_nested_tensor_from_mask_left_aligned")
 
@@ -252,7 +251,7 @@ class TransformerEncoder(Module):
             why_not_sparsity_fast_path = "NestedTensor input is not supported"
         elif mask is not None:
             why_not_sparsity_fast_path = "src_key_padding_mask and mask were both supplied"
-        elif _is_autocast_enabled():
+        elif is_autocast_enabled():
             why_not_sparsity_fast_path = "autocast is enabled"
 
         if not why_not_sparsity_fast_path:
@@ -276,7 +275,7 @@ class TransformerEncoder(Module):
                 why_not_sparsity_fast_path = (
                     f"src device is neither one of {_supported_device_type}"
                 )
-            elif _is_grad_enabled() and any([x.requires_grad for x in tensor_args]):  # noqa: C419
+            elif is_grad_enabled() and any([x.requires_grad for x in tensor_args]):  # noqa: C419
                 why_not_sparsity_fast_path = (
                     "grad is enabled and at least one of query or the "
                     "input/output projection weights or biases requires_grad"

@@ -14,6 +14,7 @@ from ...ops.dispatch import eager_function
 from ...ops.dtype import Device, DType
 from ...ops.tensor import Tensor
 from .. import functional as F
+from ..modes import is_autocast_enabled, is_grad_enabled
 from .activation import GELU, MultiheadAttention, ReLU
 from .dropout import Dropout
 from .linear import Linear
@@ -26,8 +27,6 @@ __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 Operator = Callable[..., Any]
 
 _encoder_layer: Operator = eager_function("aten::_transformer_encoder_layer_fwd")
-_is_autocast_enabled: Operator = eager_function("aten::is_autocast_enabled")
-_is_grad_enabled: Operator = eager_function("aten::is_grad_enabled")
 
 
 class TransformerEncoderLayer(Module):
@@ -132,7 +131,7 @@ class TransformerEncoderLayer(Module):
             )
         elif self.self_attn.num_heads % 2 == 1:
             why_not_sparsity_fast_path = "num_head is odd"
-        elif _is_autocast_enabled():
+        elif is_autocast_enabled():
             why_not_sparsity_fast_path = "autocast is enabled"
         elif any(
             [
@@ -162,7 +161,7 @@ class TransformerEncoderLayer(Module):
                 why_not_sparsity_fast_path = (
                     f"some Tensor argument's device is neither one of {_supported_device_type}"
                 )
-            elif _is_grad_enabled() and any([x.requires_grad for x in tensor_args]):
+            elif is_grad_enabled() and any([x.requires_grad for x in tensor_args]):
                 why_not_sparsity_fast_path = (
                     "grad is enabled and at least one of query or the "
                     "input/output projection weights or biases requires_grad"
