@@ -62,11 +62,16 @@ def type_text(type: Type) -> str:
         case TupleType(elements, _, fields):
             defaults = dict(type.defaults) if isinstance(type, TupleType) else {}
             parts = (
-                f"{n} : {type_text(t)}" + (f" = {_text(defaults[n], t)}" if n in defaults else "")
+                f"{n} : {type_text(t)}" + (f" = {_default(defaults[n], t)}" if n in defaults else "")
                 for n, t in zip(fields, elements, strict=True)
             )
             return f"NamedTuple({', '.join(parts)})"
     return str(type)
+
+
+def _default(value: object, type: Type) -> str:
+    """The default of a field; torch writes strings without quotes."""
+    return value if isinstance(value, str) else _text(value, type)
 
 
 def float_text(value: float) -> str:

@@ -98,6 +98,8 @@ class Propagation:
                     count = len(elements)
                     return [elements[index]] if -count <= index < count else None
                 return None
+            case "prim::unchecked_cast":
+                return None if values[0] is None else values
             case "prim::isinstance":
                 return self.test_type(node, values[0])
         if node.signature is None:

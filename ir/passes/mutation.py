@@ -8,8 +8,8 @@
     %m = aten::append(%l, %b)        ->    %5 = prim::ListConstruct(%a, %b)
     %n = aten::len(%l)                     %n = aten::len(%5)
 
-Only where what is changed was made in the same block, and no view of it, container or variable of
-another block shares it.
+Only where what is changed was made in the same block, and nothing has used it before, or holds it.
+Operands are taken to have the element type of what is changed, as in torch.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from collections.abc import Callable
 from ...typecheck.schema import Signature
 from ...typecheck.types import FLOAT, INT, NONE, NUMBER
 from ..alias_db import AliasDb
-from ..constants import create_constant
+from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
 __all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
 
+_LIST_CHANGES = ("aten::append", "aten::insert", "aten::_set_item")
+_OTHER_NAMES = {"aten::normal_": "aten::normal_functional"}
 _FILLED = ("aten::zero_", "aten::fill_")
 _NOT_MADE = frozenset({"prim::Param", "prim::Constant", "prim::GetAttr", "prim::Uninitialized"})
 
@@ -49,12 +51,24 @@ def remove_tensor_mutation(graph: Graph, context: PassContext) -> bool:
 
 
 def _new_list(node: Node, context: PassContext) -> Node | None:
-    """A list with the element that the node appends."""
+    """The list that there is after the node has appended, inserted or set an element."""
     made = node.inputs[0].node if node.inputs else node
-    if node.kind != "aten::append" or made.kind != "prim::ListConstruct":
+    if node.kind not in _LIST_CHANGES or made.kind != "prim::ListConstruct":
         return None
-    inputs = (*made.inputs, node.inputs[1])
-    return node.graph.create("prim::ListConstruct", inputs, (made.output.type,), node.span)
+    elements = list(made.inputs)
+    if node.kind == "aten::append":
+        elements.append(node.inputs[1])
+    else:
+        index, size = constant_value(node.inputs[1]), len(elements)
+        if not isinstance(index, int):
+            return None
+        if node.kind == "aten::insert":
+            elements.insert(index, node.inputs[2])
+        elif -size <= index < size:
+            elements[index] = node.inputs[2]
+        else:
+            return None
+    return node.graph.create("prim::ListConstruct", elements, (made.output.type,), node.span)
 
 
 def _new_tensor(node: Node, context: PassContext) -> Node | None:
@@ -67,10 +81,11 @@ def _new_tensor(node: Node, context: PassContext) -> Node | None:
         return None
     if node.kind in _FILLED:
         return _filled(node, context)
-    for signature in context.table.overloads(node.kind[:-1]):
+    kind = _OTHER_NAMES.get(node.kind, node.kind[:-1])
+    for signature in context.table.overloads(kind):
         if _same_arguments(signature, own) and len(signature.returns) == 1:
             types = (node.output.type,)
-            return node.graph.create(node.kind[:-1], node.inputs, types, node.span, signature)
+            return node.graph.create(kind, node.inputs, types, node.span, signature)
     return None
 
 
@@ -132,16 +147,33 @@ def _replace(node: Node, made: Node) -> None:
 
 
 def _is_private(node: Node, aliases: AliasDb) -> bool:
-    """Whether what the node changes was made in its block, and nothing else shares it."""
+    """Whether what the node changes was made in its block, and nothing has it yet but the node."""
     changed = node.inputs[0]
     places = aliases.places(changed)
-    if changed.node.owner is not node.owner or len(places) != 1:
+    if changed.node.owner is not node.owner or any(place.unknown for place in places):
         return False
-    (place,) = places
-    if place.unknown or aliases.is_known_before(node, place, _same_object(changed)):
+    known = _same_object(changed) | _given_by_branches(changed)
+    if not places or any(aliases.is_known_before(node, place, known) for place in places):
         return False
-    # a list is made again of what it was made of, so nothing may have changed it meanwhile
-    return node.kind != "aten::append" or not aliases.is_written_before(node, place)
+    if node.kind in _LIST_CHANGES:
+        # the list is made again of what it was made of, so nothing may have changed it meanwhile
+        return not any(aliases.is_written_before(node, place) for place in places)
+    users = {use.user for use in changed.uses if use.user.owner is not None} - {node}
+    return all(node.is_before(user) for user in users)
+
+
+def _given_by_branches(value: Value) -> set[Value]:
+    """The values inside branches that become the value and are nothing else."""
+    node = value.node
+    if node.kind != "prim::If":
+        return set()
+    index = node.outputs.index(value)
+    found: set[Value] = set()
+    for block in node.blocks:
+        given = block.outputs[index]
+        if len(given.uses) == 1 and given.node.owner is block:
+            found |= {given} | _given_by_branches(given)
+    return found
 
 
 def _same_object(value: Value) -> set[Value]:

@@ -40,9 +40,10 @@ def simplify_by_shape(graph: Graph, context: PassContext) -> bool:
             changed = True
             continue
         outcome = _outcome(node)
-        if isinstance(outcome, list):
+        changeable = node.output if isinstance(outcome, list) else node.inputs[0]
+        if outcome is not None:
             aliases = aliases or AliasDb(graph)
-            outcome = None if aliases.has_writers(node.output) else outcome
+            outcome = None if aliases.has_writers(changeable) else outcome
         if outcome is not None:
             type = ListType(INT) if isinstance(outcome, list) else node.output.type
             constant = create_constant(graph, outcome, type).insert_before(node)
