@@ -1,4 +1,4 @@
-"""The command line: `rushlight run|show|check|what|explain`, or `python -m rushlight`."""
+"""The command line: `rushlight COMMAND`, or `python -m rushlight`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from .cli import audit, check, explain, run, show, what
+from .cli import audit, check, convert, diff, explain, run, show, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
 
 __all__ = ["main"]
@@ -33,7 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rushlight {_version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, show, check, what, audit, explain):
+    for command in (run, show, check, what, audit, diff, convert, explain):
         command.add(commands)
     return parser
 

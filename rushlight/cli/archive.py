@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,21 @@ from ..jit import RecursiveScriptModule, ScriptMethod, load
 from ..serialization.errors import ArchiveError
 from .failure import CommandError
 
-__all__ = ["find_method", "method_names", "open_archive"]
+__all__ = ["add_trust", "find_method", "method_names", "open_archive"]
 
 
-def open_archive(path: str) -> Any:
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says whether an archive's code is trusted."""
+    parser.add_argument(
+        "--trust",
+        choices=("none", "full"),
+        default="none",
+        help="none (the default): refuse code that reaches files, processes or networks, and bound "
+        "its instructions, memory and time; full: run it as it is, faster",
+    )
+
+
+def open_archive(path: str, trust: str = "none", extra_files: dict[str, Any] | None = None) -> Any:
     """The module in an archive.
 
     Raises:
@@ -23,7 +35,7 @@ def open_archive(path: str) -> Any:
     if not Path(path).exists():
         raise CommandError(f"{path}: no such file")
     try:
-        return load(path)
+        return load(path, _extra_files=extra_files, trust=trust)
     except ArchiveError:
         raise
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .archive import find_method, open_archive
+from .archive import add_trust, find_method, open_archive
 from .failure import FAILED, report
 from .inputs import read_inputs
 from .output import write_output
@@ -31,12 +31,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--output", metavar="FILE.npz", help="also write the tensors there")
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="the arguments, in order")
+    add_trust(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    method = find_method(open_archive(arguments.archive), arguments.method)
+    method = find_method(open_archive(arguments.archive, arguments.trust), arguments.method)
     parameters = method._rushlight_function.signature.arguments[1:]
     args, kwargs = read_inputs(arguments.inputs, parameters)
     try:

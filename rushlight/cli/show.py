@@ -1,15 +1,19 @@
-"""`rushlight show`: print what an archive's methods were compiled to."""
+"""`rushlight show`: print what an archive holds and what its methods were compiled to."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from typing import Any
 
 from ..jit import ScriptMethod
+from ..serialization.container import ArchiveReader
+from ..serialization.mobile_load import load_mobile
 from ..typecheck.dump import dump
-from .archive import find_method, open_archive
+from .archive import add_trust, find_method, open_archive
 from .failure import CommandError
+from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_text
 
 __all__ = ["add", "execute"]
 
@@ -50,28 +54,74 @@ VIEWS: dict[str, tuple[Callable[[ScriptMethod], str], str]] = {
 }
 """What can be shown of a method."""
 
+WHOLE = {
+    "modules": "the tree of modules with their tensors and sizes",
+    "constants": "the constants that code names",
+    "extra": "the extra files",
+    "bytecode": "the instructions of a mobile archive (the default if it has no code)",
+}
+"""What can be shown of an archive."""
+
 
 def add(commands: Any) -> None:
     """Describe the command to argparse."""
     parser = commands.add_parser(
         "show",
-        help="print the code, graph, typed tree or register code of a method",
-        description="Print what a method of an archive was compiled to.",
+        help="print the code, graph, typed tree or register code of a method, or the modules",
+        description="Print what an archive holds and what its methods were compiled to.",
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    parser.add_argument("archive", help="a TorchScript archive (.pt or .ptl)")
     views = parser.add_mutually_exclusive_group()
     for view, (_, help) in VIEWS.items():
+        option = f"--{view}"
+        views.add_argument(option, dest="view", action="store_const", const=view, help=help)
+    for view, help in WHOLE.items():
         option = f"--{view}"
         views.add_argument(option, dest="view", action="store_const", const=view, help=help)
     parser.add_argument(
         "--method", default="forward", help="the method, also of a submodule: encoder.forward"
     )
-    parser.set_defaults(execute=execute, view="code")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_trust(parser)
+    parser.set_defaults(execute=execute, view="")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    method = find_method(open_archive(arguments.archive), arguments.method)
-    view, _ = VIEWS[arguments.view]
-    print(view(method))
+    path, view = arguments.archive, arguments.view
+    if view == "bytecode" or (not view and _is_mobile_only(path)):
+        text = bytecode_text(load_mobile(path))
+        print(json.dumps({"bytecode": text}) if arguments.json else text)
+        return 0
+    if view == "extra":
+        found = extra_of(path)
+        _tell(found, [f"{name}: {size} bytes" for name, size in found.items()], arguments.json)
+        return 0
+    module = open_archive(path, arguments.trust)
+    if view == "modules":
+        outline = modules_of(module._c)
+        _tell(outline, [tree_text(outline)], arguments.json)
+    elif view == "constants":
+        constants = constants_of(module)
+        _tell(constants, [f"{name} = {text}" for name, text in constants.items()], arguments.json)
+    else:
+        method = find_method(module, arguments.method)
+        text = VIEWS[view or "code"][0](method)
+        _tell({"method": arguments.method, view or "code": text}, [text], arguments.json)
     return 0
+
+
+def _tell(data: Any, lines: list[str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(data))
+    elif lines:
+        print("\n".join(lines))
+
+
+def _is_mobile_only(path: str) -> bool:
+    try:
+        with ArchiveReader(path) as archive:
+            has_code = any(archive.records("code/"))
+            return "bytecode.pkl" in archive and not has_code
+    except (OSError, RuntimeError):
+        return False  # opening it properly says what is wrong

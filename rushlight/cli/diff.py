@@ -1,0 +1,132 @@
+"""`rushlight diff`: what differs between two archives."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..serialization.container import ArchiveReader
+from .archive import add_trust, open_archive
+from .failure import FAILED
+from .outline import constants_of
+from .progress import progress
+
+__all__ = ["add", "compare", "execute"]
+
+
+def add(commands: Any) -> None:
+    """Describe the command to argparse."""
+    parser = commands.add_parser(
+        "diff",
+        help="compare two archives: code, constants and weights",
+        description="Compare the code, constants and weights of two archives. Exit status 1 if "
+        "they differ.",
+    )
+    parser.add_argument("first", metavar="A")
+    parser.add_argument("second", metavar="B")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_trust(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    found = compare(arguments.first, arguments.second, arguments.trust)
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        text = "\n".join(_text(found))
+        print(text or "no differences")
+    return FAILED if any(found.values()) else 0
+
+
+def compare(first: str, second: str, trust: str = "none") -> dict[str, list[Any]]:
+    """The differences: unified diffs of code files, constants, and weights with norms."""
+    modules = [open_archive(path, trust) for path in (first, second)]
+    return {
+        "code": list(_code(first, second)),
+        "constants": list(_constants(*map(constants_of, modules))),
+        "weights": list(_weights(*(dict(module.state_dict()) for module in modules))),
+    }
+
+
+def _code(first: str, second: str) -> Iterator[dict[str, str]]:
+    texts = []
+    for path in (first, second):
+        with ArchiveReader(path) as archive:
+            texts.append(
+                {
+                    record: archive.read(record).decode("utf-8", "replace").splitlines()
+                    for record in archive.records("code/")
+                    if record.endswith(".py")
+                }
+            )
+    one, two = texts
+    for record in sorted({*one, *two}):
+        lines = difflib.unified_diff(
+            one.get(record, []),
+            two.get(record, []),
+            f"{first}:{record}",
+            f"{second}:{record}",
+            lineterm="",
+        )
+        text = "\n".join(lines)
+        if text:
+            yield {"file": record, "diff": text}
+
+
+def _constants(one: dict[str, str], two: dict[str, str]) -> Iterator[dict[str, str | None]]:
+    for name in sorted({*one, *two}):
+        if one.get(name) != two.get(name):
+            yield {"name": name, "first": one.get(name), "second": two.get(name)}
+
+
+def _weights(one: dict[str, Any], two: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for name in progress(sorted({*one, *two}), "comparing"):
+        told = {"name": name, "first": _shape(one.get(name)), "second": _shape(two.get(name))}
+        if told["first"] != told["second"]:
+            yield told
+            continue
+        a, b = (_numbers(side[name]) for side in (one, two))
+        if not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"):
+            with np.errstate(all="ignore"):
+                away = np.abs(a - b)
+                yield {
+                    **told,
+                    "norms": [float(np.linalg.norm(a)), float(np.linalg.norm(b))],
+                    "norm of difference": float(np.linalg.norm(away)),
+                    "largest difference": float(away.max()),
+                    "elements": int(np.count_nonzero(away)),
+                }
+
+
+def _shape(tensor: Any) -> str | None:
+    return None if tensor is None else f"{tensor.dtype.name} {list(tensor.shape)}"
+
+
+def _numbers(tensor: Any) -> np.ndarray[Any, Any]:
+    """The values in double precision."""
+    plain = tensor.dequantize() if tensor.is_quantized else tensor
+    array: np.ndarray[Any, Any] = plain._array
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _text(found: dict[str, list[Any]]) -> Iterator[str]:
+    for change in found["code"]:
+        yield change["diff"]
+    for change in found["constants"]:
+        yield f"constant {change['name']}: {change['first']} -> {change['second']}"
+    for change in found["weights"]:
+        if "norms" not in change:
+            yield f"weight {change['name']}: {change['first']} -> {change['second']}"
+            continue
+        norms = " -> ".join(f"{norm:.6g}" for norm in change["norms"])
+        yield (
+            f"weight {change['name']}: norm {norms}, difference {change['norm of difference']:.6g} "
+            f"(largest {change['largest difference']:.6g}, in {change['elements']} elements)"
+        )
