@@ -159,9 +159,11 @@ def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
             result = forward(array, *defaults)
         finally:
             leave(state)
-        if type(result) is _ndarray and result is not array and not is_view and not LISTENERS:
+        if type(result) is _ndarray and result is not array and not LISTENERS:
             made = _new(Tensor)
             made._array = result
+            if is_view and not a._requires_grad:
+                made._view_of = a
             return made
         return finish(entry, [array, *defaults], result, (a,))
 
@@ -215,9 +217,11 @@ def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
             if result is array and is_in_place:
                 written(array)
                 return a
-            if result is not array and not is_view:
+            if result is not array:
                 made = _new(Tensor)
                 made._array = result
+                if is_view and not a._requires_grad:
+                    made._view_of = a
                 return made
         return finish(entry, [array, number, *defaults], result, (a,))
 
