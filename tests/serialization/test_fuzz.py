@@ -1,0 +1,50 @@
+"""A short run of the fuzzer, in this process; the long one is `tools/fuzz_archives.py`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "fuzz_archives.py"
+
+
+@pytest.fixture(scope="module")
+def fuzz() -> Any:
+    spec = importlib.util.spec_from_file_location("fuzz_archives", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fuzz_archives"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def sources(fuzz: Any) -> Any:
+    return fuzz.originals()
+
+
+@pytest.mark.parametrize("start", range(0, 200, 50))
+def test_mutations_end_in_documented_errors(fuzz: Any, sources: Any, start: int) -> None:
+    broken = {}
+    for number in range(start, start + 50):
+        told = fuzz.try_one(fuzz.mutated(number, sources))
+        if told:
+            broken[number] = told
+    assert not broken
+
+
+def test_mutations_are_the_same_every_time(fuzz: Any, sources: Any) -> None:
+    assert fuzz.mutated(7, sources) == fuzz.mutated(7, sources)
+
+
+def test_broken_rules_are_seen(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def use(data: bytes, limits: object) -> None:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(fuzz, "_use", use)
+    assert "surprise" in fuzz.try_one(b"")

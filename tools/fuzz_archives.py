@@ -1,0 +1,398 @@
+"""Mutated archives and pickles must end in a documented error or a right result.
+
+    python tools/fuzz_archives.py --count 100000 --state fuzz.json
+
+Seeds are fixed: mutation N is always the same.  With `--state` the run can be stopped and goes on
+where it was.  Every mutation is loaded without trust, in a worker process with a limit of memory and
+time; what breaks a rule (another exception, a hang, a crash, a file touched) is printed with its
+number, and `--show N` runs a single one again, with its traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import multiprocessing
+import random
+import resource
+import struct
+import sys
+import time
+import traceback
+import zipfile
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+SECONDS = 5.0
+MEMORY = 4 << 30
+
+__all__ = ["main", "mutated", "originals", "try_one"]
+
+Mutation = Callable[[random.Random, bytes], bytes]
+
+
+def originals() -> list[bytes]:
+    """The archives that are mutated: those of the tests, and some made now."""
+    import rushlight as torch
+
+    found = [path.read_bytes() for path in sorted((ROOT / "tests").rglob("*.pt"))]
+    found += [path.read_bytes() for path in sorted((ROOT / "tests").rglob("*.ptl"))]
+
+    class Small(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 3)
+            self.names = {"a": [1, 2], "b": [3]}
+            self.pair = (1.5, "text")
+            weight = torch.quantize_per_tensor(torch.ones(3, 2), 0.5, 1, torch.qint8)
+            self.register_buffer("weight", weight)
+
+        def forward(self, x: torch.Tensor, n: int = 2) -> torch.Tensor:
+            for i in range(n):
+                x = x + i if bool(x.sum() > 0) else x * 2
+            return self.linear(x)
+
+    module: Any = torch.jit.script(Small())
+    return [*found, module.save_to_buffer(), module._save_to_buffer_for_lite_interpreter()]
+
+
+# --------------------------------------------------------------------------- mutations
+
+
+def flip(chance: random.Random, data: bytes) -> bytes:
+    """Some bytes changed anywhere."""
+    out = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        out[chance.randrange(len(out))] = chance.randrange(256)
+    return bytes(out)
+
+
+def cut(chance: random.Random, data: bytes) -> bytes:
+    """The end, or a piece in the middle, missing; or something put in."""
+    place = chance.randrange(len(data))
+    kind = chance.randrange(3)
+    if kind == 0:
+        return data[:place]
+    length = chance.choice((1, 4, 64, 1000))
+    if kind == 1:
+        return data[:place] + data[place + length :]
+    return data[:place] + chance.randbytes(length) + data[place:]
+
+
+def records(chance: random.Random, data: bytes) -> bytes:
+    """Records swapped, emptied, doubled, renamed or changed, with right checksums."""
+    entries = _entries(data)
+    if not entries:
+        return flip(chance, data)
+    names = list(entries)
+    name = chance.choice(names)
+    kind = chance.randrange(6)
+    if kind == 0:
+        other = chance.choice(names)
+        entries[name], entries[other] = entries[other], entries[name]
+    elif kind == 1:
+        del entries[name]
+    elif kind == 2:
+        entries[name] = b""
+    elif kind == 3:
+        entries[chance.choice((name + "x", "a/../" + name, name.upper()))] = entries.pop(name)
+    else:
+        entries[name] = _changed(chance, name, entries[name])
+    return _zipped(chance, entries)
+
+
+def pickles(chance: random.Random, data: bytes) -> bytes:
+    """Opcodes of a pickle exchanged, left out, doubled or followed by others."""
+    entries = _entries(data)
+    names = [name for name in entries if name.endswith(".pkl")]
+    if not names:
+        return flip(chance, data)
+    name = chance.choice(names)
+    for _ in range(chance.choice((1, 1, 3))):
+        entries[name] = _pickle(chance, entries[name])
+    return _zipped(chance, entries)
+
+
+def code(chance: random.Random, data: bytes) -> bytes:
+    """Words and lines of a code file exchanged, left out or doubled."""
+    entries = _entries(data)
+    names = [name for name in entries if name.endswith(".py")]
+    if not names:
+        return flip(chance, data)
+    name = chance.choice(names)
+    for _ in range(chance.choice((1, 1, 3))):
+        entries[name] = _text(chance, entries[name])
+    return _zipped(chance, entries)
+
+
+MUTATIONS: tuple[Mutation, ...] = (flip, cut, records, pickles, pickles, code, code)
+
+
+def _entries(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def _zipped(chance: random.Random, entries: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    method = chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name, content in entries.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _changed(chance: random.Random, name: str, content: bytes) -> bytes:
+    if name.endswith(".py"):
+        return _text(chance, content)
+    return flip(chance, content) if content else b"\x00"
+
+
+_OPCODES = (
+    b"(.0123:;<=>?@ABCDEFGHIJKLMNOPQRSTUVX]abcdeghijlopqrstu})"
+    b"\x80\x81\x82\x83\x85\x86\x87\x88\x89\x8a\x8b"
+)
+_PIECES: Sequence[bytes] = (
+    b"cos\nsystem\n",
+    b"cbuiltins\neval\n",
+    b"c__torch__\nM\n",
+    b"ctorch._utils\n_rebuild_tensor_v2\n",
+    b"ctorch.jit._pickle\nrestore_type_tag\n",
+    b"X\x04\x00\x00\x00List",
+    b"X\xff\xff\xff\xff",
+    b"J" + struct.pack("<i", -(2**31)),
+    b"\x8a\x08" + struct.pack("<q", 2**62),
+    b"\x8a\xff",
+    b"(" * 300,
+    b"]" * 300,
+    b"h\x00",
+    b"q\x00",
+    b"tR",
+    b"Q",
+)
+
+
+def _pickle(chance: random.Random, content: bytes) -> bytes:
+    if len(content) < 4:
+        return content + b"."
+    out = bytearray(content)
+    place = chance.randrange(2, len(out))
+    kind = chance.randrange(5)
+    if kind == 0:
+        out[place] = chance.choice(_OPCODES)
+    elif kind == 1:
+        out[place:place] = chance.choice(_PIECES)
+    elif kind == 2:
+        del out[place : place + chance.choice((1, 2, 5, 9))]
+    elif kind == 3:
+        start = chance.randrange(2, len(out))
+        out[place:place] = out[start : start + chance.choice((1, 5, 20))]
+    else:
+        out[place] = (out[place] + chance.choice((1, 255, 128))) % 256
+    return bytes(out)
+
+
+_WORDS = (
+    "torch.add(x, x)|x|self|return|if True:|while True:|for i in range(9999999999):|None|1|0|-1|"
+    "9223372036854775807|1e308|[]|{}|()|List[int]|Tensor|int|CONSTANTS.c0|__torch__.M|(|)|[|:|\n|"
+    "torch.zeros([99999, 99999, 99])|torch.neg|ops.prim.RaiseException|uninitialized(Tensor)|"
+    "annotate(List[int], [])|unchecked_cast(int, x)|fork(x)|lambda|import os|__import__|\t|  |\\|"
+    '"|\'|"""|#|@|\x00|\u2028|getattr(x, "a")|isinstance(x, int)|x.x.x|x[0][0]|del x|'
+    "with x:|global x"
+).split("|")
+
+
+def _text(chance: random.Random, content: bytes) -> bytes:
+    text = content.decode("utf-8", "surrogateescape")
+    words = _split(text)
+    if not words:
+        return content
+    place = chance.randrange(len(words))
+    kind = chance.randrange(6)
+    if kind == 0:
+        words[place] = chance.choice(_WORDS)
+    elif kind == 1:
+        words.insert(place, chance.choice(_WORDS))
+    elif kind == 2:
+        del words[place]
+    elif kind == 3:
+        other = chance.randrange(len(words))
+        words[place], words[other] = words[other], words[place]
+    elif kind == 4:
+        lines = text.split("\n")
+        line = chance.randrange(len(lines))
+        moved = lines.pop(line)
+        lines.insert(chance.randrange(len(lines) + 1), moved)
+        if chance.randrange(2):
+            lines.insert(chance.randrange(len(lines) + 1), moved)
+        return "\n".join(lines).encode("utf-8", "surrogateescape")
+    else:
+        words[place] = words[place] * chance.choice((2, 50))
+    return "".join(words).encode("utf-8", "surrogateescape")
+
+
+def _split(text: str) -> list[str]:
+    """Words, blanks and signs."""
+    words: list[str] = []
+    for char in text:
+        same = words and (char.isalnum() or char in "_.") and (words[-1][-1].isalnum())
+        if same:
+            words[-1] += char
+        else:
+            words.append(char)
+    return words
+
+
+def mutated(number: int, sources: Sequence[bytes]) -> bytes:
+    """Mutation `number`: always the same for the same originals."""
+    chance = random.Random(number)
+    data = sources[chance.randrange(len(sources))]
+    for _ in range(chance.choice((1, 1, 1, 2))):
+        mutation = chance.choice(MUTATIONS)
+        try:
+            data = mutation(chance, data)
+        except (zipfile.BadZipFile, ValueError, OSError, struct.error):
+            data = flip(chance, data) if data else b"PK"
+        if not data:
+            return b""
+    return data
+
+
+# --------------------------------------------------------------------------- running
+
+
+def try_one(data: bytes) -> str:
+    """Load an archive without trust, run its `forward`; what rule that breaks, if any."""
+    from rushlight.interpreter.guard import Bounds
+    from rushlight.serialization.limits import Limits
+
+    limits = Limits(running=Bounds(instructions=100_000, memory=1 << 28, seconds=3.0))
+    try:
+        _use(data, limits)
+    except Exception as error:  # which ones may come is the question here
+        return "" if _is_documented(error) else "".join(traceback.format_exception(error))
+    return ""
+
+
+def _use(data: bytes, limits: Any) -> None:
+    import rushlight as torch
+    from rushlight.jit.mobile import _load_for_lite_interpreter
+    from rushlight.serialization.audit import audit
+    from rushlight.serialization.identify import identify
+
+    identify(data)
+    audit(data, "fuzzed", limits)
+    if b"bytecode.pkl" in data:
+        _load_for_lite_interpreter(io.BytesIO(data))
+    module = torch.jit.load(io.BytesIO(data), trust="none", limits=limits)
+    if hasattr(module, "forward"):
+        module(torch.ones(1, 2))
+
+
+def _is_documented(error: Exception) -> bool:
+    """Errors of archives and scripts carry diagnostics, or are of torch's kinds."""
+    from rushlight.frontend.exceptions import ScriptError
+    from rushlight.ops.errors import OperatorError
+
+    if isinstance(error, ScriptError | OperatorError):
+        return True
+    if getattr(error, "diagnostics", None):
+        codes = [d.code for d in error.diagnostics]
+        return "internal" not in codes
+    return type(error) in (RuntimeError, NotImplementedError, AttributeError) and bool(str(error))
+
+
+def _work(connection: Connection, memory: int) -> None:
+    import rushlight.ops  # noqa: F401  (before the limit, so that libraries have their memory)
+
+    sources = originals()
+    sys.setrecursionlimit(10_000)
+    soft = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (memory, soft))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # a file that is written kills the worker
+    sys.stdout = io.StringIO()
+    while True:
+        number = connection.recv()
+        sys.stdout.seek(0)
+        sys.stdout.truncate()
+        connection.send(try_one(mutated(number, sources)))
+
+
+class _Worker:
+    """A process that tries mutations, made anew when one of them kills or stops it."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self.connection, theirs = multiprocessing.Pipe()
+        context = multiprocessing.get_context("fork")
+        self.process = context.Process(target=_work, args=(theirs, MEMORY), daemon=True)
+        self.process.start()
+        self._is_new = True
+
+    def run(self, number: int) -> str:
+        """What rule mutation `number` breaks, if any."""
+        self.connection.send(number)
+        until = time.monotonic() + SECONDS + (30 if self._is_new else 0)
+        self._is_new = False
+        while not self.connection.poll(0.05):
+            if not self.process.is_alive():
+                status = self.process.exitcode
+                self._start()
+                return f"the process ended (status {status})"
+            if time.monotonic() > until:
+                self.stop()
+                self._start()
+                return f"it ran for more than {SECONDS:g} seconds"
+        return str(self.connection.recv())
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run mutations; the exit status says whether a rule was broken."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--state", type=Path, help="a file that remembers how far the run is")
+    parser.add_argument("--show", type=int, help="run this one mutation here")
+    parser.add_argument("--write", type=Path, help="with --show: write the mutated archive there")
+    arguments = parser.parse_args(argv)
+    if arguments.show is not None:
+        data = mutated(arguments.show, originals())
+        if arguments.write is not None:
+            arguments.write.write_bytes(data)
+        print(try_one(data) or "no rule broken")
+        return 0
+    state = {"next": arguments.start, "broken": []}
+    if arguments.state is not None and arguments.state.exists():
+        state = json.loads(arguments.state.read_text())
+    worker = _Worker()
+    for number in range(state["next"], arguments.start + arguments.count):
+        broken = worker.run(number)
+        if broken:
+            state["broken"].append(number)
+            print(f"mutation {number}: {broken.strip().splitlines()[-1]}", flush=True)
+        state["next"] = number + 1
+        if arguments.state is not None and number % 100 == 99:
+            arguments.state.write_text(json.dumps(state))
+    if arguments.state is not None:
+        arguments.state.write_text(json.dumps(state))
+    worker.stop()
+    print(f"{state['next'] - arguments.start} mutations, {len(state['broken'])} broke a rule")
+    return 1 if state["broken"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
