@@ -22,6 +22,7 @@ from ..ir.passes.lower_tuples import lower_all_tuples, lower_simple_tuples
 from ..ir.passes.mutable_constants import propagate_all_constants
 from ..ir.passes.outputs import canonicalize_outputs
 from ..ir.passes.peephole import peephole
+from ..ir.passes.refinement import refine_lengths, refine_numbers
 from ..ir.passes.rewriting import rewrite
 from ..ir.passes.shape_peephole import simplify_by_shape
 from ..ir.passes.tensor_facts import erase_facts, erase_number_types
@@ -74,9 +75,11 @@ def _peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
 
 def _list_idioms(graph: Graph, refine_list_len: bool = False) -> bool:
     """Replace reads of lists and dicts whose making is in sight."""
-    changed = read_known_containers(inner_graph(graph), CONTEXT)
+    inner = inner_graph(graph)
+    changed = refine_list_len and refine_lengths(inner, CONTEXT)
+    changed |= read_known_containers(inner, CONTEXT)
     if changed:
-        eliminate_dead_code(inner_graph(graph), CONTEXT)
+        eliminate_dead_code(inner, CONTEXT)
     return changed
 
 
@@ -108,6 +111,14 @@ def _rewrite_in_module(pattern: str, fused_node_name: str, module: Any) -> None:
     for value in module.slots:
         if hasattr(value, "cls") and value.cls.is_module:
             _rewrite_in_module(pattern, fused_node_name, value)
+
+
+def _remove_dropout(module: Any) -> None:
+    """Leave out the dropout that does not train, in all methods of a module."""
+    for method in module._get_methods():
+        _inline(method.graph)
+        propagate_constants(inner_graph(method.graph), CONTEXT)
+        fewer_operators.remove_dropout(inner_graph(method.graph), CONTEXT)
 
 
 def _optimize_frozen(graph: Graph, optimize_numerics: bool = True) -> None:
@@ -146,6 +157,9 @@ PASSES: dict[str, Callable[..., Any]] = {
     "_jit_pass_optimize_frozen_graph": _optimize_frozen,
     "_jit_pass_peephole": _peephole,
     "_jit_pass_peephole_list_idioms": _list_idioms,
+    "_jit_pass_integer_value_refinement": _changes(refine_numbers),
+    "_jit_pass_refine_integer_values": _changes(refine_numbers),
+    "_jit_pass_remove_dropout": _remove_dropout,
     "_jit_pass_remove_expands": _silent(fewer_operators.remove_expands),
     "_jit_pass_remove_inplace_ops": _silent(mutation.remove_tensor_mutation),
     "_jit_pass_remove_mutation": _changes(mutation.remove_mutation),

@@ -14,11 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from .._C.settings import SWITCHES
 from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
-from ..interpreter.run import evaluate
+from ..interpreter.run import CONTEXT, evaluate
 from ..ir.define import define_function
+from ..ir.graph import Graph
+from ..ir.inline import inline_in_place
 from ..ops.table import TABLE
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType
@@ -129,6 +132,8 @@ def _define(function: Function) -> None:
         if function.tree is not None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
+            if SWITCHES["_jit_get_inline_everything_mode"]() and isinstance(function.graph, Graph):
+                inline_in_place(function.graph, function.name, CONTEXT)
         _being_defined.pop()
         called_failed = function in _needed_failed
         _needed_failed.discard(function)

@@ -31,6 +31,7 @@ from rushlight.ir.passes.lower_tuples import lower_all_tuples
 from rushlight.ir.passes.mutable_constants import propagate_all_constants
 from rushlight.ir.passes.mutation import remove_mutation
 from rushlight.ir.passes.peephole import peephole
+from rushlight.ir.passes.refinement import refine_lengths, refine_numbers
 from rushlight.ir.passes.rewriting import rewrite
 from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
@@ -50,6 +51,8 @@ SAFE: list[Run] = [
     unroll_constant_loops,
     unroll_loops,
     remove_mutation,
+    refine_numbers,
+    refine_lengths,
     eliminate_dead_code,
     lower_all_tuples,
 ]
@@ -137,6 +140,11 @@ def test_changes_of_what_nobody_shares_become_values() -> None:
         "def f(x: torch.Tensor):\n    y = x + 1\n    y.relu_().mul_(2)\n    return y",
     )
     assert kinds(graph) == ["aten::add", "aten::relu", "aten::mul"]
+    branches = "    if n > 1:\n        y = x + 1\n    else:\n        y = x * 2\n"
+    text = f"def f(x: torch.Tensor, n: int):\n{branches}    y.add_(1)\n    return y"
+    assert "aten::add_" not in kinds(after(remove_mutation, text))
+    text = "def f(n: int):\n    l = [1]\n    l.insert(0, n)\n    l[-1] = n\n    return l"
+    assert set(kinds(after(remove_mutation, text))) == {"prim::ListConstruct"}
     graph = after(
         remove_mutation, "def f(n: int):\n    l = [1]\n    l.append(n)\n    return len(l)"
     )
@@ -151,11 +159,38 @@ def test_changes_of_what_nobody_shares_become_values() -> None:
         "y = x + 1\n    l = [y]\n    y.add_(1)\n    return l",
         "y = x + 1\n    if bool(x.sum() > 1):\n        y.add_(1)\n    return y",
         "y = x.view([-1])\n    y.add_(1)\n    return y",
+        "y = x + 1\n    z = y * 2\n    y.add_(1)\n    return y, z",
     ],
 )
 def test_changes_that_somebody_sees_stay(body: str) -> None:
     graph = after(remove_mutation, f"def f(x: torch.Tensor):\n    {body}")
     assert "aten::add_" in kinds(graph)
+
+
+@pytest.mark.parametrize(
+    ("test", "known"),
+    [
+        ("if {0} != 4 or {1} != 5:\n        raise Exception('')", True),
+        ("if {0} == 4 and {1} == 5:\n        pass\n    else:\n        raise Exception('')", True),
+        ("assert not ({0} != 4) and {1} == 5", True),
+        ("assert {0} == 4 or {1} == 5", False),
+        ("if {0} == 4 and {1} == 5:\n        print('yes')", False),
+    ],
+)
+def test_what_branches_tell_of_numbers_and_lengths(test: str, known: bool) -> None:
+    for refine, names, arguments in (
+        (refine_numbers, ("x", "y"), "x: int, y: int"),
+        (refine_lengths, ("len(x)", "len(y)"), "x: List[int], y: List[int]"),
+    ):
+        text = f"def f({arguments}):\n    {test.format(*names)}\n    return {names[0]} + {names[1]}"
+        graph = after(refine, text)
+        propagate_constants(graph, CONTEXT)
+        assert (graph.outputs[0].node.attributes.get("value") == 9) is known
+
+
+def test_lengths_of_lists_that_change_are_not_known() -> None:
+    text = "def f(x: List[int]):\n    assert len(x) == 4\n    x.append(3)\n    return len(x)"
+    assert kinds(after(refine_lengths, text)).count("aten::len") == 2
 
 
 def test_tensors_that_nobody_changes_become_constants() -> None:
