@@ -27,8 +27,8 @@ class FileKind:
 
 _CONVERT = "open it where PyTorch is installed, script the model and save it with `torch.jit.save`"
 _WEIGHTS = (
-    "it holds tensors without a program: build the module, then load them with "
-    "`load_state_dict`; `torch.jit.save` writes programs"
+    "it holds tensors without a program: build the module, then give it what `load` reads of the "
+    "file, with `load_state_dict`; `torch.jit.save` writes programs"
 )
 
 TORCHSCRIPT = FileKind("torchscript", "a TorchScript archive", "load it with `jit.load`")
@@ -44,7 +44,7 @@ PICKLED_MODULE = FileKind(
     f"its program is Python source elsewhere; {_CONVERT}",
 )
 LEGACY_PICKLE = FileKind(
-    "legacy-pickle", "a `torch.save` file in the format before PyTorch 1.6", _CONVERT
+    "legacy-pickle", "a `torch.save` file in the format before PyTorch 1.6", _WEIGHTS
 )
 LEGACY_TAR = FileKind(
     "legacy-tar", "a `torch.save` file in the tar format before PyTorch 0.1.10", _CONVERT
