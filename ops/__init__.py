@@ -41,6 +41,7 @@ from . import (
     hashing,
     histogram,
     index,
+    internals,
     interpolate,
     join,
     ldl,
@@ -86,6 +87,7 @@ from . import (
     triangular,
     unpool,
     view_copies,
+    vision,
     weight_norm,
     window_functions,
 )
@@ -123,6 +125,7 @@ __all__ = [
     "hashing",
     "histogram",
     "index",
+    "internals",
     "interpolate",
     "join",
     "ldl",
@@ -171,6 +174,7 @@ __all__ = [
     "triangular",
     "unpool",
     "view_copies",
+    "vision",
     "weight_norm",
 ]
 

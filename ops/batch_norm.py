@@ -322,6 +322,11 @@ def instance_norm(
         raise OperatorError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
+    if input.ndim < 2:
+        raise IndexOutOfRange(
+            f"Dimension out of range (expected to be in range of [{-max(input.ndim, 1)}, "
+            f"{max(input.ndim, 1) - 1}], but got 1)"
+        )
     batch, channels, *space = input.shape
     mean, variance = _repeated(running_mean, batch), _repeated(running_var, batch)
     made = _batch_norm(

@@ -1,4 +1,4 @@
-"""Bessel and Airy functions of float64 arrays.
+"""Modified and spherical Bessel functions and the Airy function, of float64 arrays.
 
 Near zero each is a Chebyshev series, with its logarithm apart where it has one; far out it is a
 decay or a wave whose slowly changing parts are series in the inverse argument.
@@ -7,18 +7,16 @@ decay or a wave whose slowly changing parts are series in the inverse argument.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .series import series
 
 __all__ = [
-    *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "i0", "i0e", "i1", "i1e"),
+    *("airy_ai", "i0", "i0e", "i1", "i1e"),
     *("k0", "k0e", "k1", "k1e", "spherical_bessel_j0"),
 ]
-
-_WAVE_FROM: Final = 8.0
 
 
 def i0e(x: Any) -> Any:
@@ -81,50 +79,6 @@ def k0(x: Any) -> Any:
 def k1(x: Any) -> Any:
     """The modified Bessel function of the second kind of order 1."""
     return k1e(x) * np.exp(-x)
-
-
-def _wave(order: int, size: Any) -> tuple[Any, Any]:
-    """J and Y of that order, for sizes from 8 on."""
-    far = np.maximum(size, _WAVE_FROM)
-    inverse = _WAVE_FROM / far
-    square = inverse * inverse
-    p, q = series(f"p{order}", square), series(f"q{order}", square) * inverse
-    phase = far - (math.pi / 4 + order * math.pi / 2)
-    cos, sin = np.cos(phase), np.sin(phase)
-    height = np.sqrt(2 / (math.pi * far))
-    return height * (p * cos - q * sin), height * (p * sin + q * cos)
-
-
-def bessel_j0(x: Any) -> Any:
-    """The Bessel function of the first kind of order 0."""
-    size = np.abs(x)
-    return np.where(size > 8, _wave(0, size)[0], series("j0", size * size))
-
-
-def bessel_j1(x: Any) -> Any:
-    """The Bessel function of the first kind of order 1."""
-    size = np.abs(x)
-    result = np.where(size > 8, _wave(1, size)[0], series("j1", size * size) * size)
-    return result * np.sign(x)
-
-
-def bessel_y0(x: Any) -> Any:
-    """The Bessel function of the second kind of order 0; minus infinity at 0, NaN below."""
-    near = np.clip(x, 0, 8)
-    square = near * near
-    inner = series("y0", square) + 2 / math.pi * np.log(near) * series("j0", square)
-    result = np.where(x > 8, _wave(0, x)[1], inner)
-    return np.where(x > 0, result, np.where(x == 0, -np.inf, np.nan))
-
-
-def bessel_y1(x: Any) -> Any:
-    """The Bessel function of the second kind of order 1; minus infinity at 0, NaN below."""
-    near = np.clip(x, 0, 8)
-    square = near * near
-    whole = series("y1", square) * near
-    inner = whole + 2 / math.pi * (np.log(near) * series("j1", square) * near - 1 / near)
-    result = np.where(x > 8, _wave(1, x)[1], inner)
-    return np.where(x > 0, result, np.where(x == 0, -np.inf, np.nan))
 
 
 def spherical_bessel_j0(x: Any) -> Any:

@@ -170,6 +170,11 @@ def nll_loss_nd(
     if not self.ndim:
         raise _WrongSize(f"Expected 1 or more dimensions (got {self.ndim})", code="shape-mismatch")
     if self.ndim == 1:
+        if target.size != 1:
+            raise _WrongSize(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.size}",
+                code="shape-mismatch",
+            )
         return _likelihood(self, target, weight, reduction, ignore_index)[0]
     if not target.ndim or self.shape[0] != target.shape[0]:
         raise _batch_sizes_differ(self, target if target.ndim else target.reshape(1))

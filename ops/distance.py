@@ -202,6 +202,9 @@ def cosine_embedding_loss(
 ) -> Array:
     """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
     _check_embedding_shapes(input1, input2, target)
+    checked_broadcast(input1.shape, input2.shape, ("input1", "input2"))
+    if target.ndim:
+        checked_broadcast(input1.shape[:1], target.shape, ("input1", "target"))
     a, b = widened(floats(input1)), widened(floats(input2))
     axis = input1.ndim - 1
     tiny = 1e-12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -119,6 +120,12 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
     shape = tuple(len(e) - 1 for e in edges)
     inside = np.ones(len(points), np.bool_)
     places = np.zeros(len(points), _INT64)
+    if len(edges) != points.shape[1]:
+        raise OperatorError(
+            f"torch.histogramdd: expected {points.shape[1]} sequences of bin edges for a "
+            f"{points.shape[1]}-dimensional histogram but got {len(edges)}",
+            code="shape-mismatch",
+        )
     for column, (row, size) in zip(points.T, zip(edges, shape, strict=True), strict=True):
         inside &= (column >= row[0]) & (column <= row[-1])
         found = np.minimum(np.searchsorted(row, column, "right") - 1, size - 1)
@@ -156,7 +163,7 @@ def _points(name: str, self: Array) -> Array:
     _check_floats(name, self)
     if self.ndim < 2:
         raise OperatorError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    return self.reshape(-1, self.shape[-1])
+    return self.reshape(math.prod(self.shape[:-1]), self.shape[-1])
 
 
 _OPTIONS: Final = "float[]? range=None, Tensor? weight=None, bool density=False) "

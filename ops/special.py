@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import bessel
+from . import bessel, cylinder
 from .declare import in_double, of_one
 from .dtype import Array
 from .elementwise import round_decimals
@@ -67,8 +67,8 @@ _OF_SELF: Final = {
         for name, kernel in (
             *(("erfcx", _erfcx), ("i0e", bessel.i0e), ("i1", bessel.i1), ("i1e", bessel.i1e)),
             *(("log_ndtr", _log_ndtr), ("ndtr", _ndtr), ("ndtri", _ndtri)),
-            *(("bessel_j0", bessel.bessel_j0), ("bessel_j1", bessel.bessel_j1)),
-            *(("bessel_y0", bessel.bessel_y0), ("bessel_y1", bessel.bessel_y1)),
+            *(("bessel_j0", cylinder.j0), ("bessel_j1", cylinder.j1)),
+            *(("bessel_y0", cylinder.y0), ("bessel_y1", cylinder.y1)),
             *(("modified_bessel_i0", bessel.i0), ("modified_bessel_i1", bessel.i1)),
             *(("modified_bessel_k0", bessel.k0), ("modified_bessel_k1", bessel.k1)),
         )

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from .dims import wrap_dim
-from .dtype import Array
+from .dtype import Array, dtype_of
 from .errors import OperatorError
 from .matrix_checks import (
     LinAlgError,
@@ -248,6 +248,12 @@ def linalg_pinv(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
 )
 def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
+    if isinstance(rcond, np.ndarray) and rcond.dtype.kind == "c":
+        raise OperatorError(
+            "torch.linalg.pinv: rcond tensor of complex type is not supported. "
+            f"Got {dtype_of(rcond).scalar_name}",
+            code="dtype-mismatch",
+        )
     return linalg_pinv(self, None, rcond, hermitian)
 
 

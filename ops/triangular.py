@@ -160,6 +160,12 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: bool
 ) -> tuple[Array, Array, Array]:
+    if LU_data.ndim < 2:
+        raise OperatorError(
+            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(LU_data.shape)} instead",
+            code="shape-mismatch",
+        )
     if unpack_pivots and LU_pivots.dtype != np.int32:
         raise OperatorError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "

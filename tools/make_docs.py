@@ -6,6 +6,7 @@ which of those names do not exist here.  `--print` prints the list of operators 
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+import numpy as np
 from spelling import returned, signatures
 
 import rushlight.ops  # noqa: F401  (fills the table)
@@ -21,6 +23,7 @@ from rushlight.frontend.codes import CODES
 from rushlight.ops.dispatch import eager_function
 from rushlight.ops.table import TABLE
 
+SAMPLES = ROOT / "tests" / "ops" / "data" / "operators.npz"
 HEADING = "## Operators that do not exist here"
 
 
@@ -39,21 +42,52 @@ def _overloads(name: str) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
+def _tested() -> dict[str, list[str]]:
+    """By operator name: the dtypes of the first tensors of its recorded samples."""
+    found: dict[str, set[str]] = {}
+    for function, samples in json.loads(np.load(SAMPLES)["text"].tobytes()):
+        words = function.removeprefix("nn.functional.").removeprefix("Tensor.").split(".")
+        dtypes = {
+            part["t"][0]
+            for sample in samples
+            for part in _flat(sample["a"])
+            if "r" in sample and isinstance(part, dict) and "t" in part
+        }
+        for name in ("_".join(words), words[-1]):
+            if TABLE.operators(f"aten::{name}"):
+                found.setdefault(f"aten::{name}", set()).update(dtypes)
+                break
+    return {name: sorted(dtypes) for name, dtypes in found.items() if dtypes}
+
+
+def _flat(records: list[object]) -> list[object]:
+    """The first argument, and the first element of it if it is a list."""
+    first = records[0] if records else None
+    if isinstance(first, dict) and next(iter(first)) in "lu":
+        inner = next(iter(first.values()))
+        return inner[:1]
+    return [first]
+
+
 def existing_text() -> str:
-    """The part of docs/operators.md that follows from the table alone."""
+    """The part of docs/operators.md that follows from the table and the recorded samples."""
+    tested = _tested()
     names = sorted(name for name in TABLE.names() if name.startswith("aten::"))
     lines = [
         "# Operators",
         "",
         "Written by tools/make_docs.py: change the operator table, not this file.",
         "",
-        f"{len(names)} operators exist, each with these overloads.",
+        f"{len(names)} operators exist, each with these overloads. Where dtypes follow a name, the",
+        f"tests compare the operator with torch for these ({len(tested)} operators; more tests are",
+        "by family).",
         "",
         "## Operators that exist",
         "",
     ]
     for name in names:
-        lines.append(f"- `{name.removeprefix('aten::')}`")
+        dtypes = f": {', '.join(tested[name])}" if name in tested else ""
+        lines.append(f"- `{name.removeprefix('aten::')}`{dtypes}")
         lines += [f"  - `{overload}`" for overload in _overloads(name)]
     return "\n".join(lines) + "\n"
 
