@@ -128,6 +128,8 @@ def _by_erf(x: Array) -> Any:
     result += 1
     result *= x
     result *= 0.5
+    if x.size > 1 and x.dtype == np.float32 and np.isposinf(result).any():
+        result = np.where(np.isposinf(x), x.dtype.type(np.nan), result)  # as torch's vectors do
     return result
 
 

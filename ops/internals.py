@@ -57,13 +57,6 @@ def local_scalar(self: Array) -> Scalar:
     return number
 
 
-@operator("aten::__round_to_zero_floordiv.int(int a, int b) -> int")
-def round_to_zero(a: int, b: int) -> int:
-    if not b:
-        raise OperatorError("division by 0", code="division-by-zero")
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
 @operator("aten::_infer_size(int[] a, int[] b) -> int[]")
 def infer_size(a: Sequence[int], b: Sequence[int]) -> list[int]:
     return list(checked_broadcast(tuple(a), tuple(b)))

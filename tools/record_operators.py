@@ -32,7 +32,8 @@ PER_DTYPE = {torch.float32: 3, torch.int64: 2}
 
 WITHOUT_VALUES = frozenset(
     "bernoulli multinomial svd_lowrank pca_lowrank linalg.eig linalg.eigh matrix_exp empty_strided "
-    "empty empty_permuted empty_like Tensor.new_empty Tensor.new_empty_strided kthvalue mode topk".split()
+    "empty empty_permuted empty_like Tensor.new_empty Tensor.new_empty_strided kthvalue mode "
+    "topk".split()
 )
 """Functions whose values are random, not defined, or one of several right answers."""
 
