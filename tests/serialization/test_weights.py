@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight import nn
+from rushlight import nn, safetensors
 from rushlight.serialization.errors import ArchiveError
 from rushlight.serialization.safetensors import write_safetensors
 
@@ -145,3 +145,16 @@ def test_safetensors() -> None:
         torch.load(io.BytesIO(data[:-1]))
     with pytest.raises(ArchiveError, match="`x` is no tensor"):
         write_safetensors({"x": 3}, None)  # type: ignore[dict-item]
+
+
+def test_safetensors_files(tmp_path: Path) -> None:
+    file = tmp_path / "w.safetensors"
+    state = model().state_dict()
+    safetensors.save_file(state, file, {"format": "pt"})
+    loaded = safetensors.load_file(file)
+    assert sorted(loaded) == sorted(KEYS)
+    model().load_state_dict(loaded)
+    assert torch.load(file)["0.bias"].tolist() == state["0.bias"].tolist()
+    assert safetensors.load(safetensors.save(state)).keys() == loaded.keys()
+    with pytest.raises(ArchiveError, match="does not describe `x`"):
+        safetensors.load((12).to_bytes(8, "little") + b'{"x": {}}   ')

@@ -1,0 +1,51 @@
+"""Safetensors files, by the names that `safetensors.torch` gives these functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from .frontend.exceptions import trimmed
+from .ops.tensor import Tensor
+from .serialization.container_writer import atomic_file
+from .serialization.safetensors import read_safetensors, write_safetensors
+
+__all__ = ["load", "load_file", "save", "save_file"]
+
+File = str | os.PathLike[str]
+
+
+def load(data: bytes) -> dict[str, Tensor]:
+    """The tensors in the bytes of a file.
+
+    Raises:
+        RuntimeError: they are damaged, or have a dtype that does not exist here.
+    """
+    with trimmed():
+        return read_safetensors(data, "the given buffer")
+
+
+def load_file(filename: File) -> dict[str, Tensor]:
+    """The tensors of a file; raises as `load`."""
+    with trimmed():
+        return read_safetensors(Path(filename).read_bytes(), f"`{os.fspath(filename)}`")
+
+
+def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+    """The bytes of a file of these tensors; `metadata` are texts kept with them.
+
+    Raises:
+        RuntimeError: a value is no tensor, or the format has no such dtype.
+    """
+    with trimmed():
+        return write_safetensors(tensors, metadata)
+
+
+def save_file(
+    tensors: Mapping[str, Tensor], filename: File, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write a file of these tensors, in place of one that is there; raises as `save`."""
+    content = save(tensors, metadata)
+    with atomic_file(filename) as opened:
+        opened.write(content)
