@@ -338,7 +338,7 @@ def get_item(tensor: Tensor, key: Any) -> Tensor:
     if indices:
         found: Tensor = eager_function("aten::index")(view, indices)
         return found
-    return eager_function("aten::alias")(view) if view is tensor else view  # type: ignore[no-any-return]
+    return eager_function("aten::alias")(view) if view is tensor else view
 
 
 def set_item(tensor: Tensor, key: Any, value: Any) -> None:

@@ -91,7 +91,7 @@ def scaled(g: Any, factor: Any) -> Any:
 def _power_base(g: Any, self: Any, exponent: Any) -> Any:
     if isinstance(exponent, Tensor):
         factor = exponent * self.pow(exponent - 1)
-        zero = exponent == 0
+        zero = aten.eq(exponent, 0)
         return (g * conj(factor)).masked_fill(zero, 0)
     if exponent == 0:
         return aten.zeros_like(g)
@@ -105,7 +105,8 @@ def _power_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
         return g * conj(
             result * (np.log(self).item() if self.__class__ is complex or self > 0 else math.nan)
         )
-    hidden = (self == 0) if _is_complex(exponent) else (self == 0).logical_and(exponent >= 0)
+    zero = aten.eq(self, 0)
+    hidden = zero if _is_complex(exponent) else zero.logical_and(exponent >= 0)
     return g * conj((result * self.log()).masked_fill(hidden, 0))
 
 

@@ -110,7 +110,8 @@ def _placed(x: Any, size: int, padding: int, align: bool) -> Any:
 def _read(input: Any, places: list[Any]) -> Any:
     """The elements at whole places (N, ...), 0 outside: (N, C, ...)."""
     sizes = input.shape[2:]
-    inside, flat = None, None
+    inside: Any = None
+    flat: Any = None
     for place, size in zip(places, sizes, strict=True):
         good = (place >= 0).logical_and(place < size)
         inside = good if inside is None else inside.logical_and(good)

@@ -231,7 +231,7 @@ def padded(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> An
     return getattr(aten, f"{kind}_pad{len(pad) // 2}d")(self, pad)
 
 
-gradient("aten::view_as_real", self=lambda g: aten.view_as_complex(g.clone()))
+gradient("aten::view_as_real", self=lambda g: aten.complex(g.select(-1, 0), g.select(-1, 1)))
 gradient("aten::view_as_complex", self=lambda g: aten.view_as_real(g))
 gradient(
     "aten::real",
