@@ -8,6 +8,7 @@ outside the file, nothing that inflates beyond the limits.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import struct
@@ -78,7 +79,7 @@ class ArchiveReader:
             with open(path, "rb") as file:
                 if os.fstat(file.fileno()).st_size == 0:
                     return f"`{path}`", memoryview(b"")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             return f"`{path}`", memoryview(self._map)
         read = source.read()
         if not isinstance(read, bytes | bytearray | memoryview):
@@ -90,7 +91,8 @@ class ArchiveReader:
         """Let go of the file; records read before stay valid."""
         self._data.release()
         if self._map is not None:
-            self._map.close()
+            with contextlib.suppress(BufferError):  # weights are mapped: it goes when they do
+                self._map.close()
             self._map = None
 
     def __enter__(self) -> ArchiveReader:
@@ -121,6 +123,13 @@ class ArchiveReader:
         """The number of bytes of a record."""
         return self.entries[record].size
 
+    @property
+    def byteorder(self) -> str:
+        """The order of the bytes of numbers: `big` if the archive says so, else `little`."""
+        if "byteorder" in self.entries and self.entries["byteorder"].size <= 8:
+            return "big" if self.read("byteorder").strip() == b"big" else "little"
+        return "little"
+
     def read(self, record: str) -> bytes:
         """The bytes of a record.
 
@@ -134,6 +143,20 @@ class ArchiveReader:
         if zlib.crc32(content) != entry.crc:
             raise self._damaged(f"record `{record}` does not have the checksum it was written with")
         return content
+
+    def mapped(self, record: str, alignment: int) -> memoryview | None:
+        """The bytes of a record where the file is mapped, private and writable: nothing is read
+        before it is used, and nothing that is written reaches the file.  Checksums are not looked
+        at.  None if the record is deflated, badly aligned, or there is no file."""
+        entry = self.entries[record]
+        if self._map is None or entry.method != 0 or entry.data % max(alignment, 1):
+            return None
+        return memoryview(self._map)[entry.data : entry.data + entry.size]
+
+    @property
+    def length(self) -> int:
+        """The bytes of the whole file."""
+        return len(self._data)
 
     def _inflate(self, entry: Entry, raw: memoryview) -> bytes:
         decompressor = zlib.decompressobj(-15)

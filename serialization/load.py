@@ -35,6 +35,9 @@ from .value_types import machine_type
 
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
+LARGE = 1 << 26
+"""From this size on, an archive's weights are mapped, not read."""
+
 NEWEST_VERSION = 10
 """The newest file version that is read."""
 
@@ -44,6 +47,7 @@ def load_archive(
     extra_files: dict[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     trusted: bool = True,
+    mapped: bool | None = None,
 ) -> ScriptObject:
     """The root object of a TorchScript archive.
 
@@ -55,6 +59,8 @@ def load_archive(
         limits: how much the file may ask for.
         trusted: whether its code may reach files, processes and networks and run without bounds;
             if not, all of it is compiled and looked at now.
+        mapped: whether the weights stay in the file, mapped into memory, until they are used; by
+            default those of a file of at least 64 MB do.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -62,7 +68,7 @@ def load_archive(
         OSError: the file cannot be opened.
     """
     with ArchiveReader(source, limits) as archive:
-        return _Loader(archive, limits, trusted).load(extra_files)
+        return _Loader(archive, limits, trusted, mapped).load(extra_files)
 
 
 def archive_version(archive: ArchiveReader) -> int:
@@ -110,7 +116,10 @@ def _old_meanings(collector: Collector) -> CodeImporter:
 
 
 class _Loader:
-    def __init__(self, archive: ArchiveReader, limits: Limits, trusted: bool) -> None:
+    def __init__(
+        self, archive: ArchiveReader, limits: Limits, trusted: bool, mapped: bool | None
+    ) -> None:
+        self.mapped = archive.length >= LARGE if mapped is None else mapped
         self.archive = archive
         self.limits = limits
         self.guard = None if trusted else Guard(limits.running)
@@ -180,7 +189,7 @@ class _Loader:
         return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
 
     def _reader(self, record: str, folder: str) -> ValueReader:
-        storages = StorageReader(self.archive, folder)
+        storages = StorageReader(self.archive, folder, self.mapped)
         named = self.importer.type_named
         return ValueReader(storages, named, run, f"`{record}`", self.limits)
 

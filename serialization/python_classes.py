@@ -60,7 +60,7 @@ def print_unit(*roots: Named, names: TypeNames | None = None) -> PrintedUnit:
         PrintError: something has no form as code.
     """
     names = names or TypeNames(unique=True)
-    constants = Constants(names)
+    constants = Constants(names, archived=True)
     dependencies = Dependencies()
     for root in roots:
         dependencies.add(root)

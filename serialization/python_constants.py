@@ -95,10 +95,15 @@ def _holds_non_ascii(value: object) -> bool:
 
 
 class Constants:
-    """The values that code calls `CONSTANTS.c0`, `CONSTANTS.c1`, … and other literals."""
+    """The values that code calls `CONSTANTS.c0`, `CONSTANTS.c1`, … and other literals.
 
-    def __init__(self, names: TypeNames) -> None:
+    `archived` says that the text will be read again: whole floats from 1e10 on, which torch writes
+    like ints, then have a point or an exponent.
+    """
+
+    def __init__(self, names: TypeNames, archived: bool = False) -> None:
         self._names = names
+        self._archived = archived
         self.values: list[object] = []
 
     def text(self, value: object, type: Type) -> str:
@@ -122,7 +127,11 @@ class Constants:
                 return self._container(value, type)
         if type == DEVICE:
             return f"torch.device({escape(str(value))})"
-        return _scalar(value, type)
+        text = _scalar(value, type)
+        is_float = isinstance(value, float) or type == FLOAT
+        if self._archived and is_float and text.lstrip("-").isdigit():
+            return _with_point(text)
+        return text
 
     def _container(self, value: object, type: Type) -> str:
         match type, value:
@@ -150,6 +159,13 @@ class Constants:
                     return i
         self.values.append(value)
         return len(self.values) - 1
+
+
+def _with_point(digits: str) -> str:
+    """The digits of a whole number as those of a float: `1e10`, `12345678901.`."""
+    short = digits.rstrip("0")
+    zeros = len(digits) - len(short)
+    return f"{short}e{zeros}" if zeros > 4 else f"{digits}."
 
 
 def _equal_tensors(a: object, b: object) -> bool:

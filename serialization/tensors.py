@@ -27,9 +27,13 @@ _BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
 
 
 class StorageReader:
-    """The storages of one pickle, read from the records in `folder` when first needed."""
+    """The storages of one pickle, read from the records in `folder` when first needed.
 
-    def __init__(self, archive: ArchiveReader, folder: str) -> None:
+    With `mapped`, their memory is the file's own, mapped privately, wherever that is possible.
+    """
+
+    def __init__(self, archive: ArchiveReader, folder: str, mapped: bool = False) -> None:
+        self._mapped = mapped
         self._archive = archive
         self._folder = folder
         self._read: dict[str, Array] = {}
@@ -98,9 +102,13 @@ class StorageReader:
                 f"record `{record}` of {self._archive.title} has {self._archive.size(record)}"
                 f" bytes, its storage needs {wanted}",
             )
+        if self._mapped and sys.byteorder == self._archive.byteorder:
+            view = self._archive.mapped(record, dtype.itemsize)
+            if view is not None:
+                return np.frombuffer(view, np.uint8, wanted)
         content = np.frombuffer(self._archive.read(record), np.uint8, wanted)
-        if sys.byteorder == "big":
-            return content.view(dtype).byteswap().view(np.uint8)
+        if sys.byteorder != self._archive.byteorder:
+            return _swapped(content, dtype)
         return content.copy()
 
     def _dtype(self, node: StorageNode) -> np.dtype[Any]:
@@ -112,6 +120,12 @@ class StorageReader:
             return dtype.numpy
         except NotImplementedError as error:
             raise archive_error("unsupported-value", str(error)) from None
+
+
+def _swapped(content: Array, dtype: np.dtype[Any]) -> Array:
+    """Bytes of the other order; the parts of a complex number are turned each for itself."""
+    size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    return content.reshape(-1, size)[:, ::-1].copy().reshape(-1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,16 @@ class WeightsReader:
                 raise self.refused(f"uses opcode 0x{opcode.hex()}, which `torch.save` does not")
             try:
                 action(self)
-            except (TypeError, ValueError, IndexError, AttributeError) as error:
+            except ArchiveError:
+                raise
+            except (
+                TypeError,
+                ValueError,
+                ArithmeticError,
+                LookupError,
+                RuntimeError,
+                AttributeError,
+            ) as error:
                 raise self.damaged(f"has a value that cannot be made: {error}") from None
 
     # -- errors

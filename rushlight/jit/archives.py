@@ -38,6 +38,7 @@ def load(
     *,
     trust: str = "full",
     limits: Limits = DEFAULT_LIMITS,
+    mmap: bool | None = None,
 ) -> Any:
     """Open a TorchScript archive: a path, or a file object opened for reading bytes.
 
@@ -48,6 +49,9 @@ def load(
     networks are refused, and every call is bounded (`limits.running`: instructions, memory,
     seconds).  `limits` bounds what the file may ask for in any case.
 
+    With `mmap`, which large files at a path get by default, the weights stay in the file until they
+    are used; the file must not be changed in place meanwhile (writing it anew does no harm).
+
     Raises:
         RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
             uses operators that do not exist here (all are named).
@@ -55,9 +59,22 @@ def load(
     """
     if trust not in ("full", "none"):
         raise ValueError(f'trust is "full" or "none", not {trust!r}')
-    if map_location is not None and str(map_location) != "cpu":
-        raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")
+    _check_location(map_location)
     with trimmed():
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
-        return wrap(load_archive(f, _extra_files, limits, trust != "none"))
+        return wrap(load_archive(f, _extra_files, limits, trust != "none", mmap))
+
+
+def _check_location(map_location: object) -> None:
+    """Accept what means the CPU: None, a name, a device, a dict or a function of locations.
+
+    Raises:
+        RuntimeError: it means another device.
+    """
+    if map_location is None or callable(map_location):
+        return
+    wanted = map_location.values() if isinstance(map_location, dict) else (map_location,)
+    for location in wanted:
+        if str(location).partition(":")[0] != "cpu":
+            raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")
