@@ -285,7 +285,7 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         kernels = family("rows")
         if kernels is not None:
             found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
-            return asarray(found.reshape(*self.shape[:-1], *(1,) * keepdim))
+            return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
     top = np.max(self.real, axes, keepdims=True)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))

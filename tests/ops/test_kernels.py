@@ -252,3 +252,24 @@ TABLES: dict[str, Callable[[Any], Any]] = {
 def test_tables(name: str, crew: int, by_numpy: Any) -> None:
     x = plain(300, 64)
     same(TABLES[name](x), by_numpy(lambda: TABLES[name](x)), 1e-6, 2e-6)
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x: torch.logsumexp(x, 0),
+        lambda x: torch.logsumexp(x, 0, True),
+        lambda x: torch.softmax(x, 0),
+        lambda x: x.sum(),
+        lambda x: x.sum(0, keepdim=True),
+        lambda x: x.mean(),
+        lambda x: x.std(0),
+        lambda x: tuple(torch.topk(x, 4)),
+        lambda x: tuple(torch.cummax(x, 0)),
+        lambda x: F.layer_norm(x, x.shape),
+        lambda x: F.gelu(x),
+    ],
+)
+def test_one_dimension(compute: Any, by_numpy: Any) -> None:
+    x = plain(20011)
+    same(compute(x), by_numpy(lambda: compute(x)), 1e-5, 1e-5)
