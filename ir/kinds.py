@@ -69,9 +69,7 @@ _KINDS = (
     Kind("prim::ListUnpack", 1, ANY, "the elements of a list of that length", effect="read"),
     Kind("prim::DictConstruct", ANY, 1, "a new dict: key, value, key, value...", effect="fresh"),
     # types
-    Kind(
-        "prim::unchecked_cast", 1, 1, "the input, known to be of a narrower type", foldable=True
-    ),
+    Kind("prim::unchecked_cast", 1, 1, "the input, known to be of a narrower type", foldable=True),
     Kind(
         "prim::isinstance",
         1,

@@ -62,7 +62,8 @@ def type_text(type: Type) -> str:
         case TupleType(elements, _, fields):
             defaults = dict(type.defaults) if isinstance(type, TupleType) else {}
             parts = (
-                f"{n} : {type_text(t)}" + (f" = {_default(defaults[n], t)}" if n in defaults else "")
+                f"{n} : {type_text(t)}"
+                + (f" = {_default(defaults[n], t)}" if n in defaults else "")
                 for n, t in zip(fields, elements, strict=True)
             )
             return f"NamedTuple({', '.join(parts)})"

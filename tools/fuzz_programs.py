@@ -1,6 +1,6 @@
 """Write random typed programs for tools/compare_with_torch.py.
 
-    python tools/fuzz_programs.py FOLDER [--count N] [--seed S]
+    python tools/fuzz_programs.py FOLDER [--count N] [--objects N] [--seed S]
 
 FOLDER/fuzz_S.py then holds N functions (every third is called by those after it), with inputs for
 each.  The programs end, and are accepted by torch except for now and then a value that a rule of
@@ -14,6 +14,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from fuzz_objects import DEFINITIONS, IMPORTS, object_function
 
 SCALARS = ("int", "float", "bool", "str")
 CONTAINERS = ("List[int]", "List[float]", "List[str]", "List[Tensor]", "Dict[str, int]")
@@ -529,10 +531,16 @@ def function(rng: random.Random, name: str, functions: list[Function]) -> tuple[
     return Function(name, parameters, result), text
 
 
-def program_file(seed: int, count: int) -> str:
-    """The text of a program file."""
+def program_file(seed: int, count: int, objects: int = 0) -> str:
+    """The text of a program file; `objects` of its functions are over classes and the like."""
     rng = random.Random(seed)
     texts, known, tables = [], [], ([], [])
+    for number in range(objects):
+        name = f"o{seed}_{number}"
+        text, values = object_function(rng, name)
+        texts.append(text)
+        tables[0].append(f'    "{name}": lambda: (None, torch.jit.script({name})),')
+        tables[1].append(f'    "{name}": lambda: [{", ".join(values)}],')
     for number in range(count):
         name = f"f{seed}_{number}"
         made, text = function(rng, name, known[-6:])
@@ -547,6 +555,8 @@ def program_file(seed: int, count: int) -> str:
         tables[1].append(f'    "{name}": lambda: [{", ".join(calls)}],')
     head = "import math\nfrom typing import Dict, List, Optional, Tuple\n\n"
     head += "import rushlight as torch\nfrom rushlight import Tensor\n"
+    if objects:
+        head = f"{IMPORTS}{head}\n{DEFINITIONS}"
     return (
         "\n\n\n".join([head, *texts])
         + "\n\n\nPROGRAMS = {\n"
@@ -559,10 +569,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--objects", type=int, default=0, help="functions over classes, besides")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    text = program_file(options.seed, options.count)
+    text = program_file(options.seed, options.count, options.objects)
     (options.folder / f"fuzz_{options.seed}.py").write_text(text, encoding="utf-8")
 
 

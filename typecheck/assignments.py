@@ -101,6 +101,8 @@ class Assignments(Expressions):
             value = self.item_value(item, span) if isinstance(item, tuple) else item
             self.assign_name(target, value, into, None, value_node)
         elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
+            if isinstance(target, tree.ListDisplay):
+                self._report_list_target(target)
             self._unpack(target, item, span, into)
         elif isinstance(target, tree.Subscript):
             value = self._plain(item, span)
@@ -217,6 +219,17 @@ class Assignments(Expressions):
             target.span,
             f"{fixed} target{'' if fixed == 1 else 's'}",
             torch=torch,
+        )
+
+    def _report_list_target(self, target: tree.ListDisplay) -> None:
+        names = ", ".join(element.span.text for element in target.elements)
+        self.report(
+            "unsupported-syntax",
+            "a list cannot stand on the left of an assignment",
+            target.span,
+            "leave out the brackets",
+            torch="unexpected expression on left-hand side of assignment",
+            helps=(Help("leave out the brackets", (Edit(target.span.whole, names),)),),
         )
 
     # --------------------------------------------------------------------------------- names

@@ -491,7 +491,7 @@ class Calls(Conversions):
         fields: list[typed.Expr] = []
         for binding, wanted in zip(found.bindings, type.elements, strict=True):
             if isinstance(binding, typed.Default):
-                fields.append(typed.Literal(node.span, binding.type, binding.value))
+                fields.append(typed.Literal(NOWHERE, binding.type, binding.value))
                 continue
             assert isinstance(binding, typed.Given | typed.FromTuple)
             fields.append(self.convert(inputs[binding.index], wanted, node.span))

@@ -92,6 +92,14 @@ class Statements(Joins, Elements):
 
     def _evaluate(self, node: tree.ExpressionStatement, into: list[typed.Statement]) -> None:
         if isinstance(node.value, tree.Literal):
+            if node.value.value is ...:
+                self.report(
+                    "unsupported-syntax",
+                    "`...` is no statement in script",
+                    node.span,
+                    "write `pass`",
+                    torch="Cannot emit expr for: (dots)",
+                )
             return
         value = self.sugared(node.value)
         if isinstance(value, typed.Expr):

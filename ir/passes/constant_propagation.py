@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...typecheck.relations import is_subtype
+from ...typecheck.typed import EnumMember
 from ..aliases import is_mutable
 from ..constants import MISSING, constant_value, create_constant, same_constant, type_of
 from ..graph import Block, Graph, Node, Value
@@ -100,6 +101,11 @@ class Propagation:
                 return None
             case "prim::unchecked_cast":
                 return None if values[0] is None else values
+            case "prim::EnumName" | "prim::EnumValue":
+                member = values[0]
+                if not isinstance(member, EnumMember):
+                    return None
+                return [member.name if node.kind == "prim::EnumName" else member.value]
             case "prim::isinstance":
                 return self.test_type(node, values[0])
         if node.signature is None:

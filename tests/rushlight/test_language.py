@@ -1,6 +1,6 @@
 """Smaller forms of the language: what scripted functions give, and what is refused."""
 
-# ruff: noqa: UP006, UP035, B905, C408, RUF059, C406, UP045
+# ruff: noqa: UP006, UP035, B905, C408, RUF059, C406, UP045, UP007, F841
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Dict, Final, List, Optional, Tuple
+from typing import Any, Dict, Final, List, NamedTuple, Optional, Tuple, Union
 
 import pytest
 
@@ -197,6 +197,16 @@ def wrong_turn():
     return x
 
 
+def list_target():
+    [a, b] = 1, 2
+    return a
+
+
+def dots():
+    ...
+    return 1
+
+
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (final_local, "Unknown type constructor Final"),
     (too_large, "Integral constant out of range"),
@@ -210,6 +220,8 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (old_tensor_of_many, "Legacy Tensor Constructor only supports two schemas"),
     (wrong_pairs, "`Dict[int, str]` did not match the type of an actual key type `str`"),
     (wrong_turn, "`Dict[str, str]` did not match the type of an actual value type `int`"),
+    (list_target, "unexpected expression on left-hand side of assignment"),
+    (dots, "Cannot emit expr for: (dots)"),
     (gradients_on, "Unknown builtin op: aten::enable_grad"),
     (unpacking_with, "incompatible constructor arguments"),
     (mixed_enum, "Could not unify type list"),
@@ -266,6 +278,40 @@ def test_half_a_letter_is_no_text() -> None:
 def test_no_value_is_a_bare_list() -> None:
     with pytest.raises(RuntimeError, match="Expected a value of type 'list'"):
         torch.jit.script(length)([1])
+
+
+class Level(enum.Enum):
+    LOW = 1
+
+
+class Named(NamedTuple):
+    x: int
+    name: str = "p"
+
+
+def folded(u: Union[int, str]):
+    level = Level.LOW
+    u = 3
+    if isinstance(u, int):
+        return u + level.value
+    return 0
+
+
+def named(x: int):
+    return Named(x)
+
+
+def test_known_members_and_casts_are_constants() -> None:
+    graph = str(torch.jit.script(folded).graph)
+    assert "unchecked_cast" not in graph
+    assert "EnumValue" not in graph
+    assert torch.jit.script(folded)("a") == 4
+
+
+def test_defaults_of_fields_in_graphs() -> None:
+    graph = str(torch.jit.script(named).graph)
+    assert "NamedTuple(x : int, name : str = p)" in graph
+    assert 'prim::Constant[value="p"]()\n' in graph
 
 
 def test_position_outside_of_a_tuple() -> None:
