@@ -17,17 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...typecheck.schema import Signature
-from ...typecheck.types import FLOAT, INT, NONE, NUMBER
+from ...typecheck.types import FLOAT, INT, NONE, NUMBER, ListType
 from ..alias_db import AliasDb
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
+from .operators import overload
 
 __all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
 
+_ASK_FOR_FORM = ("aten::size", "aten::dim", "prim::dtype", "prim::device")
 _LIST_CHANGES = ("aten::append", "aten::insert", "aten::_set_item")
-_OTHER_NAMES = {"aten::normal_": "aten::normal_functional"}
 _FILLED = ("aten::zero_", "aten::fill_")
 _NOT_MADE = frozenset({"prim::Param", "prim::Constant", "prim::GetAttr", "prim::Uninitialized"})
 
@@ -81,7 +82,9 @@ def _new_tensor(node: Node, context: PassContext) -> Node | None:
         return None
     if node.kind in _FILLED:
         return _filled(node, context)
-    kind = _OTHER_NAMES.get(node.kind, node.kind[:-1])
+    if node.kind == "aten::normal_":
+        return _drawn(node, context)
+    kind = node.kind[:-1]
     for signature in context.table.overloads(kind):
         if _same_arguments(signature, own) and len(signature.returns) == 1:
             types = (node.output.type,)
@@ -100,6 +103,23 @@ def _filled(node: Node, context: PassContext) -> Node | None:
         constant = create_constant(node.graph, None, NONE)
         inputs.append(constant.insert_before(node).output)
     return node.graph.create(kind, inputs, (node.output.type,), node.span, signature)
+
+
+def _drawn(node: Node, context: PassContext) -> Node | None:
+    """`normal` of the same sizes and element type, for a tensor that is filled by `normal_`."""
+    signature = overload(context, "aten::normal", "float_float")
+    sizes, kind = overload(context, "aten::size", ""), overload(context, "prim::dtype", "")
+    if signature is None or sizes is None or kind is None:
+        return None
+    graph, old = node.graph, node.inputs[0]
+    size = graph.create("aten::size", (old,), (ListType(INT),), node.span, sizes)
+    dtype = graph.create("prim::dtype", (old,), (INT,), node.span, kind)
+    none = create_constant(graph, None, NONE)
+    for each in (size, dtype, none):
+        each.insert_before(node)
+    inputs = [*node.inputs[1:3], size.output, node.inputs[3], dtype.output]
+    inputs += [none.output] * (len(signature.arguments) - len(inputs))
+    return graph.create("aten::normal", inputs, (node.output.type,), node.span, signature)
 
 
 def _is_number(value: Value) -> bool:
@@ -159,7 +179,7 @@ def _is_private(node: Node, aliases: AliasDb) -> bool:
         # the list is made again of what it was made of, so nothing may have changed it meanwhile
         return not any(aliases.is_written_before(node, place) for place in places)
     users = {use.user for use in changed.uses if use.user.owner is not None} - {node}
-    return all(node.is_before(user) for user in users)
+    return all(node.is_before(user) or user.kind in _ASK_FOR_FORM for user in users)
 
 
 def _given_by_branches(value: Value) -> set[Value]:

@@ -88,7 +88,11 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind):
     def matches(self, schema: str) -> bool:
         """Whether it is the operator that a schema describes."""
         wanted, own = parse_schema(schema), self._inner.signature
-        return own is not None and own.full_name == wanted.full_name
+        if own is None or own.name != wanted.name:
+            return False
+        return [(a.name, a.type, a.keyword_only) for a in own.arguments] == [
+            (a.name, a.type, a.keyword_only) for a in wanted.arguments
+        ]
 
     def sourceRange(self) -> str:
         """The lines of source it was made from, with its place marked."""

@@ -10,22 +10,16 @@ from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Value as InnerValue
 from ..ir.inline import inline_in_place
-from ..ir.passes import fewer_operators, fold_frozen, mutation
+from ..ir.passes import fewer_operators, fold_frozen
 from ..ir.passes.canonical import canonical_copy
-from ..ir.passes.common_subexpressions import merge_common
-from ..ir.passes.constant_pooling import pool_constants
 from ..ir.passes.constant_propagation import propagate_constants
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.known_containers import read_known_containers
-from ..ir.passes.loop_unrolling import unroll_constant_loops, unroll_loops
-from ..ir.passes.lower_tuples import lower_all_tuples, lower_simple_tuples
-from ..ir.passes.mutable_constants import propagate_all_constants
-from ..ir.passes.outputs import canonicalize_outputs
+from ..ir.passes.optimizations import OPTIMIZATIONS
 from ..ir.passes.peephole import peephole
-from ..ir.passes.refinement import refine_lengths, refine_numbers
+from ..ir.passes.refinement import refine_lengths
 from ..ir.passes.rewriting import rewrite
 from ..ir.passes.shape_peephole import simplify_by_shape
-from ..ir.passes.tensor_facts import erase_facts, erase_number_types
 from ..ir.verify import verify
 from ..ops.table import TABLE
 from .handles import Graph, inner_graph
@@ -128,40 +122,41 @@ def _optimize_frozen(graph: Graph, optimize_numerics: bool = True) -> None:
         fold_frozen.fold_frozen(inner_graph(graph), CONTEXT)
 
 
+def _optimize_for_inference(module: Any, other_methods: Sequence[str] = ()) -> None:
+    """The same for `forward` and other methods of a frozen module."""
+    for name in ("forward", *other_methods):
+        _optimize_frozen(module._get_method(name).graph)
+
+
+def _leave(graph: Graph) -> bool:
+    """What torch does here is for devices and libraries that do not exist; nothing changes."""
+    return False
+
+
+_GIVE_NOTHING = frozenset(
+    "canonicalize_graph_fuser_ops constant_pooling dce dce_graph decompose_ops erase_number_types "
+    "erase_shape_information fuse_linear lower_all_tuples lower_simple_tuples remove_expands "
+    "remove_inplace_ops".split()
+)
+"""The passes that do not say whether they changed anything."""
+
 PASSES: dict[str, Callable[..., Any]] = {
+    **{
+        f"_jit_pass_{each.name}": (_silent if each.name in _GIVE_NOTHING else _changes)(each.run)
+        for each in OPTIMIZATIONS
+    },
     "_jit_pass_canonicalize": _canonicalize,
-    "_jit_pass_canonicalize_graph_fuser_ops": _silent(canonicalize_outputs),
-    "_jit_pass_constant_loop_unrolling": _changes(unroll_constant_loops),
-    "_jit_pass_constant_pooling": _silent(pool_constants),
-    "_jit_pass_constant_propagation": _changes(propagate_all_constants),
-    "_jit_pass_constant_propagation_immutable_types": _changes(propagate_constants),
-    "_jit_pass_cse": _changes(merge_common),
+    "_jit_pass_concat_frozen_linear": _leave,
+    "_jit_pass_convert_frozen_ops_to_mkldnn": _leave,
     "_jit_pass_custom_pattern_based_rewrite": _rewrite_in_module,
     "_jit_pass_custom_pattern_based_rewrite_graph": _rewrite,
-    "_jit_pass_dce": _silent(eliminate_dead_code),
-    "_jit_pass_dce_graph": _silent(eliminate_dead_code),
-    "_jit_pass_decompose_ops": _silent(fewer_operators.decompose_addmm),
-    "_jit_pass_erase_number_types": _silent(erase_number_types),
-    "_jit_pass_erase_shape_information": _silent(erase_facts),
-    "_jit_pass_fold_frozen_conv_add_or_sub": _changes(fold_frozen.fold_convolution_shift),
-    "_jit_pass_fold_frozen_conv_bn": _changes(fold_frozen.fold_convolution_batch_norm),
-    "_jit_pass_fold_frozen_conv_mul_or_div": _changes(fold_frozen.fold_convolution_scale),
-    "_jit_pass_fold_frozen_linear_bn": _changes(fold_frozen.fold_linear_batch_norm),
-    "_jit_pass_fuse_addmm": _changes(fewer_operators.fuse_addmm),
-    "_jit_pass_fuse_linear": _silent(fewer_operators.fuse_linear),
+    "_jit_pass_fuse_frozen_conv_add_relu": _leave,
     "_jit_pass_inline": _inline,
     "_jit_pass_lint": _lint,
-    "_jit_pass_loop_unrolling": _changes(unroll_loops),
-    "_jit_pass_lower_all_tuples": _silent(lower_all_tuples),
-    "_jit_pass_lower_simple_tuples": _silent(lower_simple_tuples),
+    "_jit_pass_optimize_for_inference": _optimize_for_inference,
     "_jit_pass_optimize_frozen_graph": _optimize_frozen,
     "_jit_pass_peephole": _peephole,
     "_jit_pass_peephole_list_idioms": _list_idioms,
-    "_jit_pass_integer_value_refinement": _changes(refine_numbers),
-    "_jit_pass_refine_integer_values": _changes(refine_numbers),
     "_jit_pass_remove_dropout": _remove_dropout,
-    "_jit_pass_remove_expands": _silent(fewer_operators.remove_expands),
-    "_jit_pass_remove_inplace_ops": _silent(mutation.remove_tensor_mutation),
-    "_jit_pass_remove_mutation": _changes(mutation.remove_mutation),
 }
 """The passes by name."""

@@ -30,11 +30,13 @@ from rushlight.ir.passes.loop_unrolling import unroll_constant_loops, unroll_loo
 from rushlight.ir.passes.lower_tuples import lower_all_tuples
 from rushlight.ir.passes.mutable_constants import propagate_all_constants
 from rushlight.ir.passes.mutation import remove_mutation
+from rushlight.ir.passes.optimizations import OPTIMIZATIONS
 from rushlight.ir.passes.peephole import peephole
 from rushlight.ir.passes.refinement import refine_lengths, refine_numbers
 from rushlight.ir.passes.rewriting import rewrite
 from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
+from rushlight.ir.passes.transposed_linear import transpose_linear
 from rushlight.ir.verify import verify
 from rushlight.ops.errors import OperatorError
 from rushlight.ops.table import TABLE
@@ -303,6 +305,34 @@ def test_linear_layers_and_products_of_matrices_are_put_together() -> None:
     assert fewer_operators.decompose_addmm(graph, CONTEXT)
     verify(graph)
     assert kinds(graph) == ["aten::mm", "aten::add"]
+
+
+def test_a_constant_weight_is_transposed_beforehand() -> None:
+    graph = parsed(
+        "%x : Tensor",
+        """
+        %w : Float(1, 2) = prim::Constant[value= 1  2 [ CPUFloatType{1,2} ]]()
+        %b : Float(1) = prim::Constant[value={5}]()
+        %r : Tensor = aten::linear(%x, %w, %b)
+        """,
+        "%r",
+    )
+    x = np.array([[3.0, 4.0]], np.float32)
+    before = run(graph, (x,))
+    assert transpose_linear(graph, CONTEXT)
+    verify(graph)
+    assert kinds(graph) == ["aten::matmul", "aten::add"]
+    assert np.array_equal(run(graph, (x,)), before)
+
+
+def test_a_tensor_filled_with_random_numbers_is_drawn_at_once() -> None:
+    text = "def f(x: torch.Tensor):\n    y = x + 1\n    y.normal_()\n    return y"
+    assert "aten::normal" in kinds(after(remove_mutation, text))
+
+
+def test_the_table_of_passes() -> None:
+    assert len({each.name for each in OPTIMIZATIONS}) == len(OPTIMIZATIONS)
+    assert all(each.why and each.run.__doc__ for each in OPTIMIZATIONS)
 
 
 def test_what_was_not_written_and_what_does_not_train_is_left_out() -> None:
