@@ -1,0 +1,130 @@
+"""Random well-typed programs, run in every way there is: all must agree.
+
+    python tools/check_agreement.py [--count N] [--seed S]
+
+Each program of tools/fuzz_programs.py is run as Python, scripted, scripted without passes, on the bare
+machine without plans, and saved and loaded.  Where Python and TorchScript differ by design (text of
+floats, errors' classes, 64-bit wrapping) the other four still must agree.  Prints what disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import rushlight
+from rushlight.ir import define
+from tools import fuzz_programs, programs
+
+A_FILE = 50
+"""Programs a file holds."""
+
+
+@contextmanager
+def without_passes() -> Iterator[None]:
+    """Graphs stay as they are lowered."""
+    kept = define.PASSES
+    define.PASSES = ()  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        define.PASSES = kept
+
+
+@contextmanager
+def without_plans() -> Iterator[None]:
+    os.environ["RUSHLIGHT_PLAN"] = "off"
+    try:
+        yield
+    finally:
+        del os.environ["RUSHLIGHT_PLAN"]
+
+
+def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
+    """The result, what was printed, and the arguments afterwards; of an error, that there was one."""
+    found = programs.call(target, arguments)
+    if "raises" in found:
+        return "raised"
+    # `x + 0` is `x` after passes, as in torch, which keeps the sign of zeros
+    return json.dumps(found["out"]).replace("-0.0", "0.0"), found["stdout"]
+
+
+def results(module: Any, name: str, target: Any) -> list[Any]:
+    return [outcome(target, arguments) for arguments in module.INPUTS[name]()]
+
+
+def loaded(scripted: Any) -> Any:
+    buffer = io.BytesIO()
+    rushlight.jit.save(scripted, buffer)
+    buffer.seek(0)
+    return rushlight.jit.load(buffer)
+
+
+def check_file(text: str, name: str, counts: Counter[str]) -> None:
+    """Run the programs of one file in every way."""
+    path = Path(name)
+    path.write_text(text, encoding="utf-8")
+    module = programs.run_file(path)
+    with without_passes():
+        plain = programs.run_file(path)
+        bare = {n: _scripted(plain, n) for n in plain.PROGRAMS}
+    for program in module.PROGRAMS:
+        scripted = _scripted(module, program)
+        if scripted is None or bare[program] is None:
+            counts["refused"] += 1
+            if (scripted is None) != (bare[program] is None):
+                print(f"{name}: {program}: refused only with passes on or off")
+            continue
+        counts["programs"] += 1
+        wanted = results(module, program, scripted)
+        ways = {"without passes": results(plain, program, bare[program])}
+        with without_plans():
+            ways["without plans"] = results(module, program, _scripted(module, program))
+        ways["saved and loaded"] = results(module, program, loaded(scripted))
+        for way, found in ways.items():
+            if found != wanted:
+                counts[f"differ {way}"] += 1
+                print(f"{name}: {program} {way}:\n  {found}\n  {wanted}")
+        if results(module, program, getattr(module, program)) == wanted:
+            counts["equal to Python"] += 1
+
+
+def _scripted(module: Any, name: str) -> Any:
+    try:
+        return module.PROGRAMS[name]()[1]
+    except RuntimeError:
+        return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number in range(0, options.count, A_FILE):
+            seed = options.seed + number // A_FILE
+            text = fuzz_programs.program_file(seed, min(A_FILE, options.count - number))
+            check_file(text, f"agree_{seed}.py", counts)
+    print(", ".join(f"{key}: {count}" for key, count in sorted(counts.items())))
+    return 1 if any(key.startswith("differ") for key in counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
