@@ -2,9 +2,9 @@
 
     python tools/check_agreement.py [--count N] [--seed S]
 
-Each program of tools/fuzz_programs.py is run as Python, scripted, scripted without passes, on the bare
-machine without plans, and saved and loaded.  Where Python and TorchScript differ by design (text of
-floats, errors' classes, 64-bit wrapping) the other four still must agree.  Prints what disagrees.
+Each program of tools/fuzz_programs.py is run as Python, scripted, scripted without passes, on the
+bare machine without plans, and saved and loaded.  Where Python and TorchScript differ by design
+(text of floats, errors, 64-bit wrapping) the other four still must agree.  Prints what disagrees.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def without_plans() -> Iterator[None]:
 
 
 def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
-    """The result, what was printed, and the arguments afterwards; of an error, that there was one."""
+    """The result and what was printed; of an error, only that there was one."""
     found = programs.call(target, arguments)
     if "raises" in found:
         return "raised"
