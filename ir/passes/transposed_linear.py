@@ -39,8 +39,8 @@ def _replace(node: Node, weight: np.ndarray, context: PassContext) -> None:
     result = insert_operator(context, node, "aten::matmul", "", inputs, TENSOR)
     if node.inputs[2].type != NONE:
         one = create_constant(node.graph, 1, INT).insert_before(node).output
-        inputs = (result, node.inputs[2], one)
-        result = insert_operator(context, node, "aten::add", "Tensor", inputs, TENSOR)
+        summands = (result, node.inputs[2], one)
+        result = insert_operator(context, node, "aten::add", "Tensor", summands, TENSOR)
     result.type = node.output.type
     node.output.replace_uses(result)
     node.destroy()
