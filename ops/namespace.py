@@ -29,6 +29,7 @@ from .errors import OperatorError
 from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .interchange import dlpack, dlpack_device, from_dlpack
+from .kernels.threads import get_threads, set_threads
 from .layer_names import LAYER_FUNCTIONS, OPERATORS_ALONE
 from .random import Generator, default_generator
 from .random import manual_seed as seed_default_generator
@@ -316,6 +317,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"set_default_dtype": set_default_dtype, "no_grad": no_grad, "enable_grad": enable_grad},
     **{"inference_mode": inference_mode, "set_grad_enabled": set_grad_enabled},
     **{"is_grad_enabled": is_grad_enabled},
+    **{"get_num_threads": get_threads, "set_num_threads": set_threads},
     **FUNCTIONS,
     **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None},
 }

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["get_threads", "set_threads", "share"]
 
@@ -24,6 +26,8 @@ class _Crew:
     def start(self) -> ThreadPoolExecutor:
         """The pool; two threads may both make one, then the last is kept."""
         if self.pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # start-up need not wait for it
+
             self.pool = ThreadPoolExecutor(max(1, self.size - 1), "rushlight-kernel")
         return self.pool
 
@@ -55,10 +59,12 @@ def set_threads(count: int) -> None:
     """Let that many threads share a large piece of work.
 
     Raises:
-        ValueError: the count is not positive.
+        RuntimeError: the count is not a positive int.
     """
+    if type(count) is not int:
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
-        raise ValueError("expected a positive number of threads")
+        raise RuntimeError("set_num_threads expects a positive integer")
     _CREW.size, _CREW.pool = count, None
 
 

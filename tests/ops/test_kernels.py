@@ -273,3 +273,13 @@ def test_tables(name: str, crew: int, by_numpy: Any) -> None:
 def test_one_dimension(compute: Any, by_numpy: Any) -> None:
     x = plain(20011)
     same(compute(x), by_numpy(lambda: compute(x)), 1e-5, 1e-5)
+
+
+def test_the_number_of_threads_can_be_set() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    assert torch.get_num_threads() == 3
+    torch.set_num_threads(before)
+    for wrong in (0, -1, "2", 1.5):
+        with pytest.raises(RuntimeError, match="set_num_threads expects"):
+            torch.set_num_threads(wrong)
