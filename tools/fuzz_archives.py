@@ -3,9 +3,9 @@
     python tools/fuzz_archives.py --count 100000 --state fuzz.json
 
 Seeds are fixed: mutation N is always the same.  With `--state` the run can be stopped and goes on
-where it was.  Every mutation is loaded without trust, in a worker process with a limit of memory and
-time; what breaks a rule (another exception, a hang, a crash, a file touched) is printed with its
-number, and `--show N` runs a single one again, with its traceback.
+where it was.  Every mutation is loaded without trust, in a worker process with a limit of memory
+and time; what breaks a rule (another exception, a hang, a crash, a file touched) is printed with
+its number, and `--show N` runs a single one again, with its traceback.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import time
 import traceback
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -250,6 +251,13 @@ def _split(text: str) -> list[str]:
     return words
 
 
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError),
+    *(NotImplementedError, OSError, RuntimeError, ValueError),
+)
+"""What reading a mutated archive in order to mutate it again may raise."""
+
+
 def mutated(number: int, sources: Sequence[bytes]) -> bytes:
     """Mutation `number`: always the same for the same originals."""
     chance = random.Random(number)
@@ -258,7 +266,7 @@ def mutated(number: int, sources: Sequence[bytes]) -> bytes:
         mutation = chance.choice(MUTATIONS)
         try:
             data = mutation(chance, data)
-        except (zipfile.BadZipFile, ValueError, OSError, struct.error):
+        except _UNREADABLE:
             data = flip(chance, data) if data else b"PK"
         if not data:
             return b""
@@ -352,7 +360,13 @@ class _Worker:
                 self.stop()
                 self._start()
                 return f"it ran for more than {SECONDS:g} seconds"
-        return str(self.connection.recv())
+        try:
+            return str(self.connection.recv())
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            status = self.process.exitcode
+            self._start()
+            return f"the process ended (status {status})"
 
     def stop(self) -> None:
         """End the process."""
