@@ -109,7 +109,7 @@ class Node:
         return results
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 Edge = tuple[Node, int]
@@ -157,6 +157,9 @@ class AccumulateGrad(Node):
     """The end of the way back: adds what arrives to the leaf's `grad`."""
 
     __slots__ = ("after_hooks", "variable")
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__(())
@@ -259,7 +262,7 @@ class Saved:
         if self.handle is not None and self.handle._grad_node is not None:  # who wrote it last
             edge = self.handle._grad_node, self.handle._output_number
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
-            name = edge[0].name().removesuffix("Backward0").removesuffix("Backward1")
+            name = type(edge[0]).__name__.removesuffix("Backward0").removesuffix("Backward1")
             origin = f", which is output {edge[1]} of {name},"
         return (
             "one of the variables needed for gradient computation has been modified by an inplace "

@@ -127,7 +127,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
             result._view_of = next((a for a in given), None)
             result._view_version = VERSIONS[0](result._array)
             if bound.is_multiple_view:
-                result._view_among = node.name().removesuffix("Backward0")
+                result._view_among = type(node).__name__.removesuffix("Backward0")
     if isinstance(node, RowNode):
         node.set_results(results)
 
@@ -297,7 +297,10 @@ class AsStridedBackward0(Node):
 class CopySlices(Node):
     """The node of a tensor part of which was written through a view, by the node `inner`."""
 
-    __slots__ = ("inner", "own", "places", "shape")
+    __slots__ = ("inner", "own", "places")
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
 
     def __init__(self, base: Tensor, view: Tensor, inner: Node) -> None:
         places = getattr(inner, "_places", [])

@@ -283,7 +283,7 @@ class Tensor(Differentiable):
     def __repr__(self) -> str:
         node = self.grad_fn
         if node is not None:
-            extra = [f"grad_fn=<{node.name()}>"]
+            extra = [f"grad_fn=<{type(node).__name__}>"]
         else:
             extra = ["requires_grad=True"] if self._requires_grad else []
         return format_array(self._array, extra)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -113,7 +114,8 @@ class Bound:
             return self.row.name
         words = self.entry.name.partition("::")[2].strip("_").split("_")
         number = int(self._in_script and self.entry.overload == "Scalar" and words[0] in _NUMBERED)
-        return "".join(w[:1].upper() + w[1:] for w in words) + f"Backward{number}"
+        name = "".join(w[:1].upper() + w[1:] for w in words)
+        return re.sub(r"(?<=\d)[a-z]", lambda m: m[0].upper(), name) + f"Backward{number}"
 
     def _bind(self) -> None:
         row = self.row
@@ -251,7 +253,7 @@ class RowNode(Node):
         return found
 
     def __getattr__(self, name: str) -> Any:
-        """`_saved_self` is the argument `self`, if it was kept; so are `_saved_result` and others."""
+        """`_saved_self` is the argument `self` if it was kept; so are others."""
         word = name.removeprefix("_saved_")
         if word != name:
             if word == "result" and self._results:
