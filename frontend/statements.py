@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from . import tree
 from .expressions import BINARY, ExpressionConverter
+from .ignored_blocks import call_of_block
 from .source import Span
 from .torch_ranges import whole_end
 from .unsupported import construct_of, describe
@@ -266,14 +267,23 @@ class StatementConverter(ExpressionConverter):
 
     def with_(self, node: ast.With) -> tree.Statement | None:
         if _is_ignore_context(node.items[0].context_expr):
-            self.drop("IgnoreContext", node)
-            return self.remains(node)
+            return self.ignored_block(node)
         items = tuple(self.with_item(item) for item in node.items)
         body = self.statements(node.body)
         ends = [self.positions.start(node) + len("with")]
         ends.extend(item.span.torch_end for item in items)
         ends.extend(statement.span.torch_end for statement in body)
         return tree.With(self.span(node, torch_end=max(ends)), items, body)
+
+    def ignored_block(self, node: ast.With) -> tree.Statement | None:
+        """A block left to Python: the call of a function that holds it."""
+        source = self.source
+        try:
+            call = call_of_block(node, source.filename or "<unknown>", source.first_line)
+        except ValueError:
+            self.drop("IgnoreContext", node)
+            return self.remains(node)
+        return self.statement(call)
 
     def with_item(self, node: ast.withitem) -> tree.WithItem:
         context = self.expression(node.context_expr)

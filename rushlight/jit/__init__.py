@@ -7,11 +7,12 @@ from typing import Final
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
-from . import _state, annotations
+from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
 from .archives import load, save
 from .classes import interface
 from .decorators import (
     Attribute,
+    _IgnoreContextManager,
     annotate,
     export,
     ignore,
@@ -64,6 +65,7 @@ __all__ = [
     "ScriptMethod",
     "ScriptModule",
     "ScriptWarning",
+    "_IgnoreContextManager",
     "_overload",
     "_overload_method",
     "_unwrap_optional",
@@ -75,6 +77,7 @@ __all__ = [
     "collecting",
     "export",
     "fork",
+    "frontend",
     "ignore",
     "interface",
     "is_scripting",

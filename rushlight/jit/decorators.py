@@ -123,6 +123,22 @@ def _is_of(value: Any, wanted: Any) -> bool:
     return len(value) == len(parts) and all(map(_is_of, value, parts))
 
 
+class _IgnoreContextManager:
+    """`with _IgnoreContextManager(a="inp:int", b="out:int"):`, a block that script leaves alone.
+
+    The arguments say what the block reads and what it sets, with types.
+    """
+
+    def __init__(self, **variables: str) -> None:
+        self.variables = variables
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
 def script_if_tracing(function: Function) -> Function:
     """Script the function when `trace` meets it; everywhere else it stays as it is."""
     return function

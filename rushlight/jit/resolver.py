@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..frontend.diagnostics import Demand
+from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.source import Span
 from ..interpreter.inward import CastError
@@ -101,7 +102,15 @@ class LiveResolver:
                 with self._demanding(environment[name], span):
                     found = meaning_of(environment[name], name, self.compile, constant=False)
                 return self._placed(found, name, environment[name])
-        return None
+        return self._ignored_block(name) if name in IGNORED_BLOCKS else None
+
+    def _ignored_block(self, name: str) -> PythonName:
+        """The function that holds a block left to Python; it sees the names that the block sees."""
+        found: dict[str, Any] = dict(vars(typing))
+        for environment in reversed(list(self._environments())):
+            found.update(environment)
+        exec(IGNORED_BLOCKS[name], found)
+        return python_name(found[name])
 
     @contextmanager
     def _demanding(self, value: object, span: Span) -> Iterator[None]:
