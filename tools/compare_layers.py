@@ -102,9 +102,12 @@ def _record_of(found: dict[str, Any], key: str, arrays: dict[str, Any]) -> dict[
         kept.pop("script code", None)
     if "state" in found:
         kept["state"] = [layer_rows.summary(leaf) for leaf in found["state"]]
-    for name in ("eager eval", "eager train"):
-        if name in found:
-            kept[name] = _kept(found[name], f"{key} {name}", arrays)
+    names = [name for name in ("eager eval", "eager train") if name in found]
+    for mode in ("eval", "train"):  # scripts of torch that compute something else
+        eager, scripted = found.get(f"eager {mode}"), found.get(f"script {mode}")
+        if isinstance(eager, list) and isinstance(scripted, list):
+            names += [] if layer_rows.same(eager, scripted) else [f"script {mode}"]
+    kept.update((name, _kept(found[name], f"{key} {name}", arrays)) for name in names)
     return kept
 
 
