@@ -11,6 +11,7 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from .kernels import family, is_ready
 from .normalize import statistics_dtype
 from .table import operator
 from .windows import follow_format, wide_dtype
@@ -94,6 +95,12 @@ def _apply(
     term = -mean.astype(np.float64) * factor
     if bias is not None:
         term = term + bias
+    if input.ndim > 2 and is_ready(input):
+        rows = family("rows")
+        if rows is not None:
+            planes = input.reshape(input.shape[0] * input.shape[1], -1)
+            made: Array = rows.affine(planes, factor.astype(wide), term.astype(wide))
+            return made.reshape(input.shape)
     shape = (1, -1, *(1,) * (input.ndim - 2))
     result = np.multiply(input, factor.astype(wide).reshape(shape), dtype=wide)
     result += term.astype(wide).reshape(shape)

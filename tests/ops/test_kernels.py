@@ -283,3 +283,15 @@ def test_the_number_of_threads_can_be_set() -> None:
     for wrong in (0, -1, "2", 1.5):
         with pytest.raises(RuntimeError, match="set_num_threads expects"):
             torch.set_num_threads(wrong)
+
+
+@pytest.mark.parametrize("shape", [(2, 8, 40, 40), (3, 16, 301)])
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm(shape: Any, training: bool, crew: int, by_numpy: Any) -> None:
+    x, channels = special(*shape) if not training else plain(*shape), shape[1]
+
+    def compute() -> Any:
+        mean, var = plain(channels), plain(channels).abs()
+        return F.batch_norm(x, mean, var, plain(channels), plain(channels), training, 0.1, 1e-5)
+
+    same(compute(), by_numpy(compute), 1e-5, 1e-5)

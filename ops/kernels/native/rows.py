@@ -15,6 +15,7 @@ from .compile import compiled, inlined, summing
 from .maths import exp32
 
 __all__ = [
+    "affine",
     "column_sums",
     "layer_norm",
     "log_softmax",
@@ -166,6 +167,15 @@ def _square_rows(start: int, stop: int, x: Any, mean: Any, out: Any) -> None:
         out[r] = _squares(x[r], mean[r])
 
 
+@compiled
+def _affine_rows(start: int, stop: int, x: Any, factor: Any, term: Any, out: Any) -> None:
+    for r in range(start, stop):
+        row, made = x[r], out[r]
+        a, b = factor[r % factor.size], term[r % factor.size]
+        for i in range(row.size):
+            made[i] = row[i] * a + b
+
+
 _TALL = 32
 
 
@@ -220,6 +230,13 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     mean, scale = np.empty(x.shape[0], F), np.empty(x.shape[0], F)
     share(_layer_norm_rows, x.shape[0], _least(x), x, weight, bias, eps, out, mean, scale)
     return out, mean, scale
+
+
+def affine(x: Any, factor: Any, term: Any) -> Any:
+    """Each row times a factor plus a term, which repeat over the rows."""
+    out = np.empty_like(x)
+    share(_affine_rows, x.shape[0], _least(x), x, factor, term, out)
+    return out
 
 
 def row_sums(x: Any) -> Any:
