@@ -59,9 +59,16 @@ def _array_of(data: Any, dtype: np.dtype[Any] | None) -> Array:
     return _array_of_numbers(data, dtype)
 
 
+def _bare(data: Any) -> Any:
+    """Nested lists with arrays in place of tensors, whose history does not go into new tensors."""
+    if isinstance(data, (list, tuple)):
+        return [_bare(each) for each in data]
+    return data._array if isinstance(data, Tensor) else data
+
+
 def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
     try:
-        found = np.array(data)
+        found = np.array(_bare(data) if isinstance(_first_leaf(data), Tensor) else data)
     except ValueError:  # ragged
         return from_data(data, dtype)
     if found.dtype.kind not in "bifc" or (dtype is not None and dtype.kind in "iu"):
