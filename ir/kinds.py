@@ -127,7 +127,6 @@ EFFECTFUL_OPERATORS = frozenset(
         "aten::save",
         "aten::manual_seed",
         "aten::_assert_async",
-        "aten::_no_grad_embedding_renorm_",  # its schema does not tell what it changes
         "aten::wait",
         "aten::is_autocast_cpu_enabled",
         "aten::is_autocast_enabled",
