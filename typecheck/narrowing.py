@@ -291,7 +291,7 @@ class Narrowing(Attributes):
                 f"`hasattr` is about objects and modules, not `{value.type.python}`",
                 node.arguments[0].span,
                 f"this is `{value.type.python}`",
-                torch="hasattr's first argument must be an object or module, got a normal "
+                torch="hasattr's first argument must be an object or NamedTuple, got "
                 f"{value.type.annotation_str} instead",
                 torch_span=node.span,
             )

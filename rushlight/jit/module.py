@@ -151,7 +151,9 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             compiled = self
             if "_c" not in self.__dict__:
                 if "_actual_script_module" not in self.__dict__:
-                    ScriptMeta.finish(self)
+                    # still in `__init__`: compiled with the object, when all attributes are there
+                    self.__dict__.setdefault("_texts", []).append((src, scope))
+                    return
                 compiled = self.__dict__["_actual_script_module"]
             define_methods(compiled.__dict__["_c"].cls, src, scope)
 

@@ -401,6 +401,8 @@ def _unusable(value: Any, name: str) -> Unusable:
         shown = "the class `{name}` cannot be used in script"
         return Unusable(message, "not-scriptable", shown, value)
     if callable(value) and not hasattr(value, "__dict__"):
+        if inspect.isbuiltin(value):
+            message = f"Python builtin {value} is currently not supported in Torchscript"
         shown = "`{name}` is a function without Python source, which script cannot call"
         return Unusable(message, "not-scriptable", shown, value)
     shown = "`{name}` is a module-level variable, whose value scripted code cannot read"

@@ -29,6 +29,7 @@ from .hook_checks import check_hooks
 from .members import container_method
 from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
 from .session import CompilationFailed, compiling
+from .unit import define_methods
 
 __all__ = ["script", "script_method", "script_module"]
 
@@ -198,10 +199,13 @@ def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _finish(module: Any) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
+    own = module.__dict__
+    texts = own.pop("_texts", [])
     with trimmed(), compiling():
         target = _instance(module, {})
+        for text, scope in texts:
+            define_methods(target.cls, text, scope)
         _compile_methods(target, module)
-    own = module.__dict__
     for name in target.cls.attributes:
         for table in (own, own["_parameters"], own["_buffers"], own["_modules"]):
             table.pop(name, None)

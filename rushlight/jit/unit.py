@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import Any
 
 from ..frontend.exceptions import trimmed
@@ -61,7 +62,7 @@ class CompilationUnit:
         """
         scope = names_of_frame(_frames_up + 1)
         with trimmed(), compiling() as collector:
-            trees = function_trees(lang, collector)
+            trees = function_trees(dedent(lang), collector)
             resolver = TextResolver(self._functions, scope)
 
             def define(function: Function) -> None:
@@ -104,7 +105,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
             with compiling() as inner:
                 define_function(function, resolver, inner, TABLE, evaluate)
 
-        for tree in function_trees(text, collector):
+        for tree in function_trees(dedent(text), collector):
             name = f"{cls.qualified_name}.{tree.name}"
             cls.methods[tree.name] = Function(name, tree, define, owner=cls)
         for method in list(cls.methods.values()):

@@ -197,6 +197,14 @@ def wrong_turn():
     return x
 
 
+def opened(name: str):
+    return open(name)
+
+
+def attribute_of_optional(x: Optional[int]):
+    return hasattr(x, "real")
+
+
 def list_target():
     [a, b] = 1, 2
     return a
@@ -220,6 +228,8 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (old_tensor_of_many, "Legacy Tensor Constructor only supports two schemas"),
     (wrong_pairs, "`Dict[int, str]` did not match the type of an actual key type `str`"),
     (wrong_turn, "`Dict[str, str]` did not match the type of an actual value type `int`"),
+    (opened, "Python builtin <built-in function open> is currently not supported"),
+    (attribute_of_optional, "hasattr's first argument must be an object or NamedTuple"),
     (list_target, "unexpected expression on left-hand side of assignment"),
     (dots, "Cannot emit expr for: (dots)"),
     (gradients_on, "Unknown builtin op: aten::enable_grad"),
@@ -312,6 +322,23 @@ def test_defaults_of_fields_in_graphs() -> None:
     graph = str(torch.jit.script(named).graph)
     assert "NamedTuple(x : int, name : str = p)" in graph
     assert 'prim::Constant[value="p"]()\n' in graph
+
+
+def test_methods_may_be_written_in_an_indented_text() -> None:
+    class Doubled(torch.jit.ScriptModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.define("""
+            def forward(self, x):
+                return x * 2
+            """)
+
+    assert Doubled()(torch.ones(1)) == torch.tensor(2.0)
+    unit = torch.jit.CompilationUnit("""
+        def twice(x: int):
+            return 2 * x
+        """)
+    assert unit.twice(3) == 6
 
 
 def test_position_outside_of_a_tuple() -> None:
