@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
@@ -19,7 +19,7 @@ from ..ir.passes.peephole import peephole
 from ..ops.futures import TaskResult
 from ..ops.grad_mode import RUNNING, is_grad_enabled
 from ..ops.table import TABLE
-from ..ops.tensor import Tensor
+from ..ops.tensor import Parameter, Tensor
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
 from ..typecheck.types import ANY, ClassType, InterfaceType
@@ -29,6 +29,7 @@ from .code import Code
 from .errors import Failure, script_error
 from .guard import Guard, active_guard
 from .inlined_size import check_inlined_size
+from .instructions import row
 from .machine import MachineFailure, execute
 from .objects import ScriptObject, call_method, run_method
 from .outward import outward
@@ -89,7 +90,9 @@ class Executable:
         self._records = False
         self._recorded = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
         names = {entry.name for entry in self.code.operators}
-        self._sets_gradients = not names.isdisjoint(_ABOUT_GRADIENTS)
+        self.makes_leaves = not names.isdisjoint(_ABOUT_GRADIENTS)
+        kinds = {row(instruction).name for instruction in self.code.instructions}
+        self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
         eager = self.code.has_loop and len(self.code.instructions) <= SHORT
         self._runs_before_plan = 0 if eager else 1
         self._planned = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
@@ -138,10 +141,6 @@ class Executable:
                 self._recorded = True
         self._records = True
         return self._recording
-
-    def needs_record(self, given: Iterable[Any]) -> bool:
-        """Whether gradients are wanted of what a call reaches."""
-        return any(map(_requires_grad, given)) or self._sets_gradients
 
     def _on_machine(self, values: Sequence[Any]) -> Any:
         try:
@@ -285,8 +284,9 @@ def call(
     values = executable.binding.bind(given, kwargs)
     if is_grad_enabled() and RUNNING.record is None:
         every = (*given, *kwargs.values()) if kwargs else given
-        if executable.needs_record(every):
-            return _recorded_call(function, executable, values, every)
+        reached = _Reached(every)
+        if executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
+            return _recorded_call(function, executable, values, reached)
     entered = len(_ENTERED.objects)
     try:
         with np.errstate(all="ignore"):
@@ -300,13 +300,11 @@ def call(
 
 
 def _recorded_call(
-    function: Function, executable: Executable, values: Sequence[Any], given: Sequence[Any]
+    function: Function, executable: Executable, values: Sequence[Any], reached: _Reached
 ) -> Any:
     """A call that is recorded: what comes out knows how it was made."""
     record = _new_record()
-    holders = list(_holders(given))
-    record.know(given)
-    record.know(slot for holder in holders for slot in holder.slots)
+    record.know(reached.tensors)
     entered = len(_ENTERED.objects)
     RUNNING.record = record
     try:
@@ -317,7 +315,8 @@ def _recorded_call(
         error = script_error(failure, function)
     else:
         record.finish()
-        _wait_for_history(record, holders)
+        if executable.sets_slots:
+            _wait_for_history(record, reached.holders)
         return executable.binding.give_back(record.outward(result))
     finally:
         RUNNING.record = None
@@ -337,41 +336,37 @@ def _wait_for_history(record: Any, holders: Sequence[ScriptObject]) -> None:
                 record.wait(slot)
 
 
-def _holders(values: Iterable[Any]) -> Iterator[ScriptObject]:
-    """The objects among some values, and those they hold."""
-    seen: set[int] = set()
-    pending = [value for value in values if isinstance(value, ScriptObject)]
-    while pending:
-        owner = pending.pop()
-        if id(owner) not in seen:
-            seen.add(id(owner))
-            yield owner
-            pending += [slot for slot in owner.slots if type(slot) is ScriptObject]
+_PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
+"""Types of elements that hold no tensors which Python knows."""
 
 
-def _requires_grad(value: Any) -> bool:
-    """Whether gradients are wanted of a value, or of anything it holds."""
-    if isinstance(value, Tensor):
-        return bool(value._requires_grad)
-    if isinstance(value, ScriptObject):
-        return _holds_requiring(value)
-    if isinstance(value, (list, tuple)):
-        return any(map(_requires_grad, value))
-    return isinstance(value, dict) and any(map(_requires_grad, value.values()))
+class _Reached:
+    """The tensors among some values and in the objects among them, and those objects."""
 
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.tensors: list[Tensor] = []
+        self.holders: list[ScriptObject] = []
+        self._look(values)
+        seen: set[int] = set()
+        for holder in self.holders:  # which grows while it is looked at
+            if id(holder) not in seen:
+                seen.add(id(holder))
+                self._look(holder.slots)
 
-def _holds_requiring(owner: ScriptObject) -> bool:
-    """Whether a tensor that an object holds requires gradients."""
-    pending, seen = [owner], {id(owner)}
-    while pending:
-        for slot in pending.pop().slots:
-            if type(slot) is ScriptObject:
-                if id(slot) not in seen:
-                    seen.add(id(slot))
-                    pending.append(slot)
-            elif isinstance(slot, Tensor) and slot._requires_grad:
-                return True
-    return False
+    def _look(self, values: Iterable[Any]) -> None:
+        for value in values:
+            kind = type(value)
+            if kind is Parameter or kind is Tensor:
+                self.tensors.append(value)
+            elif kind is ScriptObject:
+                self.holders.append(value)
+            elif (kind is list or kind is tuple) and value:
+                if kind is tuple or type(value[0]) not in _PLAIN:
+                    self._look(value)
+            elif kind is dict:
+                self._look(value.values())
+            elif isinstance(value, Tensor):
+                self.tensors.append(value)
 
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))

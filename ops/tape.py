@@ -23,6 +23,7 @@ from .autograd import (
 )
 from .dispatch import eager_function, finish
 from .dtype import Array
+from .errors import OperatorError
 from .gradients.bound import Bound, RowNode, bound_row
 from .quiet import QUIET, enter, leave
 from .storage import address
@@ -176,12 +177,14 @@ def check_in_place(target: Tensor, active: bool) -> None:
             "replace the inplace operation by an out-of-place one."
         )
     if target._requires_grad is True and target._grad_node is None and root is None:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation."
+        raise OperatorError(
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+            code="inplace-on-leaf",
         )
     if root is not None and root._requires_grad is True and root._grad_node is None:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        raise OperatorError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+            code="inplace-on-leaf",
         )
 
 
