@@ -150,6 +150,8 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         with trimmed():
             compiled = self
             if "_c" not in self.__dict__:
+                if type(self) is ScriptModule and "_actual_script_module" not in self.__dict__:
+                    ScriptMeta.finish(self)
                 if "_actual_script_module" not in self.__dict__:
                     # still in `__init__`: compiled with the object, when all attributes are there
                     self.__dict__.setdefault("_texts", []).append((src, scope))

@@ -334,6 +334,9 @@ def test_methods_may_be_written_in_an_indented_text() -> None:
             """)
 
     assert Doubled()(torch.ones(1)) == torch.tensor(2.0)
+    bare = torch.jit.ScriptModule()
+    bare.define("def twice(self, x: int):\n    return 2 * x\n")
+    assert bare.twice(2) == 4
     unit = torch.jit.CompilationUnit("""
         def twice(x: int):
             return 2 * x
