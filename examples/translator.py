@@ -27,7 +27,7 @@ class Translator(nn.Module):
         places[:, 1::2] = torch.cos(place * rate)
         self.register_buffer("places", places)
         self.transformer = nn.Transformer(
-            width, 4, 2, 2, dim_feedforward=64, dropout=0.1, batch_first=True
+            width, 4, 1, 1, dim_feedforward=64, dropout=0.1, batch_first=True
         )
         self.scores = nn.Linear(width, vocabulary)
 

@@ -26,7 +26,8 @@ from . import (
 )
 from .functional_activation import *  # noqa: F403
 from .functional_attention import *  # noqa: F403
-from .functional_attention import _canonical_mask, _none_or_dtype  # noqa: F401
+from .functional_attention import _canonical_mask as _canonical_mask
+from .functional_attention import _none_or_dtype as _none_or_dtype
 from .functional_class_loss import *  # noqa: F403
 from .functional_convolution import *  # noqa: F403
 from .functional_distance import *  # noqa: F403

@@ -104,7 +104,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def _get_full_log_prob(self, input: Tensor, head_output: Tensor) -> Tensor:
         """All log probabilities, given the scores of the head."""
-        out = input.new_empty((head_output.size(0), self.n_classes))
+        out: Tensor = input.new_empty((head_output.size(0), self.n_classes))
         head = log_softmax(head_output, dim=1)
         short = self.shortlist_size
         out[:, :short] = head[:, :short]

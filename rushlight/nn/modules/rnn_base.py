@@ -160,7 +160,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raises: RuntimeError, ValueError: the input does not fit the layer."""
         if not is_scripting():
-            wanted = self._flat_weights[0].dtype
+            wanted = self.all_weights[0][0].dtype
             if input.dtype != wanted:
                 raise ValueError(
                     f"RNN input dtype ({input.dtype}) does not match weight dtype ({wanted}). "

@@ -90,7 +90,8 @@ class _SpectralNorm(Module):
         if self.training:
             self._power_method(matrix.detach(), self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
-        return weight / _dot(u, _mv(matrix, v))
+        scaled: Tensor = weight / _dot(u, _mv(matrix, v))
+        return scaled
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken to be of norm one."""

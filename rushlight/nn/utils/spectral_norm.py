@@ -23,7 +23,8 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
     """The weight with `dim` first and all else as its columns."""
     if dim != 0:
         weight = weight.permute(dim, *(d for d in range(weight.dim()) if d != dim))
-    return weight.reshape(weight.size(0), -1)
+    matrix: Tensor = weight.reshape(weight.size(0), -1)
+    return matrix
 
 
 def power_steps(matrix: Tensor, u: Tensor, v: Tensor, steps: int, eps: float) -> None:
@@ -55,7 +56,8 @@ class SpectralNorm:
         if do_power_iteration:
             power_steps(matrix.detach(), u, v, self.n_power_iterations, self.eps)
             u, v = u.clone(), v.clone()
-        return weight / _dot(u, _mv(matrix, v))
+        scaled: Tensor = weight / _dot(u, _mv(matrix, v))
+        return scaled
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
