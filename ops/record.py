@@ -204,10 +204,10 @@ def recorder(entry: Operator) -> Callable[..., Any]:
 
 def _make_recorder(entry: Operator) -> Callable[..., Any]:
     forward = entry.forward
-    if "Tensor" not in entry.schema:
+    if "Tensor" not in entry.schema or entry.name == "aten::requires_grad_":
         return forward
     bound = bound_row_in_script(entry)
-    if bound.in_place and entry.name != "aten::requires_grad_":
+    if bound.in_place:
         return _in_place_recorder(bound)
     if bound.row is not None and bound.row.is_constant:
         return forward
