@@ -1,0 +1,112 @@
+"""Tools for parameters, gradients and sequences; figures from torch 2.13."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+nn: Any = torch.nn
+tools = nn.utils
+
+
+def test_gradients_are_clipped_together() -> None:
+    parameters = [
+        nn.Parameter(torch.ones(2)),
+        nn.Parameter(torch.ones(1)),
+        nn.Parameter(torch.ones(1)),
+    ]
+    parameters[0].grad = torch.tensor([3.0, 0.0])
+    parameters[1].grad = torch.tensor([4.0])
+    assert tools.clip_grad_norm_(parameters, 1.0).item() == 5.0
+    assert parameters[0].grad.tolist() == pytest.approx([0.6, 0.0])
+    tools.clip_grad_value_(parameters, 0.5)
+    assert parameters[1].grad.tolist() == [0.5]
+    parameters[0].grad = torch.tensor([float("inf"), 0.0])
+    with pytest.raises(RuntimeError, match=r"total norm of order 2\.0"):
+        tools.clip_grad_norm_(parameters, 1.0, error_if_nonfinite=True)
+
+
+def test_parameters_become_a_vector_and_back() -> None:
+    layer = nn.Linear(2, 2)
+    vector = tools.parameters_to_vector(layer.parameters())
+    assert vector.shape == (6,)
+    tools.vector_to_parameters(torch.arange(6.0), layer.parameters())
+    assert (layer.weight.tolist(), layer.bias.tolist()) == ([[0.0, 1.0], [2.0, 3.0]], [4.0, 5.0])
+
+
+def test_packed_sequences_come_back_in_their_order() -> None:
+    given = [torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0, 5.0]), torch.tensor([6.0])]
+    packed = tools.rnn.pack_sequence(given, enforce_sorted=False)
+    assert packed.data.tolist() == [3.0, 1.0, 6.0, 4.0, 2.0, 5.0]
+    assert packed.batch_sizes.tolist() == [3, 2, 1]
+    assert (packed.sorted_indices.tolist(), packed.unsorted_indices.tolist()) == (
+        [1, 0, 2],
+        [1, 0, 2],
+    )
+    back = tools.rnn.unpack_sequence(packed)
+    assert [t.tolist() for t in back] == [t.tolist() for t in given]
+    padded, lengths = tools.rnn.pad_packed_sequence(packed, True, -1.0, total_length=4)
+    assert padded.tolist()[2] == [6.0, -1.0, -1.0, -1.0]
+    assert lengths.tolist() == [2, 3, 1]
+
+
+def test_a_recurrent_layer_is_copied_with_its_weights() -> None:
+    layer = nn.LSTM(2, 3)
+    other = copy.deepcopy(layer)
+    assert other._flat_weights[0] is other.weight_ih_l0
+    assert other.weight_ih_l0 is not layer.weight_ih_l0
+    layer.weight_ih_l0 = nn.Parameter(torch.zeros(12, 2))
+    assert layer._flat_weights[0] is layer.weight_ih_l0
+    x = torch.ones(2, 1, 2)
+    again = pickle.loads(pickle.dumps(other))
+    assert torch.equal(again(x)[0], other(x)[0])
+
+
+def test_weight_norm_keeps_the_weight_and_can_be_taken_away() -> None:
+    layer = nn.Linear(3, 2)
+    weight = layer.weight.detach().clone()
+    tools.parametrizations.weight_norm(layer)
+    assert type(layer).__name__ == "ParametrizedLinear"
+    assert torch.allclose(layer.weight, weight)
+    assert "parametrizations.weight.original1" in layer.state_dict()
+    tools.parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear
+    assert isinstance(layer.weight, nn.Parameter)
+    assert torch.allclose(layer.weight, weight)
+
+
+def test_a_fused_convolution_normalises() -> None:
+    convolution, norm = nn.Conv2d(2, 3, 1).eval(), nn.BatchNorm2d(3).eval()
+    norm.running_mean.copy_(torch.tensor([0.1, -0.2, 0.3]))
+    x = torch.randn(1, 2, 4, 4)
+    fused = tools.fuse_conv_bn_eval(convolution, norm)
+    assert torch.allclose(fused(x), norm(convolution(x)), atol=1e-6)
+
+
+def test_a_module_is_called_with_other_parameters() -> None:
+    layer = nn.Linear(3, 2)
+    before = layer.weight
+    given = {"weight": torch.ones(2, 3), "bias": torch.zeros(2)}
+    assert torch.func.functional_call(layer, given, (torch.ones(3),)).tolist() == [3.0, 3.0]
+    assert layer.weight is before
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'foo'"):
+        torch.func.functional_call(layer, {"foo": before}, (torch.ones(3),), strict=True)
+
+
+def test_an_encoder_in_inference_gives_zero_where_it_is_padded() -> None:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    x = torch.randn(2, 3, 4)
+    padding = torch.tensor([[False, False, False], [False, True, True]])
+    slow = encoder(x, src_key_padding_mask=padding)
+    with torch.no_grad():
+        fast = encoder(x, src_key_padding_mask=padding)
+    assert fast[1, 1:].tolist() == [[0.0] * 4] * 2
+    assert torch.allclose(fast[0], slow[0], atol=1e-5)
+    assert torch.allclose(fast[1, 0], slow[1, 0], atol=1e-5)
