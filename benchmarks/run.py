@@ -83,8 +83,12 @@ class Times:
         return statistics.median(found) if found else math.nan
 
 
-def measure(program: str, workers: list[Worker], rounds: int, seconds: float) -> Times:
+def measure(
+    program: str, workers: list[Worker], rounds: int, seconds: float, clock: str = "seconds"
+) -> Times:
     """Warm up, then time both forms of a program in all workers in turn.
+
+    `clock` is `seconds`, or `cpu` for the processor's time of the worker alone.
 
     Raises:
         WorkerError: it fails, or the libraries' results differ.
@@ -101,7 +105,7 @@ def measure(program: str, workers: list[Worker], rounds: int, seconds: float) ->
                 key, plan = (worker.library, form), prepared[worker.library][form]
                 times.first[key] = plan["first"]
                 asked = {"program": program, "form": form, "calls": plan["calls"]}
-                took = worker.ask(do="batch", **asked)["seconds"]
+                took = worker.ask(do="batch", **asked)[clock]
                 times.rounds.setdefault(key, []).append(took)
     return times
 
@@ -159,7 +163,11 @@ def main() -> int:
     parser.add_argument("--only", metavar="NAME", action="append", help="this program (repeatable)")
     parser.add_argument("--rounds", type=int, default=15, help="batches in each process")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a batch")
+    parser.add_argument("--cpu", action="store_true", help="the processes' CPU time, one thread")
     arguments = parser.parse_args()
+    if arguments.cpu:
+        os.environ.update(dict.fromkeys(THREADS[:3], "1"))
+    clock = "cpu" if arguments.cpu else "seconds"
     workers: list[Worker] = []
     try:
         workers.append(Worker(sys.executable, "rushlight"))
@@ -172,7 +180,7 @@ def main() -> int:
             raise WorkerError(f"no program {unknown[0]!r}; there are: {', '.join(known)}")
         print(head(workers), titles(bool(arguments.torch)), sep="\n\n")
         for program in chosen:
-            times = measure(program, workers, arguments.rounds, arguments.seconds)
+            times = measure(program, workers, arguments.rounds, arguments.seconds, clock)
             print(row(program, times, bool(arguments.torch)), flush=True)
     except WorkerError as error:
         print(f"benchmarks: {error}", file=sys.stderr)

@@ -1,0 +1,101 @@
+"""How long opening an archive takes, here and in PyTorch.
+
+    python benchmarks/load.py [PYTHON_WITH_TORCH]
+
+Two archives are made: a convolutional network of the size of ResNet-18, and a program of 1,500
+lines.  Each is opened and called once in fresh processes; the best of five is told, with the most
+memory the process had.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MAKE = """
+import sys
+sys.path.insert(0, {root!r})
+import rushlight as torch
+nn = torch.nn
+
+class Block(nn.Module):
+    def __init__(self, inner, outer, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inner, outer, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outer)
+        self.conv2 = nn.Conv2d(outer, outer, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outer)
+        self.short = nn.Conv2d(inner, outer, 1, stride, bias=False)
+    def forward(self, x):
+        y = torch.relu(self.bn1(self.conv1(x)))
+        return torch.relu(self.bn2(self.conv2(y)) + self.short(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        sizes = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2),
+                 (256, 256, 1), (256, 512, 2), (512, 512, 1)]
+        self.first = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
+        self.blocks = nn.Sequential(*[Block(*size) for size in sizes])
+        self.last = nn.Linear(512, 1000)
+    def forward(self, x):
+        x = self.blocks(torch.relu(self.first(x)))
+        return self.last(x.mean(2).mean(2))
+
+torch.jit.script(Net().eval()).save({folder!r} + "/network.pt")
+lines = ["def forward(x):"]
+for i in range(500):
+    lines += ["    x = torch.neg(x)", "    if bool(x.sum() > 3):", "        x = x + 1"]
+unit = torch.jit.CompilationUnit("\\n".join([*lines, "    return x"]))
+torch.jit.save(unit.forward, {folder!r} + "/program.pt")
+"""
+
+MEASURE = """
+import sys, time, json, resource
+sys.path.insert(0, {root!r})
+import {module} as torch
+x = torch.ones(*{shape})
+started = time.perf_counter()
+module = torch.jit.load({path!r})
+loaded = time.perf_counter()
+module(x)
+print(json.dumps([loaded - started, time.perf_counter() - loaded,
+                  resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+SHAPES = {"network": (1, 3, 64, 64), "program": (3,)}
+
+
+def measure(python: str, module: str, path: Path, rounds: int = 5) -> list[float]:
+    """Seconds to load, seconds of the first call, megabytes: the least of all rounds."""
+    root = str(ROOT) if module == "rushlight" else str(ROOT / "benchmarks")
+    text = MEASURE.format(root=root, module=module, path=str(path), shape=SHAPES[path.stem])
+    found = []
+    for _ in range(rounds):
+        done = subprocess.run([python, "-c", text], capture_output=True, text=True, check=True)
+        found.append(json.loads(done.stdout))
+    return [min(column) for column in zip(*found, strict=True)]
+
+
+def main() -> None:
+    """Make the archives, measure, print a table."""
+    pythons = [(sys.executable, "rushlight"), *((p, "torch") for p in sys.argv[1:2])]
+    with tempfile.TemporaryDirectory() as folder:
+        make = MAKE.format(root=str(ROOT), folder=folder)
+        script = Path(folder) / "make.py"  # scripting reads the source of what it compiles
+        script.write_text(make)
+        subprocess.run([sys.executable, str(script)], check=True)
+        print(f"{'archive':10} {'by':10} {'load':>9} {'1st call':>9} {'memory':>9}")
+        for path in sorted(Path(folder).glob("*.pt")):
+            for python, module in pythons:
+                load, call, memory = measure(python, module, path)
+                print(f"{path.stem:10} {module:10} {load:8.3f}s {call:8.3f}s {memory:6.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
