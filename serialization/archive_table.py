@@ -28,6 +28,10 @@ class ArchiveTable:
         """The overloads of an operator; empty for an unknown name."""
         return [_statement(name)] if name in _STATEMENTS else TABLE.overloads(name)
 
+    def has(self, name: str) -> bool:
+        """Whether there is an operator of that name; no schema is parsed to know it."""
+        return name in _STATEMENTS or bool(TABLE.operators(name))
+
     def names(self) -> Sequence[str]:
         """All qualified names."""
         return [*TABLE.names(), *_STATEMENTS]

@@ -184,8 +184,8 @@ def _code(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
         for diagnostic in collector.found:
             found.add("unreadable", diagnostic.code, f"`{record}`: {diagnostic.message}")
     for operator in sorted(used):
-        known = bool(ARCHIVE_TABLE.overloads(operator))
-        found.operators.setdefault(kind_of(operator, known), []).append(operator)
+        kind = kind_of(operator, ARCHIVE_TABLE.has(operator))
+        found.operators.setdefault(kind, []).append(operator)
 
 
 def _operators(found: Audit) -> None:

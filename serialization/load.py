@@ -271,7 +271,7 @@ class _Loader:
 
 
 def _is_known(operator: str) -> bool:
-    return bool(ARCHIVE_TABLE.overloads(operator))
+    return ARCHIVE_TABLE.has(operator)
 
 
 def _classes(root: ObjectNode) -> Iterable[str]:

@@ -395,6 +395,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     worker = _Worker()
     for number in range(state["next"], arguments.start + arguments.count):
         broken = worker.run(number)
+        if broken.startswith("it ran"):  # perhaps the machine was busy
+            broken = worker.run(number)
         if broken:
             state["broken"].append(number)
             print(f"mutation {number}: {broken.strip().splitlines()[-1]}", flush=True)

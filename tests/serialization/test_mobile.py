@@ -66,7 +66,7 @@ def test_runs_as_the_script_does() -> None:
 
 def test_errors() -> None:
     made = lite(Sums())
-    with pytest.raises(torch.jit.Error, match="^no rounds$"):
+    with pytest.raises(torch.jit.Error, match=r"^no rounds$"):
         made(torch.ones(1, 3), -1)
     with pytest.raises(RuntimeError, match="is missing value for argument 'x'"):
         made()
