@@ -144,6 +144,22 @@ class ArchiveReader:
             raise self._damaged(f"record `{record}` does not have the checksum it was written with")
         return content
 
+    def stored(self, record: str) -> memoryview | bytes:
+        """The bytes of a record, checked, without a copy where it is stored; only for use before
+        the archive is closed.
+
+        Raises:
+            KeyError: there is no such record.
+            ArchiveError: its bytes are damaged.
+        """
+        entry = self.entries[record]
+        if entry.method != 0:
+            return self.read(record)
+        raw = self._data[entry.data : entry.data + entry.size]
+        if zlib.crc32(raw) != entry.crc:
+            raise self._damaged(f"record `{record}` does not have the checksum it was written with")
+        return raw
+
     def mapped(self, record: str, alignment: int) -> memoryview | None:
         """The bytes of a record where the file is mapped, private and writable: nothing is read
         before it is used, and nothing that is written reaches the file.  Checksums are not looked

@@ -106,7 +106,7 @@ class StorageReader:
             view = self._archive.mapped(record, dtype.itemsize)
             if view is not None:
                 return np.frombuffer(view, np.uint8, wanted)
-        content = np.frombuffer(self._archive.read(record), np.uint8, wanted)
+        content = np.frombuffer(self._archive.stored(record), np.uint8, wanted)
         if sys.byteorder != self._archive.byteorder:
             return _swapped(content, dtype)
         return content.copy()
