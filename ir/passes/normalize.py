@@ -62,8 +62,8 @@ def _wanted_kind(node: Node) -> str | None:
         both_bool = all(value.type == BOOL for value in node.inputs)
         return ("aten::eq" if node.kind == "aten::__is__" else "aten::ne") if both_bool else None
     if node.kind == "aten::rsub":
-        scalar = node.signature is not None and node.signature.arguments[1].type == NUMBER
-        return "aten::sub" if scalar else None
+        is_number = node.signature is None or node.signature.arguments[1].type == NUMBER
+        return None if is_number else "aten::sub"
     return ALIASES.get(node.kind)
 
 
