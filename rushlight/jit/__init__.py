@@ -8,6 +8,7 @@ from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
+from . import mobile as mobile
 from .archives import load, save
 from .classes import interface
 from .decorators import (
