@@ -228,13 +228,13 @@ RUN_TIME = (
         "unsupported-value",
         "an archive holds, or would have to hold, a value that is not supported here",
         """
-        torch.jit.load("quantized.pt")
+        torch.jit.load("sparse.pt")
         """,
         """
         torch.jit.load("model.pt")
         """,
-        "Quantized and sparse tensors, and objects of classes built into PyTorch, cannot be read "
-        "yet.",
+        "Sparse tensors, and objects of classes built into PyTorch other than packed weights, "
+        "cannot be read yet.",
     ),
     Code(
         "version-too-new",
@@ -282,7 +282,8 @@ RUN_TIME = (
         """
         torch.jit.load("model.pt")
         """,
-        "Operators that read or write files are refused in models that were loaded.",
+        "Operators that read or write files or reach other machines do not exist here, and are "
+        'refused in archives that are loaded with `trust="none"`.',
     ),
     Code(
         "limit-exceeded",
@@ -293,7 +294,8 @@ RUN_TIME = (
         """
         torch.jit.load("model.pt")
         """,
-        "Limits keep a hostile file from using up memory or the stack.",
+        "Limits keep a hostile file from using up memory, time or the stack. Code that was loaded "
+        'with `trust="none"` may run only so many instructions, seconds and bytes a call.',
     ),
     Code(
         "internal",
