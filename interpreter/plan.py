@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ..ops.grad_mode import RUNNING
 from ..ops.table import Operator
 from .actions import (
     check_list,
@@ -22,8 +23,9 @@ from .actions import (
     write_slot,
 )
 from .code import Code, Step
+from .instructions import row
 from .machine import Invoke
-from .plan_source import write_plan
+from .plan_source import on_float32, write_plan
 
 __all__ = ["Plan", "make_plan"]
 
@@ -68,23 +70,44 @@ class Plan:
         return None
 
 
-def make_plan(
-    code: Code, invoke: Invoke, recorder: Callable[[Operator], Callable[..., Any]] | None = None
-) -> Plan | None:
+class Recording(Protocol):
+    """What notes operators down: see `ops.record`."""
+
+    def recorder(self, entry: Operator) -> Callable[..., Any]: ...
+    def noted_alone(self, entry: Operator) -> object | None: ...
+
+
+_CALLS_OTHERS = frozenset({"method", "function"})
+
+
+def _keeps_grad_mode(code: Code) -> bool:
+    """Whether gradients are recorded from the start of a run to its end."""
+    if any(entry.name == "aten::set_grad_enabled" for entry in code.operators):
+        return False
+    return all(row(instruction).name not in _CALLS_OTHERS for instruction in code.instructions)
+
+
+def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) -> Plan | None:
     """The plan of a code; None if it nests too deeply for one.
 
-    With a `recorder`, the operators it gives are called in place of the code's own.
+    With a `recording`, operators over tensors are noted, in a call or by a line of their own.
     """
-    source = write_plan(code, recording=recorder is not None)
+    notes: dict[int, Any] = {}
+    if recording is not None and _keeps_grad_mode(code):
+        found = ((i, recording.noted_alone(entry)) for i, entry in enumerate(code.operators))
+        notes = {i: name for i, name in found if name is not None}
+    source = write_plan(code, recording=recording is not None, noted=frozenset(notes))
     if source is None:
         return None
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
-    space.update(
-        (f"o{i}", entry.forward if recorder is None else recorder(entry))
-        for i, entry in enumerate(code.operators)
-    )
+    space.update(ndarray=np.ndarray, type=type, running=RUNNING)
+    space.update((f"b{i}", name) for i, name in notes.items())
+    for i, entry in enumerate(code.operators):
+        called = recording is not None and i not in notes
+        space[f"o{i}"] = recording.recorder(entry) if called and recording else entry.forward
+        space[f"p{i}"] = on_float32(entry) or entry.on_arrays
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
     space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))

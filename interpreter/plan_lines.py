@@ -7,6 +7,8 @@ __all__ = [
     "BELOW",
     "CONDITIONS",
     "LINES",
+    "ON_ARRAYS",
+    "ON_FLOAT32",
     "OPERATORS",
     "OUTSIDE",
     "SLOTS",
@@ -87,6 +89,10 @@ SLOTS = {
 
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 
+ON_FLOAT32 = "{a} = {p}({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})"
+ON_ARRAYS = "{a} = {p}({all}) if type({0}) is ndarray else {o}({all})"
+"""Any operator that has a form for such arrays; `{p}` is that form."""
+
 OPERATORS = {
     # numbers
     "aten::neg.float": "{a} = -{0}",
@@ -120,6 +126,7 @@ OPERATORS = {
     "aten::sub.Scalar": "{a} = {0} - {k}" + _ON_FLOAT32,
     "aten::mul.Scalar": "{a} = {0} * {k}" + _ON_FLOAT32,
     "aten::tanh": "{a} = tanh({0})" + _ON_FLOAT32,
+    "aten::t": "{a} = {0}.T if {0}.ndim == 2 and type({0}) is ndarray else {o}({all})",
     "aten::matmul": (
         "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
         "0 < {0}.ndim < 3 else {o}({all})"

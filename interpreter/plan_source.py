@@ -7,13 +7,15 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from ..ops.declare import FLOAT_KERNELS
+from ..ops.table import Operator
 from ..typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
 from .code import Branch, Code, Region, Repeat, Step
-from .instructions import row
+from .instructions import read_numbers, row
 from .invariant import constant_reads
 from .loop_tests import loop_test
 from .plan_lines import (
@@ -21,6 +23,8 @@ from .plan_lines import (
     BELOW,
     CONDITIONS,
     LINES,
+    ON_ARRAYS,
+    ON_FLOAT32,
     OPERATORS,
     OUTSIDE,
     SLOTS,
@@ -29,7 +33,7 @@ from .plan_lines import (
     WRAPPING,
 )
 
-__all__ = ["PlanSource", "write_plan"]
+__all__ = ["PlanSource", "on_float32", "write_plan"]
 
 DEEPEST = 18
 """How deeply loops and branches may nest: CPython's compiler has a limit of 20 loops."""
@@ -55,16 +59,26 @@ class PlanSource:
         self.steps.append(step)
 
 
-def write_plan(code: Code, *, recording: bool = False) -> PlanSource | None:
+def on_float32(entry: Operator) -> Callable[..., object] | None:
+    """What an operator comes to for an array of float32 with dimensions, if that is one kernel."""
+    return FLOAT_KERNELS.get(entry.on_arrays or entry.forward)
+
+
+def write_plan(
+    code: Code, *, recording: bool = False, noted: frozenset[int] = frozenset()
+) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
-    In one that is `recording` every operator over tensors is called, none is written out.
+    In one that is `recording` a line follows operators with the numbers `noted` that tells what
+    they did; other operators over tensors are called, none is written out.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, recording)
+    writer = _Writer(code, recording, noted)
     arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
     writer.source.add(0, f"def plan({arguments}):")
+    if noted:
+        writer.source.add(1, "note = running.record.steps.append")
     writer.region(code.body, 1)
     return writer.source
 
@@ -82,9 +96,14 @@ def _depth(region: Region) -> int:
 class _Writer:
     """The writing of one plan."""
 
-    def __init__(self, code: Code, recording: bool) -> None:
+    def __init__(self, code: Code, recording: bool, noted: frozenset[int]) -> None:
         self.code = code
-        over_tensors = (o.full_name for o in code.operators if "Tensor" in o.schema)
+        self._noted = noted
+        over_tensors = (
+            o.full_name
+            for i, o in enumerate(code.operators)
+            if "Tensor" in o.schema and i not in noted
+        )
         self._called = frozenset(over_tensors if recording else ())
         self.source = PlanSource()
         self._kept: dict[tuple[int, int], str] = {}
@@ -167,12 +186,25 @@ class _Writer:
         self.region(part.body, depth + 1)
 
     def _step(self, step: Step, depth: int) -> None:
-        self.source.add(depth, self._line(step), step)
         entry = row(step.instruction)
+        lines = self._noting(step) if self._noted else [self._line(step)]
+        for line in lines:
+            self.source.add(depth, line, step)
         operator = self._operator(step)
         if (operator if operator is not None else entry.name) in WRAPPING:
             for line in self._checks(entry.name, step.instruction[2:]):
                 self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
+
+    def _noting(self, step: Step) -> list[str]:
+        """The lines of a step with a note of what it did, before any operand is written over."""
+        line = self._line(step)
+        results, _, expression = line.partition(" = " if " = " in line else "= ")
+        operands = dict(zip(row(step.instruction).kinds, step.instruction[1:], strict=True))
+        if operands.get("O") not in self._noted or not expression:
+            return [line]
+        read = "".join(f"{self._value(number)}, " for number in read_numbers(step.instruction))
+        note = f"note((b{operands['O']}, ({read}), x, None))"
+        return [f"x = {expression}", note, f"{results} = x"]
 
     def _checks(self, name: str, operands: Sequence[object]) -> tuple[str, ...]:
         """The lines that keep a result in 64 bits: adding 1 can only make it too large."""
@@ -229,10 +261,24 @@ class _Writer:
             if values[place] == wanted and number is not None:
                 every = ", ".join(values)
                 return template.format(*values, a=results, o=shown["o"], all=every, k=number)
+        template = self._on_arrays(shown["o"], operator)
+        if template is not None and values[0].startswith("r") and results:
+            target = shown["a"].rstrip() if name == "call_many" else results
+            number, every = f"p{shown['o'][1:]}", ", ".join(values)
+            return template.format(values[0], a=target, o=shown["o"], p=number, all=every)
         if name == "call_many":
             call = f"{shown['o']}({shown['b']})"
             return f"{shown['a']}= {call}" if results else call
         return LINES[name].format(**shown)
+
+    def _on_arrays(self, name: str, operator: str) -> str | None:
+        """The template of an operator that has a shorter form for ordinary arrays."""
+        entry = self.code.operators[int(name[1:])]
+        if operator in self._called:
+            return None
+        if on_float32(entry) is not None:
+            return ON_FLOAT32
+        return None if entry.on_arrays is None else ON_ARRAYS
 
     def _number(self, step: Step) -> str | None:
         """The name of an operator's second operand as an array; None if that is no constant.

@@ -137,7 +137,7 @@ class Executable:
         """The plan that tells what it does; made before the second run that is recorded."""
         if not self._recorded and self._records:
             with _LOCK:
-                self._recording = make_plan(self.code, invoke, RUNNING.record.recorder)
+                self._recording = make_plan(self.code, invoke, RUNNING.record)
                 self._recorded = True
         self._records = True
         return self._recording
@@ -325,7 +325,12 @@ def _recorded_call(
 
 def _new_record() -> Any:
     """A record, whose module is loaded when it is first needed."""
-    return import_module("..ops.record", __package__).Record()
+    if not _RECORD:
+        _RECORD.append(import_module("..ops.record", __package__).Record)
+    return _RECORD[0]()
+
+
+_RECORD: list[Any] = []
 
 
 def _wait_for_history(record: Any, holders: Sequence[ScriptObject]) -> None:

@@ -19,12 +19,24 @@ from .refusals import Refusal, letter
 from .table import operator
 
 __all__ = [
-    *("in_double", "number_first", "number_second", "of_one", "of_two", "twin_schema"),
+    *(
+        "FLOAT_KERNELS",
+        "in_double",
+        "number_first",
+        "number_second",
+        "of_one",
+        "of_two",
+        "twin_schema",
+    ),
     "with_twin",
 ]
 
 Kernel = Callable[..., Any]
 Forward = Callable[..., Array]
+
+FLOAT_KERNELS: Final[dict[Callable[..., Any], Kernel]] = {}
+"""The kernels of the forwards that `of_one` made: all there is to do for float32 arrays that have
+dimensions."""
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -78,6 +90,7 @@ def of_one(name: str, kernel: Kernel) -> Callable[[Array], Array]:
             self = self.astype(default_dtype.float)
         return as_array(kernel(self))
 
+    FLOAT_KERNELS[forward] = kernel
     return forward
 
 

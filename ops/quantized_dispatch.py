@@ -70,6 +70,7 @@ def _extend(full_name: str, special: Forward) -> None:
         return plain(first, *rest)
 
     entry.forward = forward
+    entry.on_arrays = plain
 
 
 # --------------------------------------------------------------------------- moving numbers

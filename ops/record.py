@@ -45,6 +45,11 @@ class Record:
         """The forward of an operator, which also tells the record that runs."""
         return recorder(entry)
 
+    @staticmethod
+    def noted_alone(entry: Operator) -> Bound | None:
+        """What a step calls an operator by that needs nothing but a note; None for any other."""
+        return _noted_alone(entry)
+
     def know(self, values: Iterable[Any]) -> None:
         """Take note of tensors that come in."""
         for value in values:
@@ -141,7 +146,8 @@ class Record:
 
     def resolve(self) -> None:
         """Make the nodes of the notes."""
-        steps, self.steps = self.steps, []
+        steps = self.steps.copy()
+        self.steps.clear()  # the list stays: plans add to it
         pending, self._pending = self._pending, []
         for handle in pending:
             handle._requires_grad = False
@@ -204,16 +210,12 @@ def recorder(entry: Operator) -> Callable[..., Any]:
 
 def _make_recorder(entry: Operator) -> Callable[..., Any]:
     forward = entry.forward
-    if "Tensor" not in entry.schema or entry.name == "aten::requires_grad_":
+    bound = _noted(entry)
+    if bound is None:
         return forward
-    bound = bound_row_in_script(entry)
     if bound.in_place:
         return _in_place_recorder(bound)
-    if bound.row is not None and bound.row.is_constant:
-        return forward
-    if bound.row is None and not _gives_tensors(entry):
-        return forward
-    has_lists = "Tensor[]" in entry.schema or "?[]" in entry.schema
+    has_lists = _has_lists(entry)
 
     def run(*args: Any) -> Any:
         result = forward(*args)
@@ -228,6 +230,27 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
         return result
 
     return run
+
+
+def _noted(entry: Operator) -> Bound | None:
+    """What steps call an operator by; None for one that leaves nothing to note."""
+    if "Tensor" not in entry.schema or entry.name == "aten::requires_grad_":
+        return None
+    bound = bound_row_in_script(entry)
+    if bound.in_place:
+        return bound
+    if bound.row is None:
+        return bound if _gives_tensors(entry) else None
+    return None if bound.row.is_constant else bound
+
+
+def _noted_alone(entry: Operator) -> Bound | None:
+    bound = _noted(entry)
+    return None if bound is None or bound.in_place or _has_lists(entry) else bound
+
+
+def _has_lists(entry: Operator) -> bool:
+    return "Tensor[]" in entry.schema or "?[]" in entry.schema
 
 
 def _gives_tensors(entry: Operator) -> bool:

@@ -46,6 +46,8 @@ class Operator:
         self.full_name = schema[: schema.index("(")].strip()
         self.name, _, self.overload = self.full_name.partition(".")
         self.forward = forward
+        self.on_arrays: Callable[..., object] | None = None
+        """What the forward calls where its first argument is an ordinary array."""
 
     @cached_property
     def signature(self) -> Signature:

@@ -68,6 +68,11 @@ FORMS = {
     "aten::tanh": "%r : Tensor = aten::tanh(%a)",
     "aten::select.int": "%r : Tensor = aten::select(%a, %zero, %one)",
     "aten::size.int": "%r : int = aten::size(%a, %one)",
+    "aten::t": "%r : Tensor = aten::t(%a)",
+    "aten::sigmoid": "%r : Tensor = aten::sigmoid(%a)",
+    "aten::exp": "%r : Tensor = aten::exp(%a)",
+    "aten::relu": "%r : Tensor = aten::relu(%a)",
+    "aten::unsqueeze": "%r : Tensor = aten::unsqueeze(%a, %one)",
 }
 
 
@@ -267,3 +272,18 @@ def test_an_int_attribute_is_read_each_time() -> None:
     assert (
         plan.run(ScriptObject(cls, [4])) == execute(code, [ScriptObject(cls, [4])], no_calls) == 8
     )
+
+
+def test_quantized_arrays_go_to_the_operator() -> None:
+    import rushlight
+
+    @rushlight.jit.script
+    def f(x):
+        return x.relu().t(), x.max()
+
+    x = rushlight.quantize_per_tensor(rushlight.randn(3, 4), 0.1, 10, rushlight.quint8)
+    for _ in range(3):  # on the machine, then by the plan
+        turned, largest = f(x)
+        assert turned.q_scale() == 0.1
+        assert rushlight.equal(turned.dequantize(), x.relu().t().dequantize())
+        assert largest.dequantize() == x.max().dequantize()
