@@ -73,7 +73,7 @@ class ScriptObject:
             method = self.cls.methods.get(name)
             for call in call_method if method is not None else ():
                 return partial(call, self, method)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise AttributeError(f"{self.cls.qualified_name} does not have a field with name '{name}'")
 
     def __copy__(self) -> ScriptObject:
         return ScriptObject(self.cls, self.slots)

@@ -137,7 +137,7 @@ def test_a_script_object() -> None:
     assert (target.n, other.n) == (5, 1)
     assert target == target
     assert target != other
-    with pytest.raises(AttributeError, match="has no attribute 'missing'"):
+    with pytest.raises(AttributeError, match="does not have a field with name 'missing'"):
         target.missing  # noqa: B018
     assert to_machine(target, CLASS) is target
     assert from_machine(target, CLASS) is target
