@@ -13,13 +13,14 @@ The records serve messages only: what is wrong with them is passed over, never a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from ..frontend.source import UNKNOWN, Source, Span
 from .pickle_nodes import ListNode, Node, TupleNode
 from .pickle_writer import write_pickle
 
-__all__ = ["Origins", "read_debug_records", "write_debug_records"]
+__all__ = ["LateOrigins", "Origins", "read_debug_records", "write_debug_records"]
 
 MARKER = "FORMAT_WITH_STRING_TABLE"
 
@@ -35,6 +36,21 @@ class Origins:
         """The span for the character at `offset`; None if it is not known."""
         index = bisect_right(self._offsets, offset) - 1
         return self._spans[index] if index >= 0 else None
+
+
+class LateOrigins:
+    """Origins that are read when first asked for: most programs never ask."""
+
+    def __init__(self, read: Callable[[], Origins | None]) -> None:
+        self._read = read
+
+    @cached_property
+    def _origins(self) -> Origins | None:
+        return self._read()
+
+    def __call__(self, offset: int) -> Span | None:
+        """The span for the character at `offset`; None if it is not known."""
+        return None if self._origins is None else self._origins(offset)
 
 
 # -- reading

@@ -19,7 +19,7 @@ from ..typecheck.types import ClassType
 from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
 from .container import ArchiveReader, Readable
-from .debug_info import read_debug_records
+from .debug_info import LateOrigins, Origins, read_debug_records
 from .errors import ArchiveError, archive_error
 from .import_code import CodeFile, CodeImporter
 from .limits import DEFAULT_LIMITS, Limits
@@ -223,13 +223,16 @@ class _Loader:
             text = code.decode("utf-8", "surrogateescape")
             if debug is None:
                 return CodeFile(text)
-            try:
-                root = read_pickle(debug, f"`{debug_record}`", self.limits)
-            except ArchiveError:
-                return CodeFile(text)  # such records serve messages only
-            return CodeFile(text, read_debug_records(root, text))
+            return CodeFile(text, LateOrigins(lambda: self._origins(debug, debug_record, text)))
 
         return decode
+
+    def _origins(self, debug: bytes, record: str, text: str) -> Origins | None:
+        try:
+            root = read_pickle(debug, f"`{record}`", self.limits)
+        except ArchiveError:
+            return None  # such records serve messages only
+        return read_debug_records(root, text)
 
     def _check_operators(self, root: ObjectNode) -> None:
         unknown = unknown_operators(self.importer, _classes(root), _is_known)

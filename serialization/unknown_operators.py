@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 
 from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Label
@@ -62,8 +63,15 @@ def _dotted_names(root: object) -> Iterator[tree.Attribute]:
             yield node
         elif isinstance(node, tuple):
             waiting.extend(reversed(node))
-        elif isinstance(node, tree.Node) and is_dataclass(node):
-            waiting.extend(getattr(node, field.name) for field in reversed(fields(node)))
+        elif isinstance(node, tree.Node):
+            waiting.extend(getattr(node, name) for name in _field_names(type(node)))
+
+
+@cache
+def _field_names(kind: type[tree.Node]) -> tuple[str, ...]:
+    """The fields of a kind of node, the last first."""
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    return tuple(reversed(names))
 
 
 def _parts(expression: tree.Expr) -> list[str]:
