@@ -38,6 +38,7 @@ class LoopLowering(ExpressionLowering):
         body, condition = node.add_block(), node.add_block()
         with self.in_block(condition):
             condition.add_output(self.expression(statement.test))
+        self.graph.skip_ids(1)  # so that values are numbered as torch numbers them
         body.add_input(INT)
         with self.in_block(body):
             self.statements(statement.body)
@@ -89,6 +90,7 @@ class LoopLowering(ExpressionLowering):
             start = None if range.start is None else self.expression(range.start)
             stop = self.number(MAX_TRIPS, INT, range.span)
         elif range.start is None:
+            self.graph.skip_ids(2)  # torch makes a start and a step first
             return _EvaluatedRange(range, self.expression(range.stop), None, None)
         else:
             start, stop = self.expression(range.start), self.expression(range.stop)

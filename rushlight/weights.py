@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import IO, Any
 
 from .frontend.exceptions import trimmed
+from .serialization.identify import TORCHSCRIPT, identify
 from .serialization.weights_load import load_weights
 from .serialization.weights_save import save_weights
 
@@ -48,12 +50,37 @@ def load(
     """Read what `torch.save` wrote, in the zip format or the one before it; or a safetensors file.
 
     Only tensors and plain values are read, whatever `weights_only` says: nothing in a file is
-    imported or run.  Tensors of other devices come to the CPU; `mmap` and `pickle_module` change
-    nothing.
+    imported or run.  With `weights_only=False` a TorchScript archive goes to `torch.jit.load`, with
+    a warning.  Tensors of other devices come to the CPU; `mmap` and `pickle_module` change nothing.
 
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects.
         OSError: the file cannot be opened.
     """
     with trimmed():
+        if weights_only is False and _is_script(f):
+            warnings.warn(
+                "'torch.load' received a zip file that looks like a TorchScript archive dispatching "
+                "to 'torch.jit.load' (call 'torch.jit.load' directly to silence this warning)",
+                UserWarning,
+                stacklevel=2,
+            )
+            from . import jit  # most files are no archives, and need none of it
+
+            return jit.load(f, map_location)
         return load_weights(f)
+
+
+def _is_script(f: File) -> bool:
+    """Whether a file is a TorchScript archive; a file object is left where it was."""
+    if isinstance(f, str | Path):
+        try:
+            with open(f, "rb") as file:
+                return _is_script(file)
+        except OSError:
+            return False  # whoever reads it says so
+    at = f.tell()
+    try:
+        return identify(f.read()) is TORCHSCRIPT
+    finally:
+        f.seek(at)

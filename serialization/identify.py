@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["FileKind", "identify"]
+__all__ = ["FileKind", "TORCHSCRIPT", "identify"]
 
 
 @dataclass(frozen=True, slots=True)
