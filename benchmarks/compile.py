@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-METHOD = '''
+METHOD = """
     def step_{n}(self, x: torch.Tensor, count: int, names: List[str]) -> torch.Tensor:
         total = torch.zeros_like(x)
         kept: List[torch.Tensor] = []
@@ -36,7 +36,7 @@ METHOD = '''
         if len(kept) > 0:
             total = total + torch.stack(kept).sum(0)
         return total
-'''
+"""
 
 WORKER = """
 import sys, time
@@ -56,7 +56,8 @@ for _ in range({rounds}):
 
 def module_text(methods: int, library: str) -> str:
     """A module with so many methods, of 16 lines each."""
-    head = f"from typing import List\n\nimport {library} as torch\n\n\nclass Model(torch.nn.Module):\n"
+    head = f"from typing import List\n\nimport {library} as torch\n\n\n"
+    head += "class Model(torch.nn.Module):\n"
     head += "    def __init__(self):\n        super().__init__()\n"
     head += "        self.weight = torch.nn.Parameter(torch.ones(4))\n"
     body = "".join(METHOD.format(n=n) for n in range(methods))

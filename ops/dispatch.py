@@ -96,7 +96,6 @@ def _is_in_place(entry: Operator) -> bool:
     return entry.schema.startswith("(Tensor(a!) self", len(entry.full_name))
 
 
-
 def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
     """Tell views what they are views of, unless that has a history they are not part of."""
     base = handles[0] if handles else None

@@ -47,7 +47,7 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read what `torch.save` wrote, in the zip format or the one before it; or a safetensors file.
+    """Read what `torch.save` wrote, in the zip format or an older one, or a safetensors file.
 
     Only tensors and plain values are read, whatever `weights_only` says: nothing in a file is
     imported or run.  With `weights_only=False` a TorchScript archive goes to `torch.jit.load`, with
@@ -60,8 +60,8 @@ def load(
     with trimmed():
         if weights_only is False and _is_script(f):
             warnings.warn(
-                "'torch.load' received a zip file that looks like a TorchScript archive dispatching "
-                "to 'torch.jit.load' (call 'torch.jit.load' directly to silence this warning)",
+                "'torch.load' received a zip file that looks like a TorchScript archive "
+                "dispatching to 'torch.jit.load' (call 'torch.jit.load' directly to silence this warning)",
                 UserWarning,
                 stacklevel=2,
             )

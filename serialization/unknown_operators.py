@@ -7,7 +7,7 @@ and what they name.  Operators are recognised by their spelling, `torch.name(...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 
@@ -68,7 +68,7 @@ def _dotted_names(root: object) -> Iterator[tree.Attribute]:
 
 
 @cache
-def _field_names(kind: type[tree.Node]) -> tuple[str, ...]:
+def _field_names(kind: Hashable) -> tuple[str, ...]:
     """The fields of a kind of node, the last first."""
     names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
     return tuple(reversed(names))

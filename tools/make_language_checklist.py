@@ -2,8 +2,8 @@
 
     python tools/make_language_checklist.py FOLDER
 
-FOLDER holds `features.txt` and `results.json` (see tools/check_language.py).  A row of the page is a
-feature with its example, what TorchScript makes of it, and what Python does if that differs.
+FOLDER holds `features.txt` and `results.json` (see tools/check_language.py).  A row of the page
+is a feature with its example, what TorchScript makes of it, and what Python does if that differs.
 """
 
 from __future__ import annotations

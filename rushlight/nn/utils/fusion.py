@@ -88,9 +88,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     fused = copy.deepcopy(conv)
     if bn.running_mean is None or bn.running_var is None:
         raise AssertionError("bn.running_mean and bn.running_var must not be None")
-    fused.weight, fused.bias = fuse_conv_bn_weights(
-        conv.weight, conv.bias, *_given(bn), transpose=transpose
-    )
+    fused.weight, fused.bias = fuse_conv_bn_weights(conv.weight, conv.bias, *_given(bn), transpose)
     return fused
 
 
