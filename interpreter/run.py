@@ -31,6 +31,7 @@ from .guard import Guard, active_guard
 from .inlined_size import check_inlined_size
 from .instructions import row
 from .machine import MachineFailure, execute
+from .native import native_of
 from .objects import ScriptObject, call_method, run_method
 from .outward import outward
 from .plan import Plan, make_plan
@@ -85,6 +86,7 @@ class Executable:
         eliminate_dead_code(graph)
         self.code = assemble(graph, function.name)
         self.binding = Binding(function)
+        self._native = native_of(self.code, [value.type for value in graph.inputs])
         self.plan: Plan | None = None
         self._recording: Plan | None = None
         self._records = False
@@ -117,6 +119,8 @@ class Executable:
         if plan is None:
             return self._on_machine(values)
         try:
+            if self._native is not None:
+                return self._native.call(plan, values)
             return plan.run(*values)
         except Exception as cause:
             raise Failure.in_plan(cause, plan) from None

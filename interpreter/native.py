@@ -1,0 +1,258 @@
+"""Native code for functions over numbers and lists of numbers, once they have proved to be hot.
+
+What a function spends in its plan is added up; past a limit numba compiles it, in a thread of its
+own, and plans go on until that is done.  Native code that cannot finish a call (an operator would
+fail, a list is empty) gives up without having touched anything outside, and the plan does the call.
+
+The environment variable `RUSHLIGHT_NATIVE` set to `off` switches this off; `now` compiles
+everything at its first call.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import threading
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from itertools import accumulate, chain
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from ..typecheck.types import BOOL, FLOAT, INT, ListType, Type
+from .code import Code
+from .native_lines import FUNCTIONS
+from .native_source import NativeSource, write_native
+from .plan import Plan
+
+__all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
+
+NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
+
+SPENT: Final = 0.2
+"""Seconds in its plan that make a function hot: less than compiling it takes."""
+
+LONGEST: Final = 400
+"""Instructions; longer code would take numba too long."""
+
+MISSES: Final = 8
+"""Calls that native code may give up before it is given up itself."""
+
+TRIALS: Final = 5
+"""Calls with lists that are timed: to hand lists over may cost more than the plan does."""
+
+_DTYPES: Final = {"i": np.int64, "f": np.float64, "b": np.bool_}
+
+
+def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
+    """What makes native code of a code when it is hot; None if there never will be any."""
+    mode = os.environ.get(NATIVE_VARIABLE, "").lower()
+    if mode == "off" or not code.has_loop or len(code.instructions) > LONGEST:
+        return None
+    if not all(map(_is_number, arguments)):
+        return None
+    if any("Tensor" in entry.schema for entry in code.operators):
+        return None
+    return Native(code, arguments, 0.0 if mode == "now" else SPENT)
+
+
+def _is_number(type: Type) -> bool:
+    while isinstance(type, ListType):
+        type = type.element
+    return type in (INT, FLOAT, BOOL)
+
+
+class Native:
+    """The native code of a code, to be."""
+
+    def __init__(self, code: Code, arguments: Sequence[Type], limit: float) -> None:
+        self._code = code
+        self._arguments = arguments
+        self._limit = limit
+        self._spent = 0.0
+        self._calls = 0
+        self._misses = 0
+        self._trials = TRIALS
+        self._lock = threading.Lock()
+        self._begun = False
+        self._run: Callable[..., tuple[bool, Any]] | None = None
+        self._convert: list[Callable[[Any], Any]] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether calls run natively now."""
+        return self._run is not None
+
+    def call(self, plan: Plan, values: Sequence[Any]) -> Any:
+        """The result on machine values."""
+        if not self._limit and not self._begun:
+            self._begin()
+        run = self._run
+        if run is None:
+            if self._begun:
+                return plan.run(*values)
+            return self._timed(plan, values)
+        if self._convert is not None and self._trials and self._limit:
+            return self._tried(plan, values)
+        try:
+            done, result = run(*values) if self._convert is None else run(*self._given(values))
+        except Exception:  # numbers beyond 64 bits, no memory: the plan knows what to say
+            done = False
+        if done:
+            return result
+        self._misses += 1
+        if self._misses >= MISSES and self._limit:
+            self._run = None
+        return plan.run(*values)
+
+    def _given(self, values: Sequence[Any]) -> list[Any]:
+        assert self._convert is not None
+        return [change(value) for change, value in zip(self._convert, values, strict=True)]
+
+    def _timed(self, plan: Plan, values: Sequence[Any]) -> Any:
+        began = perf_counter()
+        result = plan.run(*values)
+        self._spent += perf_counter() - began
+        self._calls += 1
+        if self._spent >= self._limit:
+            self._begin()
+        return result
+
+    def _tried(self, plan: Plan, values: Sequence[Any]) -> Any:
+        """A call with lists that is timed; if none of a few pays, plans go on."""
+        began = perf_counter()
+        try:
+            run = self._run
+            assert run is not None
+            done, result = run(*self._given(values))
+        except Exception:
+            done = False
+        if done and perf_counter() - began < self._spent / max(1, self._calls):
+            self._trials = 0
+            return result
+        self._trials -= 1
+        if not self._trials:
+            self._run = None
+        return result if done else plan.run(*values)
+
+    # ------------------------------------------------------------------ compiling
+
+    def _begin(self) -> None:
+        """Compile, in a thread of its own unless it is to be done now."""
+        with self._lock:
+            if self._begun:
+                return
+            self._begun = True
+        source = write_native(self._code, self._arguments)
+        if source is None or find_spec("numba") is None:
+            return
+        if not self._limit:
+            self._compile(source)
+            return
+        thread = threading.Thread(
+            target=self._compile, args=(source,), name="rushlight-native", daemon=False
+        )
+        _THREADS.append(thread)
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter is shutting down
+            _THREADS.remove(thread)
+
+    def _compile(self, source: NativeSource) -> None:
+        try:
+            run = compile_native(source)
+        except Exception:
+            if not self._limit:  # whoever asks for it now wants to know
+                raise
+        else:
+            if source.takes_lists:
+                self._convert = [_change(kind) for kind in source.arguments]
+            self._run = run
+        finally:
+            if threading.current_thread() in _THREADS:
+                _THREADS.remove(threading.current_thread())
+
+
+_THREADS: Final[list[threading.Thread]] = []
+
+
+def _settle() -> None:
+    """Before a fork: wait for threads that compile, whose locks the child would find taken."""
+    for thread in list(_THREADS):
+        if thread is not threading.current_thread() and thread.is_alive():
+            thread.join()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_settle)
+
+
+def _change(kind: str) -> Callable[[Any], Any]:
+    """What makes of a machine value of a kind what native code takes."""
+    dtype = _DTYPES[kind[-1]]
+    if len(kind) == 1:
+        return _same
+    if kind.startswith("AA"):
+        return lambda rows: (
+            np.array(list(chain.from_iterable(rows)), dtype),
+            np.array([0, *accumulate(map(len, rows))], np.int64),
+        )
+    return lambda values: np.array(values, dtype)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
+    """The function of a source: gives whether it could finish, and the result.
+
+    Raises:
+        Exception: numba does not take it, or the C library lacks a function.
+    """
+    import numba
+
+    space: dict[str, Any] = {"math": math, **_libm(source.maths)}
+    for name, value in source.constants.items():
+        space[name] = np.array(value) if isinstance(value, list) else value
+    used = [name for name in reversed(FUNCTIONS) if re.search(rf"\b{name}\(", source.text)]
+    if "sort_ints" in used:
+        used.insert(0, "sift")
+    for name in used:  # those that others call come first
+        exec(compile(FUNCTIONS[name], f"<{name}>", "exec"), space)
+        space[name] = numba.njit(space[name], error_model="numpy", nogil=True)
+    exec(compile(source.text, "<native>", "exec"), space)
+    signature = tuple(_numba_type(kind) for kind in source.arguments)
+    make = numba.jit([signature], nopython=True, error_model="numpy", nogil=True)
+    made: Callable[..., tuple[bool, Any]] = make(space["native"])
+    return made
+
+
+def _numba_type(kind: str) -> Any:
+    from numba import types
+
+    element = {"i": types.int64, "f": types.float64, "b": types.boolean}[kind[-1]]
+    if len(kind) == 1:
+        return element
+    array = types.Array(element, 1, "C")
+    if not kind.startswith("AA"):
+        return array
+    return types.Tuple((array, types.int64[::1]))  # type: ignore[no-untyped-call]
+
+
+def _libm(names: set[str]) -> dict[str, Any]:
+    """Functions of the C library: numba's own may round otherwise."""
+    found: dict[str, Any] = {}
+    if names:
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        for name in sorted(names):
+            function = getattr(library, name)
+            function.restype = ctypes.c_double
+            function.argtypes = [ctypes.c_double] * (2 if name == "pow" else 1)
+            found[f"m_{name}"] = function
+    return found

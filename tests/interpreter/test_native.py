@@ -1,0 +1,211 @@
+"""Native code gives what plans give: the same values of the same types, the same errors."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numba")
+
+import rushlight
+from rushlight.interpreter import native
+from rushlight.interpreter.assemble import assemble
+from rushlight.interpreter.native_source import write_native
+from rushlight.interpreter.run import executable_of
+
+HUGE = 2**63 - 1
+
+
+def whole(a: int, b: int) -> int:
+    total = a
+    for i in range(3):
+        total = total * 6364136223846793005 + b
+        total = total ^ (a // b) ^ (b % 7) ^ (total % b) ^ -a
+        total += (total >> 3) - (a << i) + abs(b) + max(a, b) - min(a, i)
+        if i == 2 and total > 0:
+            total = total // -1
+    return total
+
+
+def floats(x: float, n: int) -> tuple[float, float, int, bool]:
+    total = 0.0
+    y = x
+    for i in range(n):
+        y = 3.7 * y * (1.0 - y) + i
+        total += y / (i - 2) + float(i) * 0.1
+        if y > 3 or not math.isfinite(y):
+            y = x / n
+    return total, y, int(y), total >= y
+
+
+def functions(x: float) -> float:
+    total = 0.0
+    for i in range(1, 6):
+        total += math.exp(-x * i) + math.log(x + i) + math.sin(x) * math.cos(i) + math.tanh(x)
+        total += math.sqrt(x * i) + math.pow(x, i) + math.floor(x * i) + math.ceil(x)
+    return total
+
+
+def lists(n: int, start: list[int]) -> list[int]:
+    found: list[int] = []
+    for i in range(n):
+        found.append((i * 7919) % 101 + start[i % len(start)])
+    found[-1] = start[-2]
+    found.sort()
+    found.reverse()
+    found.append(found.pop() + len(found))
+    return found
+
+
+def rows(a: list[list[float]], b: list[list[float]]) -> list[list[float]]:
+    result: list[list[float]] = []
+    for i in range(len(a)):
+        row: list[float] = []
+        for j in range(len(b[0])):
+            total = 0.0
+            for k in range(len(b)):
+                total += a[i][k] * b[k][-1 - j]
+            row.append(total)
+        result.append(row)
+    return result
+
+
+def leaves_early(n: int, values: list[float]) -> float:
+    for i in range(n):
+        if values[i] < 0.0:
+            return float(i)
+        assert values[i] != 5.0, f"five at {i}"
+    while n > 0:
+        n -= 3
+        if n == 1:
+            return -1.0
+    return 0.5
+
+
+CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
+    (whole, [(a, b) for a in (0, 5, -7, HUGE, -HUGE - 1) for b in (1, -1, 3, -4, HUGE, 0)]),
+    (floats, [(x, n) for x in (0.3, -0.0, 1e308, math.inf, math.nan) for n in (0, 1, 7)]),
+    (functions, [(0.5,), (2.25,), (0.0,), (-0.5,), (-2.0,), (300.0,), (math.nan,)]),
+    (lists, [(30, [3, 1, 2]), (1, [4, 5]), (0, [1, 2]), (3, []), (2, [7]), (9, [HUGE, 1])]),
+    (rows, [([[1.0, 2.5], [0.0, -1.0]], [[2.0], [0.5]]), ([], [[1.0]]), ([[1.0]], []),
+            ([[1.0], [2.0, 3.0]], [[1.0, 0.5], [3.0, -0.0]])]),
+    (leaves_early, [(2, [1.0, 2.0]), (4, [1.0, 2.0, 3.0, 4.0]), (3, [1.0, -1.0, 2.0]),
+                    (3, [1.0, 2.0]), (2, [1.0, 5.0]), (-1, [])]),
+]  # fmt: skip
+
+
+def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:
+    try:
+        return exact(function(*arguments))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def exact(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value), [exact(each) for each in value]
+    if isinstance(value, float):
+        return float if math.isnan(value) else struct.pack("d", value)
+    return type(value), value
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_native_code_gives_what_plans_give(
+    function: Any, arguments: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "off")
+    plain = rushlight.jit.script(function)
+    expected = [outcome(plain, each) for each in arguments]
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    plain._debug_flush_compilation_cache()
+    assert [outcome(plain, each) for each in arguments] == expected
+    made = executable_of(plain._rushlight_function)._native
+    assert made is not None
+    assert made.is_ready
+
+
+def lists_outside(values: list[int], n: int) -> int:
+    for i in range(n):
+        values.append(i)
+    return len(values)
+
+
+def strings(n: int) -> str:
+    text = ""
+    for _i in range(n):
+        text += "a"
+    return text
+
+
+def optional(n: int) -> int | None:
+    found: int | None = None
+    for i in range(n):
+        if i == 3:
+            found = i
+    return found
+
+
+def prints(n: int) -> int:
+    for i in range(n):
+        print(i)
+    return n
+
+
+def exactly(x: float, n: int) -> int:
+    found = 0
+    for i in range(n):
+        if x < i:
+            found += 1
+    return found
+
+
+@pytest.mark.parametrize("function", [lists_outside, strings, optional, prints, exactly])
+def test_what_plans_keep_to_themselves(function: Any) -> None:
+    graph = rushlight.jit.script(function).inlined_graph._inner
+    code = assemble(graph)
+    assert write_native(code, [value.type for value in graph.inputs]) is None
+
+
+def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    hot = rushlight.jit.script(leaves_early)
+    hot._debug_flush_compilation_cache()
+    arguments = (2, [1.0, 2.0])
+    assert hot(*arguments) == leaves_early(*arguments)
+    made = executable_of(hot._rushlight_function)._native
+    assert made is not None
+    assert not made.is_ready
+    made._limit = 1e-9
+    assert hot(*arguments) == leaves_early(*arguments)
+    native._settle()
+    assert made.is_ready
+    for _ in range(20):  # with lists it stays only if it pays
+        assert hot(*arguments) == leaves_early(*arguments)
+
+
+def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    hot = rushlight.jit.script(whole)
+    hot._debug_flush_compilation_cache()
+    hot(1, 2)
+    made = executable_of(hot._rushlight_function)._native
+    assert made is not None
+    made._limit = 1e-9
+    hot(1, 2)
+    native._settle()
+    for _ in range(native.MISSES):
+        assert made.is_ready
+        with pytest.raises(RuntimeError, match="division by 0"):
+            hot(1, 0)
+    assert not made.is_ready
+    assert hot(5, 3) == outcome_of_plan(5, 3)
+
+
+def outcome_of_plan(a: int, b: int) -> int:
+    plan = executable_of(rushlight.jit.script(whole)._rushlight_function).plan
+    assert plan is not None
+    result: int = plan.run(a, b)
+    return result
