@@ -61,7 +61,8 @@ def load(
         if weights_only is False and _is_script(f):
             warnings.warn(
                 "'torch.load' received a zip file that looks like a TorchScript archive "
-                "dispatching to 'torch.jit.load' (call 'torch.jit.load' directly to silence this warning)",
+                "dispatching to 'torch.jit.load' (call 'torch.jit.load' directly to silence this "
+                "warning)",
                 UserWarning,
                 stacklevel=2,
             )

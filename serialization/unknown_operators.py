@@ -7,7 +7,7 @@ and what they name.  Operators are recognised by their spelling, `torch.name(...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 
@@ -64,11 +64,11 @@ def _dotted_names(root: object) -> Iterator[tree.Attribute]:
         elif isinstance(node, tuple):
             waiting.extend(reversed(node))
         elif isinstance(node, tree.Node):
-            waiting.extend(getattr(node, name) for name in _field_names(type(node)))
+            waiting.extend(getattr(node, name) for name in _field_names(type(node)))  # type: ignore[arg-type]
 
 
 @cache
-def _field_names(kind: Hashable) -> tuple[str, ...]:
+def _field_names(kind: type[tree.Node]) -> tuple[str, ...]:
     """The fields of a kind of node, the last first."""
     names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
     return tuple(reversed(names))

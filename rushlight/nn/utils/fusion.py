@@ -74,7 +74,7 @@ def _check_eval(layer: Any, norm: Any) -> None:
         raise AssertionError("Fusion only for eval!")
 
 
-def _given(norm: Any) -> tuple[Any, ...]:
+def _given(norm: Any) -> tuple[Any, Any, Any, Any, Any]:
     return norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
 
 
