@@ -350,6 +350,9 @@ def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
     return kernel(self.reshape(-1, self.shape[-1])).reshape(self.shape)
 
 
+_SHORT_ROW: Final = 16
+
+
 def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
@@ -357,7 +360,12 @@ def _softmax(self: Array, axis: int) -> Array:
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
-    result = as_array(np.exp(self - self.max(axis, keepdims=True)))
+    below = self - self.max(axis, keepdims=True)
+    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype == np.float32:
+        # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
+        few = np.exp(below, dtype=np.float64).astype(np.float32)
+        return as_array(few * (1 / np.add.accumulate(few, axis).take([-1], axis)))
+    result = as_array(np.exp(below))
     result /= result.sum(axis, keepdims=True)
     return result
 

@@ -32,6 +32,13 @@ def _same(self: Array) -> Array:
 
 def _narrowed(self: Array, dim: int, start: int, length: int) -> Array:
     """`narrow`, whose copy words a negative length in its own way."""
+    if self.ndim and dim >= self.ndim:
+        raise OperatorError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request "
+            "to PyTorch.)",
+            headline=f"dimension {dim} of a tensor of {self.ndim} dimensions",
+        )
     if length < 0 and self.ndim:
         size = self.shape[wrap_dim(dim, self.ndim)]
         raise OperatorError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")

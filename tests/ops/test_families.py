@@ -100,3 +100,22 @@ def test_masked_reductions_leave_elements_out() -> None:
     mean = masked.mean(x, 1, mask=mask)
     assert mean[0].item() == 2
     assert np.isnan(mean[1].item())
+
+
+def test_the_mode_among_nan() -> None:
+    nan = float("nan")
+    for values, place in (
+        ([nan, nan, 1], 0),
+        ([1, 1, nan, nan, nan], 1),
+        ([3.0, nan, 1, nan], 2),
+        ([2.0, 2, 1, 1, nan, nan], 3),
+        ([nan, 1], 0),
+    ):
+        most = rushlight.mode(rushlight.tensor(values))
+        assert most.indices.item() == place
+        assert repr(most.values.item()) == repr(float(values[place]))
+
+
+def test_narrow_copy_of_a_dimension_too_far() -> None:
+    with pytest.raises(RuntimeError, match="Expected dim < static_cast<int64_t>"):
+        rushlight.narrow_copy(rushlight.zeros(2, 3), 2, 0, 1)
