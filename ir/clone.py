@@ -16,6 +16,7 @@ def clone_node(node: Node, graph: Graph, lookup: Lookup) -> Node:
     copy = Node(graph, node.kind, node.span, node.signature, node.call_stack)
     for output in node.outputs:
         copy.add_output(output.type).copy_name(output)
+    copy.scope = node.scope
     copy.attributes = dict(node.attributes)
     for value in node.inputs:
         copy.add_input(lookup(value))

@@ -102,6 +102,7 @@ class Node:
 
     `signature` is the operator's for `aten::` kinds and other operators, None for control flow and
     construction.  `call_stack` lists the inlined calls the node came through, outermost first.
+    `scope` names the modules in whose call a tracer recorded it.
     `attributes` values are ints, floats, strings, tensors, types, Functions or lists of these.
     """
 
@@ -117,6 +118,7 @@ class Node:
         "owner",
         "position",
         "previous",
+        "scope",
         "signature",
         "span",
     )
@@ -134,6 +136,7 @@ class Node:
         self.span = span
         self.signature = signature
         self.call_stack = call_stack
+        self.scope = ""
         self.attributes: dict[str, object] = {}
         self._inputs: list[Value] = []
         self.outputs: list[Value] = []

@@ -60,7 +60,8 @@ class _Printer:
     def node(self, node: Node, level: int) -> None:
         outputs = ", ".join(map(_declaration, node.outputs))
         head = f"{'  ' * level}{outputs} = {self.kind(node)}({_names(node.inputs)})"
-        self.lines.append(f"{head}{self.comment(node)}\n")
+        scope = f", scope: {node.scope}" if node.scope else ""
+        self.lines.append(f"{head}{scope}{self.comment(node)}\n")
         for index, block in enumerate(node.blocks):
             self.block(block, index, level + 1)
 

@@ -35,6 +35,7 @@ from .promotion import number_dtype
 from .random import Generator
 from .table import Operator
 from .tensor import Tensor
+from .tracing import ACTIVE, traced_number
 
 __all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "describe"]
 
@@ -80,6 +81,8 @@ def _int(value: Any, lenient: bool) -> Any:
     if isinstance(value, int):
         return _NO if isinstance(value, bool) else int(value)
     if isinstance(value, (np.integer, Tensor)) and lenient:
+        if ACTIVE and isinstance(value, Tensor) and value._array.dtype.kind in "iu":
+            return traced_number(value, int(value._array))
         try:
             return value.__index__()
         except TypeError:
@@ -91,6 +94,8 @@ def _float(value: Any, lenient: bool) -> Any:
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return float(value)
     if lenient and isinstance(value, (bool, np.generic, Tensor)):
+        if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
+            return traced_number(value, float(value._array))
         try:
             return float(value)
         except (TypeError, ValueError, RuntimeError):
@@ -104,6 +109,8 @@ def _number(value: Any, lenient: bool) -> Any:
     if isinstance(value, (np.number, np.bool_)):
         return value.item()
     if lenient and isinstance(value, Tensor) and not value.ndim:
+        if ACTIVE:
+            return traced_number(value, value._array.item())
         return value.item()
     return _NO
 

@@ -29,6 +29,7 @@ from .recipes import Key, Recipe, key_of
 from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
+from .tracing import ACTIVE, current_tracer
 from .versions import written
 
 __all__ = ["LISTENERS", "EagerFunction", "eager_function", "finish", "named_results", "run"]
@@ -88,6 +89,10 @@ def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[An
         _note_view(wrapped, handles)
     for listener in LISTENERS:
         listener(entry, values, wrapped)
+    if ACTIVE:
+        tracer = current_tracer()
+        if tracer is not None:
+            tracer.record(entry, values, wrapped, handles)
     return wrapped
 
 
@@ -158,7 +163,7 @@ def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
             result = forward(array, *defaults)
         finally:
             leave(state)
-        if type(result) is _ndarray and result is not array and not LISTENERS:
+        if type(result) is _ndarray and result is not array and not LISTENERS and not ACTIVE:
             made = _new(Tensor)
             made._array = result
             if is_view and not a._requires_grad:
@@ -184,7 +189,7 @@ def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
             result = forward(array, second, *defaults)
         finally:
             leave(state)
-        if type(result) is _ndarray and not LISTENERS:
+        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
             if result is array and is_in_place:
                 written(array)
                 return a
@@ -212,7 +217,7 @@ def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
             result = forward(array, number, *defaults)
         finally:
             leave(state)
-        if type(result) is _ndarray and not LISTENERS:
+        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
             if result is array and is_in_place:
                 written(array)
                 return a

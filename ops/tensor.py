@@ -23,6 +23,7 @@ from .nested import NestedArray
 from .query import length
 from .shape import matrix_t, numpy_t
 from .storage import address, storage_of, strides_of
+from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .versions import written
 
 __all__ = ["Parameter", "Size", "Tensor"]
@@ -115,6 +116,8 @@ class Tensor(Differentiable):
     @property
     def shape(self) -> Size:
         """The sizes of the dimensions."""
+        if ACTIVE:
+            return _traced_shape(self)
         return Size(self._array.shape)
 
     @property
@@ -152,7 +155,8 @@ class Tensor(Differentiable):
         """Dimensions have no names."""
         return (None,) * self._array.ndim
 
-    is_cuda = is_sparse = is_meta = is_mkldnn = False
+    is_cuda = is_sparse = is_meta = is_mkldnn = is_sparse_csr = False
+    is_ipu = is_maia = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
     is_cpu = True
 
     @property
@@ -168,8 +172,13 @@ class Tensor(Differentiable):
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or the size of one dimension."""
         if dim is None:
-            return Size(self._array.shape)
-        return self.shape[_dim(dim, self._array.ndim)]
+            return _traced_shape(self) if ACTIVE else Size(self._array.shape)
+        dim = _dim(dim, self._array.ndim)
+        if ACTIVE and not asked_by_operators(1):
+            tracer = current_tracer()
+            if tracer is not None:
+                return tracer.size_of(self, dim)
+        return self._array.shape[dim]
 
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or the stride of one dimension."""
@@ -212,10 +221,14 @@ class Tensor(Differentiable):
         Raises:
             RuntimeError: there is not just one.
         """
+        if ACTIVE:
+            _warn("Converting a tensor to a Python number")
         return item(self._array)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        if ACTIVE:
+            _warn("Converting a tensor to a Python list")
         array = self._array
         if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
             array = array.astype(np.float64)
@@ -228,6 +241,8 @@ class Tensor(Differentiable):
             RuntimeError: the tensor requires gradients.
             TypeError: NumPy has no such dtype.
         """
+        if ACTIVE:
+            _warn("Converting a tensor to a NumPy array")
         if not force and self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -244,18 +259,26 @@ class Tensor(Differentiable):
         return array.copy() if copy else array
 
     def __bool__(self) -> bool:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python boolean")
         return truth(self._array)
 
     def __int__(self) -> int:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python integer")
         return int(item(self._array))
 
     def __float__(self) -> float:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python float")
         return float(item(self._array))
 
     def __complex__(self) -> complex:
         return complex(item(self._array))
 
     def __index__(self) -> int:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python index")
         if self._array.dtype.kind not in "biu" or self._array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._array.item())
@@ -263,12 +286,16 @@ class Tensor(Differentiable):
     def __len__(self) -> int:
         if not self._array.ndim:
             raise TypeError("len() of a 0-d tensor")
+        if ACTIVE:
+            _warn("Using len to get tensor shape", _LENGTH)
         return length(self._array)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        if self._requires_grad:
+        if ACTIVE:
+            _warn("Iterating over a tensor", _ITERATION)
+        if self._requires_grad or (ACTIVE and current_tracer() is not None):
             return iter(self.unbind(0))
         array = self._array
         return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
@@ -296,6 +323,10 @@ class Tensor(Differentiable):
     # ------------------------------------------------------------------ parts
 
     def __getitem__(self, key: Any) -> Tensor:
+        if ACTIVE:
+            tracer = current_tracer()
+            if tracer is not None:
+                return tracer.get_item(self, key)
         if self._requires_grad and is_grad_enabled():
             return gradients().get_item(self, key)  # type: ignore[no-any-return]
         part = Tensor._of(get_item(self._array, _plain(key)))
@@ -304,6 +335,11 @@ class Tensor(Differentiable):
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if ACTIVE:
+            tracer = current_tracer()
+            if tracer is not None:
+                tracer.set_item(self, key, value)
+                return
         is_tensor = isinstance(value, Tensor)
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
             gradients().set_item(self, key, value)
@@ -321,6 +357,9 @@ class Tensor(Differentiable):
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
+        tracer = current_tracer() if ACTIVE else None
+        if tracer is not None:
+            return tracer.operator("aten::numpy_T", self)  # type: ignore[no-any-return]
         if self._requires_grad:
             return self.permute(list(range(self.ndim))[::-1])  # type: ignore[no-any-return]
         return Tensor._of(numpy_t(self._array))._seen_as(self)
@@ -450,6 +489,31 @@ _DEEP_COPY = (
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     return cls._of(array, requires_grad)
+
+
+def _traced_shape(tensor: Tensor) -> Size:
+    """The sizes, as tensors that the trace knows unless operators ask."""
+    tracer = current_tracer()
+    if tracer is None or asked_by_operators(2):
+        return Size(tensor._array.shape)
+    return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))  # type: ignore[misc]
+
+
+def _warn(what: str, *text: str) -> None:
+    """Tell the tracer of something that it cannot show."""
+    tracer = current_tracer()
+    if tracer is not None and not asked_by_operators(2):
+        tracer.warn(what, *text)
+
+
+_LENGTH = (
+    " might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
+    "tensor of different shape might lead to errors or silently give incorrect results."
+)
+_ITERATION = (
+    " might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
+    "number of iterations executed (and might lead to errors or silently give incorrect results)."
+)
 
 
 def _dim(dim: int, ndim: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["SWITCHES", "set_fusion_strategy"]
+__all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 
 _values: dict[str, Any] = {
     "profiling_executor": True,
@@ -45,6 +45,11 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> list[tuple[str, 
     before = list(_strategy)
     _strategy[:] = strategy
     return before
+
+
+def tracer_warns() -> bool:
+    """Whether tracing warns of what a trace cannot show."""
+    return bool(_values["tracer_warnings"])
 
 
 def _get(name: str) -> Callable[..., Any]:

@@ -20,7 +20,6 @@ from .decorators import (
     is_scripting,
     is_tracing,
     isinstance,  # noqa: A004
-    script_if_tracing,
     unused,
 )
 from .freezing import freeze, optimize_for_inference, run_frozen_optimizations
@@ -44,6 +43,15 @@ from .special_names import unwrap_optional as _unwrap_optional
 from .tasks import Future, fork, wait
 from .tasks import fork as _fork
 from .tasks import wait as _wait
+from .trace import (
+    TracerWarning,
+    _get_trace_graph,
+    script_if_tracing,
+    trace,
+    trace_module,
+)
+from .trace_checks import TracingCheckError
+from .traced_modules import TopLevelTracedModule, TracedModule
 from .unit import CompilationUnit
 
 __all__ = [
@@ -91,6 +99,13 @@ __all__ = [
     "script_if_tracing",
     "script_method",
     "set_fusion_strategy",
+    "TopLevelTracedModule",
+    "TracedModule",
+    "TracerWarning",
+    "TracingCheckError",
+    "_get_trace_graph",
+    "trace",
+    "trace_module",
     "unused",
     "wait",
 ]

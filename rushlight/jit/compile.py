@@ -25,6 +25,7 @@ from ..ir.inline import inline_in_place
 from ..ops.table import TABLE
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType
+from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver, overloading
@@ -49,6 +50,7 @@ _needed_failed: set[Function] = set()
 
 def compile_function(python: Callable[..., Any]) -> Function:
     """The `Function` of a Python function, made once; its body is compiled when first needed."""
+    python = getattr(python, SCRIPTED_IF_TRACING, python)
     known = _functions.get(python)
     with compiling() as collector:
         if _failed.get(python, collector) is not collector:

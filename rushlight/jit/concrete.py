@@ -31,7 +31,7 @@ from .members import add_properties, container_method, find_other, is_function
 from .python_types import type_of_annotation
 from .qualified_names import mangled, qualified_name
 
-__all__ = ["concrete_type"]
+__all__ = ["concrete_type", "gather_facts"]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -78,7 +78,7 @@ def concrete_type(module: Module) -> ClassType:
     scripted = getattr(module, "_c", None)
     if scripted is not None and isinstance(scripted.cls, ClassType):
         return scripted.cls
-    facts = _gather(module)
+    facts = gather_facts(module)
     known = _types.setdefault(type(module), [])
     for other, cls in known:
         if other == facts:
@@ -171,7 +171,8 @@ def _need_sizes(module: Module) -> None:
             raise RuntimeError(f"{lazy} Did you forget to run a forward pass?")
 
 
-def _gather(module: Module) -> Facts:
+def gather_facts(module: Module) -> Facts:
+    """All that is compiled into the code of a module."""
     _need_sizes(module)
     facts = Facts()
     annotations = dict(_annotations(type(module)))

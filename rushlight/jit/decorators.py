@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
+from ..ops.tracing import current_tracer
+
 __all__ = [
     "Attribute",
     "Final",
@@ -19,13 +21,14 @@ __all__ = [
     "is_tracing",
     "isinstance",
     "modifier",
-    "script_if_tracing",
     "unused",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 T = TypeVar("T")
 
+SCRIPTED_IF_TRACING: Final = "_rushlight_script_if_tracing"
+"""Names the function that a wrapper calls, or compiles when it is traced."""
 _MODIFIER = "_torchscript_modifier"
 EXPORT = "export (compile this function even if nothing calls it)"
 IGNORE = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
@@ -96,7 +99,7 @@ def is_scripting() -> bool:
 
 def is_tracing() -> bool:
     """Whether operations are being recorded by `trace`; False in scripted code."""
-    return False
+    return current_tracer() is not None
 
 
 def isinstance(obj: object, target_type: Any) -> bool:
@@ -137,8 +140,3 @@ class _IgnoreContextManager:
 
     def __exit__(self, *exception: object) -> None:
         pass
-
-
-def script_if_tracing(function: Function) -> Function:
-    """Script the function when `trace` meets it; everywhere else it stays as it is."""
-    return function

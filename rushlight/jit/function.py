@@ -14,9 +14,11 @@ from ..interpreter.objects import ScriptObject
 from ..interpreter.run import CONTEXT, call
 from ..ir.define import graph_of
 from ..ir.inline import inline
+from ..ops.tracing import ACTIVE
 from ..serialization.python_printer import print_function
 from ..serialization.save import save_function, save_function_to_buffer
 from ..typecheck.functions import Function
+from .traced_calls import call_traced
 
 __all__ = ["DebugState", "ScriptFunction", "ScriptHook", "ScriptMethod", "last_run"]
 
@@ -124,6 +126,8 @@ class ScriptFunction(_Compiled):
         """
         _last[:] = (self._rushlight_function,)
         with trimmed():
+            if ACTIVE:
+                return call_traced(self._rushlight_function, args, kwargs)
             return call(self._rushlight_function, args, kwargs)
 
     def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
@@ -149,6 +153,8 @@ class ScriptMethod(_Compiled):
         """Run it; raises as `ScriptFunction.__call__`."""
         _last[:] = (self._rushlight_function,)
         with trimmed():
+            if ACTIVE:
+                return call_traced(self._rushlight_function, args, kwargs, self.owner)
             return call(self._rushlight_function, args, kwargs, self.owner)
 
     @property

@@ -31,7 +31,9 @@ from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
 from .session import CompilationFailed, compiling
 from .unit import define_methods
 
-__all__ = ["script", "script_method", "script_module"]
+__all__ = [
+    *("has_exports", "script", "script_method", "script_module", "script_with_exports", "slot_of"),
+]
 
 
 def script(obj: Any, *, _frames_up: int = 0) -> Any:
@@ -118,6 +120,28 @@ def script_module(module: Module) -> RecursiveScriptModule:
     return RecursiveScriptModule(target)
 
 
+def has_exports(module: Module) -> bool:
+    """Whether a module has methods that are compiled though nothing reaches them."""
+    names = dir(type(module))
+    return any(
+        decorators.modifier(getattr(type(module), n, None)) == decorators.EXPORT for n in names
+    )
+
+
+def script_with_exports(module: Module) -> RecursiveScriptModule:
+    """Compile the exported methods of a module, `forward` only if one of them reaches it.
+
+    Raises: as `script`.
+    """
+    with kept_if_compiled(), compiling():
+        target = _instance(module, {})
+        for name in _entry_points(module):
+            if name != "forward":
+                for method in _methods(target.cls, name):
+                    method.ensure_defined()
+    return RecursiveScriptModule(target)
+
+
 def _instance(module: Module, made: dict[int, ScriptObject]) -> ScriptObject:
     """The script object of a module; one that is met twice is one object."""
     scripted = getattr(module, "_c", None)
@@ -132,12 +156,13 @@ def _instance(module: Module, made: dict[int, ScriptObject]) -> ScriptObject:
             if isinstance(value, Module):
                 slot: object = _instance(value, made)
             else:
-                slot = _slot(value, attribute.type)
+                slot = slot_of(value, attribute.type)
             target.slots[cls.slot(name)] = slot
     return made[id(module)]
 
 
-def _slot(value: Any, type: Any) -> object:
+def slot_of(value: Any, type: Any) -> object:
+    """The content of an object's slot for a Python value."""
     if isinstance(value, Attribute):
         value = value.value
     return value if isinstance(value, Tensor) else to_machine(value, type)

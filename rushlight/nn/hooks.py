@@ -9,6 +9,8 @@ from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from ..ops.tracing import current_tracer
+
 if TYPE_CHECKING:
     from .modules.module import Module
 
@@ -21,6 +23,7 @@ __all__ = [
     "global_hooks_exist",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
+    "run_forward",
 ]
 
 Hook = Callable[..., Any]
@@ -93,6 +96,19 @@ _with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _always_called: OrderedDict[int, bool] = OrderedDict()
 
 
+def run_forward(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`module.forward`; a tracer makes a call of it."""
+    tracer = current_tracer()
+    path = None if tracer is None else tracer.path_of(module)
+    if tracer is None or path is None:
+        return module.forward(*args, **kwargs)
+    tracer.enter_module(path)
+    try:
+        return module.forward(*args, **kwargs)
+    finally:
+        tracer.leave_module()
+
+
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, args)` before `forward` of every module."""
     return add_hook(_before_all, hook)
@@ -123,7 +139,7 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     called: set[int] = set()
     try:
         args, kwargs = _run_before(module, args, kwargs)
-        result = module.forward(*args, **kwargs)
+        result = run_forward(module, args, kwargs)
         for number, hook in _after(module):
             called.add(number)
             result = _run_after(module, number, hook, args, kwargs, result)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ...frontend.exceptions import trimmed
 from ...ops.tensor import Parameter, Tensor
+from ...ops.tracing import ACTIVE
 from .. import state as states
 from ..conversion import Conversions
 from ..hooks import (
@@ -23,6 +24,7 @@ from ..hooks import (
     add_hook,
     call_with_hooks,
     global_hooks_exist,
+    run_forward,
 )
 from ..hooks import register_module_forward_hook as register_module_forward_hook
 from ..hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
@@ -304,6 +306,8 @@ class Module(Members, Conversions):
         with trimmed():
             if self._forward_hooks or self._forward_pre_hooks or global_hooks_exist():
                 return call_with_hooks(self, args, kwargs)
+            if ACTIVE:
+                return run_forward(self, args, kwargs)
             return self.forward(*args, **kwargs)
 
     def register_forward_pre_hook(

@@ -1,0 +1,266 @@
+"""The blocks of a traced graph made into methods of the modules that were called.
+
+    %w = prim::TracedAttr[scope="__module.fc.weight"]()
+    prim::TracedModuleForward[scope="__module.fc"]()
+      block0():
+        %y = aten::linear(%x, %w)
+    ->
+    %fc : Linear = prim::GetAttr[name="fc"](%self)
+    %y : Tensor = prim::CallMethod[name="forward"](%fc, %x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...typecheck.tensor_facts import without_facts
+from ...typecheck.types import NONE, ClassType, TupleType
+from ..clone import clone_block
+from ..graph import Block, Graph, Node, Value
+
+__all__ = ["fix_scopes"]
+
+AddMethod = Callable[[ClassType, Graph], str]
+"""Makes a method of a graph; gives its name."""
+
+_CALL = "prim::TracedModuleForward"
+
+
+def fix_scopes(graph: Graph, has_self: bool, add_method: AddMethod) -> list[Graph]:
+    """Turn blocks of calls into methods, attributes into `prim::GetAttr`.
+
+    Gives the graphs of the methods that were added.
+    """
+    if has_self:
+        _Attributes(graph).run()
+    _Dominance().run(graph.block)
+    _return_tuples(graph.block)
+    made: list[Graph] = []
+    if has_self:
+        graphs: dict[Node, Graph] = {}
+        _lift(graph.block, graphs)
+        _make_calls(graph, graphs, add_method, made)
+    else:
+        _inline_calls(graph.block)
+    return made
+
+
+def _ancestor(one: Block | None, other: Block | None) -> Block | None:
+    """The innermost block around both."""
+    around: set[Block | None] = set()
+    while one is not None:
+        around.add(one)
+        one = one.node.owner if one.node is not None else None
+    while other not in around and other is not None:
+        other = other.node.owner if other.node is not None else None
+    return other
+
+
+class _Attributes:
+    """References to attributes of modules made local: read from `self`, or given as an input."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.by_name: dict[str, Value] = {}
+
+    def run(self) -> None:
+        for node in self.graph.nodes:
+            if node.kind == "prim::TracedAttr":
+                self.by_name[str(node.attributes["scope"])] = node.output
+        self._add_self(self.graph.block)
+        self._block(self.graph.block, "__module", self.graph.inputs[0])
+        for node in list(self.graph.nodes):
+            if node.kind == "prim::TracedAttr" and not node.output.uses:
+                node.destroy()
+
+    def _add_self(self, block: Block) -> None:
+        for node in block.nodes:
+            if node.kind == _CALL:
+                value = self.by_name[str(node.attributes["scope"])]
+                node.add_input(value)
+                inner = node.blocks[0].add_input(value.type)
+                inner.name = "self"
+                self._add_self(node.blocks[0])
+
+    def _block(self, block: Block, prefix: str, self_value: Value) -> list[Value]:
+        """Make a block's references local; gives what is not below its module."""
+        missing: list[Value] = []
+        known: dict[Value, Value] = {}
+        for node in block.nodes:
+            if node.kind == _CALL:
+                inner = node.blocks[0]
+                path = str(node.attributes["scope"])
+                for value in self._block(inner, path, inner.inputs[0]):
+                    node.add_input(value)
+            for place in range(len(node.inputs)):
+                self._input(block, node, place, prefix, self_value, known, missing)
+        for place in range(len(block.ret.inputs)):
+            self._input(block, block.ret, place, prefix, self_value, known, missing)
+        return missing
+
+    def _input(
+        self,
+        block: Block,
+        node: Node,
+        place: int,
+        prefix: str,
+        self_value: Value,
+        known: dict[Value, Value],
+        missing: list[Value],
+    ) -> None:
+        value = node.inputs[place]
+        if value in known:
+            node.set_input(place, known[value])
+            return
+        if value.node.kind != "prim::TracedAttr":
+            return
+        path = str(value.node.attributes["scope"])
+        if path == prefix or path.startswith(prefix + "."):
+            names = path[len(prefix) + 1 :].split(".") if path != prefix else []
+            local = self._read(block.first, self_value, names)
+        else:
+            local = block.add_input(value.type)
+            missing.append(value)
+        known[value] = local
+        node.set_input(place, local)
+
+    def _read(self, before: Node, value: Value, names: list[str]) -> Value:
+        for name in names:
+            assert isinstance(value.type, ClassType)
+            type = value.type.attributes[name].type
+            node = self.graph.create("prim::GetAttr", [value], [type])
+            node.attributes["name"] = name
+            node.insert_before(before)
+            value = node.output
+            value.name = name if name.isidentifier() else f"_{name}"
+        return value
+
+
+class _Dominance:
+    """Values that are used outside the block that makes them become its outputs."""
+
+    def __init__(self) -> None:
+        self.moved: dict[Value, Value] = {}
+
+    def run(self, block: Block) -> None:
+        for node in block.nodes:
+            self._node(node, block)
+        self._node(block.ret, block)
+
+    def _node(self, node: Node, block: Block) -> None:
+        for place in range(len(node.inputs)):
+            value = node.inputs[place]
+            if value in self.moved:
+                value = self.moved[value]
+                node.set_input(place, value)
+            if value.node.owner is not block:
+                self._bring(node, place, value)
+        if node.kind == _CALL:
+            self.run(node.blocks[0])
+
+    def _bring(self, node: Node, place: int, value: Value) -> None:
+        common = _ancestor(node.owner, value.node.owner)
+        at, moved = value.node.owner, value
+        while at is not common:
+            assert at is not None
+            assert at.node is not None
+            at.add_output(moved)
+            moved = at.node.add_output(moved.type)
+            at = at.node.owner
+        self.moved[value] = moved
+        node.set_input(place, moved)
+
+
+def _return_tuples(block: Block) -> None:
+    for node in block.nodes:
+        if node.kind != _CALL:
+            continue
+        inner = node.blocks[0]
+        _return_tuples(inner)
+        graph = block.graph
+        if len(inner.outputs) > 1:
+            type = TupleType(tuple(v.type for v in inner.outputs))
+            made = graph.create("prim::TupleConstruct", list(inner.outputs), [type])
+            inner.append(made)
+            inner.clear_outputs()
+            inner.add_output(made.output)
+            whole = node.add_output(type)
+            parts = graph.create("prim::TupleUnpack", [whole], list(type.elements))
+            parts.insert_after(node)
+            for place in reversed(range(len(parts.outputs))):
+                node.outputs[place].replace_uses(parts.outputs[place])
+                node.remove_output(place)
+        elif not inner.outputs:
+            none = inner.append(graph.create("prim::Constant", (), [NONE]))
+            inner.add_output(none.output)
+            node.add_output(NONE)
+
+
+@dataclass
+class _Lifted:
+    graph: Graph
+    node: Node
+    known: dict[Value, Value] = field(default_factory=dict)
+
+    def find(self, value: Value) -> Value:
+        if value not in self.known:
+            copy = self.graph.add_input(value.type)
+            copy.copy_name(value)
+            self.known[value] = copy
+            self.node.add_input(value)
+        return self.known[value]
+
+
+def _lift(block: Block, graphs: dict[Node, Graph]) -> None:
+    """Make graphs of the blocks of calls; what they use from outside becomes inputs."""
+    for node in block.nodes:
+        if node.kind != _CALL:
+            continue
+        inner = node.blocks[0]
+        _lift(inner, graphs)
+        graph = Graph()
+        calls = [n for n in inner.nodes if n.kind == _CALL]
+        clone_block(inner, graph.block, _Lifted(graph, node).find)
+        for old, new in zip(calls, [n for n in graph.nodes if n.kind == _CALL], strict=True):
+            graphs[new] = graphs.pop(old)
+        graphs[node] = graph
+        inner._destroy()
+        node.blocks.clear()
+
+
+def _make_calls(
+    graph: Graph, graphs: dict[Node, Graph], add_method: AddMethod, made: list[Graph]
+) -> None:
+    for node in list(graph.nodes):
+        if node.kind != _CALL:
+            continue
+        inner = graphs[node]
+        _make_calls(inner, graphs, add_method, made)
+        cls = node.inputs[0].type
+        assert isinstance(cls, ClassType)
+        name = add_method(cls, inner)
+        made.append(inner)
+        old = node.output
+        call = graph.create(
+            "prim::CallMethod", list(node.inputs), [without_facts(old.type)], node.span
+        )
+        call.attributes["name"] = name
+        call.insert_before(node)
+        old.replace_uses(call.output)
+        node.destroy()
+
+
+def _inline_calls(block: Block) -> None:
+    """Take blocks of calls out of the way: their nodes go before them."""
+    for node in list(block.nodes):
+        if node.kind != _CALL:
+            continue
+        inner = node.blocks[0]
+        _inline_calls(inner)
+        for each in list(inner.nodes):
+            each.move_before(node)
+        for old, new in zip(node.outputs, list(inner.outputs), strict=True):
+            old.replace_uses(new)
+        inner.clear_outputs()
+        node.destroy()

@@ -1,0 +1,106 @@
+"""How a trace writes operators whose recorded form differs from the one that was called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..ops.binding import TAKE_NUMBERS
+from ..ops.dtype import CPU
+from ..ops.table import TABLE, Operator
+from ..typecheck.schema import Signature
+
+__all__ = ["recorded", "signature_named"]
+
+Recorded = tuple[Signature, Sequence[Any], bool]
+"""Signature, arguments, and whether results tell that they require gradients."""
+
+
+def recorded(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """What a trace writes for an operator."""
+    change = _CHANGES.get(entry.full_name) or _CHANGES.get(entry.name)
+    if change is not None:
+        return change(entry, values)
+    name = entry.name.removeprefix("aten::").removesuffix("_")
+    if name in TAKE_NUMBERS and entry.overload.startswith("Scalar"):
+        return _with_tensor(entry, list(values))
+    names = [a.name for a in entry.signature.arguments]
+    if "pin_memory" in names:
+        values = _with_options(names, list(values))
+    return entry.signature, values, True
+
+
+def _with_tensor(entry: Operator, values: list[Any]) -> Recorded:
+    """`x + 1`: the number is a tensor."""
+    overload = entry.overload.replace("Scalar", "Tensor")
+    overloads = {e.overload: e.signature for e in TABLE.operators(entry.name)}
+    if overload in overloads:
+        values[1] = np.asarray(values[1])
+        return overloads[overload], values, True
+    return entry.signature, values, True
+
+
+def _with_options(names: list[str], values: list[Any]) -> list[Any]:
+    """New tensors: what torch's functions fill in."""
+    place = names.index("pin_memory")
+    if values[place] is None:
+        values[place] = False
+    device = names.index("device")
+    if values[device] is None and "self" not in names:
+        values[device] = CPU
+    return values
+
+
+def signature_named(full_name: str) -> Signature:
+    """The signature of an operator's overload."""
+    name, _, overload = full_name.partition(".")
+    return next(e.signature for e in TABLE.operators(name) if e.overload == overload)
+
+
+def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[Any]], Recorded]:
+    def change(entry: Operator, values: Sequence[Any]) -> Recorded:
+        given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
+        padding = given["padding"]
+        if isinstance(padding, str):
+            return entry.signature, values, True
+
+        def each(name: str) -> list[Any]:
+            found = given.get(name, [0])
+            found = [found] if isinstance(found, int) else list(found)
+            return found * dims if len(found) == 1 else found
+
+        made = [given["input"], given["weight"], given["bias"]]
+        made += [each("stride"), each("padding"), each("dilation"), transposed]
+        made += [each("output_padding"), given["groups"], False, False, True, True]
+        return signature_named("aten::_convolution"), made, False
+
+    return change
+
+
+def _as(full_name: str) -> Callable[[Operator, Sequence[Any]], Recorded]:
+    def change(entry: Operator, values: Sequence[Any]) -> Recorded:
+        return signature_named(full_name), values, True
+
+    return change
+
+
+def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """`x.to(...)`: to a dtype, or to a device and a dtype."""
+    given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
+    rest = [bool(given["non_blocking"]), bool(given["copy"]), given["memory_format"]]
+    dtype, device = given.get("dtype"), given.get("device")
+    if device is None and dtype is not None:
+        return signature_named("aten::to.dtype"), [values[0], dtype, *rest], True
+    if device is not None and dtype is not None:
+        return signature_named("aten::to.device"), [values[0], device, dtype, *rest], True
+    layout = [given.get("layout"), device or CPU, given.get("pin_memory")]
+    return signature_named("aten::to.dtype_layout"), [values[0], dtype, *layout, *rest], True
+
+
+_CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
+    **{f"aten::conv{n}d": _convolution(n, False) for n in (1, 2, 3)},
+    **{f"aten::conv_transpose{n}d": _convolution(n, True) for n in (1, 2, 3)},
+    "aten::to.dtype_layout": _to,
+}

@@ -1,0 +1,129 @@
+"""`tensor[key]` and `tensor[key] = value` while tracing: an operator for each part of a key."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import numpy as np
+
+from ..ops.dispatch import eager_function
+from ..ops.tensor import Tensor
+
+__all__ = ["get_item", "set_item"]
+
+_END: Final = sys.maxsize
+
+
+def _call(name: str, *args: Any) -> Any:
+    return eager_function(f"aten::{name}")(*args)
+
+
+def get_item(tensor: Tensor, key: Any) -> Any:
+    """`tensor[key]`."""
+    view, indices = _walk(tensor, key)
+    if indices:
+        return _call("index", view, indices)
+    return _call("alias", view) if view is tensor else view
+
+
+def set_item(tensor: Tensor, key: Any, value: Any) -> None:
+    """`tensor[key] = value`."""
+    view, indices = _walk(tensor, key)
+    if not isinstance(value, Tensor):
+        value = Tensor._of(np.asarray(value, tensor._array.dtype))
+    if indices:
+        if value._array.dtype != view._array.dtype:
+            value = value.to(view.dtype)
+        _call("index_put_", view, indices, _without_ones(value, view))
+    elif value._array.shape == view._array.shape:
+        view.copy_(value)
+    elif not value._array.ndim:
+        view.fill_(value)
+    else:
+        view.copy_(_without_ones(value, view).expand(view._array.shape))
+
+
+def _without_ones(value: Tensor, target: Tensor) -> Tensor:
+    """A value without the leading dimensions of size 1 that it has too many of."""
+    shape = value._array.shape
+    first = 0
+    while first < len(shape) and shape[first] == 1 and len(shape) - first > target._array.ndim:
+        first += 1
+    return value.view(shape[first:]) if first else value
+
+
+def _walk(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the plain parts of a key name, and the tensors that index it."""
+    parts = [_as_part(part) for part in _parts(key)]
+    consumed = sum(map(_dims_of, parts))
+    dim = 0
+    view = tensor
+    indices: dict[int, Tensor] = {}
+    for part in parts:
+        if part is None:
+            view = _call("unsqueeze", view, dim)
+            dim += 1
+        elif part is Ellipsis:
+            dim += tensor._array.ndim - consumed
+        elif isinstance(part, bool):
+            view = _call("unsqueeze", view, dim)
+            indices[dim] = Tensor._of(np.full(1, part))
+            dim += 1
+        elif isinstance(part, int) or _is_number(part):
+            view = _call("select", view, dim, part)
+        elif isinstance(part, slice):
+            start = 0 if part.start is None else part.start
+            stop = _END if part.stop is None else part.stop
+            view = _call("slice", view, dim, start, stop, 1 if part.step is None else part.step)
+            dim += 1
+        else:
+            indices[dim] = part
+            dim += _dims_of(part)
+    return view, _in_order(indices)
+
+
+def _in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
+    ordered: list[Tensor | None] = []
+    covered = 0
+    for place, index in indices.items():
+        ordered += [None] * (place - covered)
+        ordered.append(index)
+        covered = place + (index._array.ndim if _is_mask(index) else 1)
+    return ordered
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and any(isinstance(p, (slice, type(None), Tensor)) for p in key):
+        return tuple(key)
+    return (key,)
+
+
+def _is_mask(index: Tensor) -> bool:
+    return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
+
+
+def _is_number(part: Any) -> bool:
+    return isinstance(part, Tensor) and not part._array.ndim and not _is_mask(part)
+
+
+def _dims_of(part: Any) -> int:
+    """How many dimensions of the tensor a part of a key takes up."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor) and _is_mask(part):
+        return part._array.ndim
+    return 1
+
+
+def _as_part(part: Any) -> Any:
+    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
+        return part
+    if isinstance(part, np.ndarray):
+        return Tensor._of(part)
+    if isinstance(part, (list, tuple, range)):
+        made = np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
+        return Tensor._of(made if made.size else made.astype(np.int64))
+    return part.__index__()

@@ -1,0 +1,545 @@
+"""What a tracer writes down: operators on tensors it knows, as nodes of a graph.
+
+Tensors are known by their arrays.  A tensor that the trace does not know becomes a constant; a
+number that came from a tensor is read from it where it is used (`aten::Int`).  Calls of modules are
+`prim::TracedModuleForward` nodes with the module's operators in their block, parameters are
+`prim::TracedAttr` nodes; `passes/trace_scopes.py` makes calls and attributes of them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from ..frontend.source import Source, Span
+from ..ops.dispatch import eager_function
+from ..ops.dtype import Device
+from ..ops.table import Operator
+from ..ops.tensor import Tensor
+from ..ops.tracing import TracedFloat, TracedInt
+from ..typecheck.tensor_facts import RefinedTensor
+from ..typecheck.types import (
+    BOOL,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from .constants import create_constant
+from .graph import Graph, Node, Value
+from .tensor_types import type_of_array
+from .trace_arguments import recorded, signature_named
+from .trace_items import get_item, set_item
+
+__all__ = ["GraphTracer", "TracerWarning"]
+
+STRICT: Final = (
+    " might cause the trace to be incorrect, this is only valid if the container structure does "
+    "not change based on the module's inputs. Consider using a constant container instead (e.g. "
+    "for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` instead). If you absolutely "
+    "need this and know the side effects, pass strict=False to trace() to allow this behavior."
+)
+_MIGHT: Final = (
+    " might cause the trace to be incorrect. We can't record the data flow of Python values, so "
+    "this value will be treated as a constant in the future. This means that the trace might not "
+    "generalize to other inputs!"
+)
+_SIZE: Final = RefinedTensor(scalar="Long", sizes=(), strides=(), device="cpu")
+_INSIDE: Final = ("rushlight.ops.", "rushlight.ir.", "rushlight.jit.")
+
+
+_READERS: Final = {
+    **{"aten::size": ".int", "aten::numel": "", "aten::Int": ".Tensor", "aten::Float": ".Tensor"},
+    **{"aten::ScalarImplicit": "", "prim::NumToTensor": ".Scalar"},
+}
+"""What reads numbers off tensors, with the overload's name."""
+
+
+class TracerWarning(Warning):
+    """A trace may not show what the program does for other inputs."""
+
+
+class GraphTracer:
+    """Writes what happens in this thread into a graph, until it is taken out of `ACTIVE`."""
+
+    def __init__(self, strict: bool = True) -> None:
+        self.thread = threading.get_ident()
+        self.paused = 0
+        self.strict = strict
+        self.warns = True
+        self.graph = Graph()
+        self.known: dict[int, Value] = {}
+        self.paths: dict[int, str] = {}
+        self.scopes: list[str] = []
+        self._kept: list[Any] = []
+        self._waiting: list[tuple[Value, Tensor]] = []
+
+    # ------------------------------------------------------------------ values
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Write nothing for a while."""
+        self.paused += 1
+        try:
+            yield
+        finally:
+            self.paused -= 1
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether a tensor is an input or a result of what was recorded."""
+        return id(tensor._array) in self.known
+
+    def learn(self, tensor: Tensor, value: Value) -> None:
+        """From now on, `value` stands for a tensor."""
+        self._kept += (tensor, tensor._array)
+        self.known[id(tensor._array)] = value
+
+    def _learn_result(self, tensor: Tensor, value: Value) -> None:
+        self.learn(tensor, value)
+        value.type = type_of_array(tensor._array)
+        self._waiting.append((value, tensor))
+
+    def settle(self) -> None:
+        """Complete the types of results: whether they require gradients is known only later."""
+        for value, tensor in self._waiting:
+            if tensor.requires_grad:
+                value.type = type_of_array(tensor._array, True)
+        self._waiting.clear()
+
+    def value_of(self, tensor: Tensor, span: Span | None = None) -> Value:
+        """The value of a tensor; a constant if the trace does not know it.
+
+        Raises:
+            RuntimeError: it is not known and requires gradients.
+        """
+        found = self.known.get(id(tensor._array))
+        if found is None:
+            if tensor.requires_grad:
+                raise RuntimeError(
+                    "Cannot insert a Tensor that requires grad as a constant. Consider making it a "
+                    f"parameter or input, or detaching the gradient\nTensor:\n{tensor!r}"
+                )
+            self._kept.append(tensor)
+            return self.constant(tensor._array, TENSOR, span)
+        if found.name is None:
+            found.name = self._name_of(tensor)
+        return found
+
+    def constant(self, value: Any, type: Type, span: Span | None = None) -> Value:
+        """A new constant."""
+        if isinstance(value, np.ndarray):
+            type = type_of_array(value)
+            if not value.flags.writeable or value.base is not None:
+                value = value.copy("K")
+        node = create_constant(self.graph, value, type, span or self.place())
+        node.scope = self.scope
+        return self.graph.insert(node).output
+
+    def insert(
+        self, kind: str, inputs: Sequence[Value], outputs: Sequence[Type], placed: bool = False
+    ) -> Node:
+        """A new node; `placed` says that it tells where the program stood."""
+        node = self.graph.create(kind, inputs, outputs)
+        if kind in _READERS:
+            node.signature = signature_named(kind + _READERS[kind])
+        if placed:
+            node.span = self.place()
+        node.scope = self.scope
+        return self.graph.insert(node)
+
+    # ------------------------------------------------------------------ where the program stands
+
+    @staticmethod
+    def _frame() -> FrameType:
+        """The innermost frame that is not the tracer's or the operators' own."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+            frame = frame.f_back
+        return frame or sys._getframe(1)
+
+    def place(self) -> Span:
+        """Where the program stands."""
+        frame = self._frame()
+        code = frame.f_code
+        text = f"{code.co_filename}({frame.f_lineno}): {code.co_name}\n"
+        return Span(Source(text, code.co_filename, frame.f_lineno), 0, len(text))
+
+    def _name_of(self, tensor: Tensor) -> str | None:
+        """The local variable that holds a tensor."""
+        for name, value in self._frame().f_locals.items():
+            if value is tensor:
+                return name if name != "self" and name.isidentifier() else None
+        return None
+
+    @property
+    def scope(self) -> str:
+        """The modules being called, as graphs write them."""
+        return "/".join(self.scopes)
+
+    def path_of(self, module: Any) -> str | None:
+        """The path of a module whose call becomes a call in the graph."""
+        return self.paths.get(id(module))
+
+    def enter_module(self, path: str) -> None:
+        """The call of a module begins."""
+        node = self.insert("prim::TracedModuleForward", (), ())
+        self.scopes.append(path)
+        node.scope = self.scope
+        node.attributes["scope"] = path
+        self.graph.insertion = node.add_block().ret
+
+    def leave_module(self) -> None:
+        """It ends."""
+        self.scopes.pop()
+        block = self.graph.insertion.owner
+        assert block is not None
+        assert block.node is not None
+        self.graph.insertion = block.node.next
+
+    # ------------------------------------------------------------------ operators
+
+    def record(
+        self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
+    ) -> None:
+        """Write down an operator that was run."""
+        self.settle()
+        if not any(_is_of_tensors(r.type) for r in entry.signature.returns):
+            return
+        signature, values, kept = recorded(entry, values)
+        span = self.place()
+        tensors: dict[int, Tensor] = {}
+        _collect(handles, tensors)
+        inputs = [
+            self._argument(v, a.type, tensors, span)
+            for v, a in zip(values, signature.arguments, strict=True)
+        ]
+        node = self.graph.create(signature.name, inputs, (), span, signature)
+        node.scope = self.scope
+        self.graph.insert(node)
+        self._results(node, result, entry, keeps_gradient=kept)
+
+    def _results(self, node: Node, result: Any, entry: Operator, keeps_gradient: bool) -> None:
+        several = len(entry.signature.returns) > 1
+        for each in result if several else (result,):
+            value = node.add_output()
+            if isinstance(each, Tensor):
+                self._learn_result(each, value)
+                if not keeps_gradient:
+                    self._waiting.pop()
+            else:
+                value.type = ListType(TENSOR)
+                unpacked = self.insert("prim::ListUnpack", [value], [TENSOR] * len(each))
+                for tensor, one in zip(each, unpacked.outputs, strict=True):
+                    self._learn_result(tensor, one)
+
+    def _argument(self, value: Any, type: Type, tensors: dict[int, Tensor], span: Span) -> Value:
+        if isinstance(value, np.ndarray):
+            tensor = tensors.get(id(value))
+            return self.value_of(Tensor._of(value) if tensor is None else tensor, span)
+        if value is None:
+            return self.constant(None, NONE, span)
+        if isinstance(type, OptionalType):
+            type = type.element
+        if isinstance(value, (TracedInt, TracedFloat)):
+            return self._number(value, type)
+        if isinstance(value, (list, tuple)):
+            element = type.element if isinstance(type, ListType) else _type_of_number(value)
+            parts = [self._argument(v, element, tensors, span) for v in value]
+            return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
+        return self.constant(*_plain(value, type), span)
+
+    def _number(self, number: Any, wanted: Type) -> Value:
+        """A number that came from a tensor, read right behind it."""
+        tensor = self.known[id(number.tensor._array)]
+        kind, type = "aten::Int", INT
+        if wanted == FLOAT:
+            kind, type = "aten::Float", FLOAT
+        elif wanted == NUMBER:
+            kind, type = "aten::ScalarImplicit", NUMBER
+        if tensor.name is None:
+            tensor.name = self._name_of(number.tensor)
+        with self.graph.inserting_before(_behind(tensor)):
+            return self.insert(kind, [tensor], [type]).output
+
+    def number_from(self, tensor: Tensor, number: Any) -> Any:
+        """A number for an operator that remembers from which tensor it came."""
+        if not self.knows(tensor):
+            return number
+        traced: Any = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
+        traced.tensor = tensor
+        return traced
+
+    def operator(self, name: str, *args: Any) -> Any:
+        """Call an operator by name."""
+        return eager_function(name)(*args)
+
+    def get_item(self, tensor: Tensor, key: Any) -> Any:
+        """`tensor[key]`."""
+        return get_item(tensor, key)
+
+    def set_item(self, tensor: Tensor, key: Any, value: Any) -> None:
+        """`tensor[key] = value`."""
+        set_item(tensor, key, value)
+
+    # ------------------------------------------------------------------ sizes
+
+    def size_of(self, tensor: Tensor, dim: int) -> Tensor:
+        """A size, as a tensor that the trace knows."""
+        self.settle()
+        value = self.value_of(tensor)
+        at = self.constant(dim, INT)
+        size = self.insert("aten::size", [value, at], [INT], placed=True).output
+        return self._as_tensor(size, tensor._array.shape[dim])
+
+    def count_of(self, tensor: Tensor) -> Tensor:
+        """The number of elements, as a tensor that the trace knows."""
+        self.settle()
+        value = self.value_of(tensor)
+        count = self.insert("aten::numel", [value], [INT], placed=True).output
+        return self._as_tensor(count, tensor._array.size)
+
+    def _as_tensor(self, value: Value, number: int) -> Tensor:
+        made = Tensor._of(np.asarray(number, np.int64))
+        self.learn(made, self.insert("prim::NumToTensor", [value], [_SIZE]).output)
+        return made
+
+    # ------------------------------------------------------------------ warnings
+
+    def warn(self, what: str, text: str = _MIGHT) -> None:
+        """Say that something cannot be shown; code of this package is not reproached."""
+        frame = self._frame()
+        name = frame.f_globals.get("__name__", "")
+        if not self.warns or (name.startswith("rushlight.") and ".jit" not in name):
+            return
+        warnings.warn_explicit(
+            what + text, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name
+        )
+
+    # ------------------------------------------------------------------ calls
+
+    def call(
+        self, kind: str, first: Value | None, args: Sequence[tuple[Any, Type]], returns: Type
+    ) -> Node:
+        """A call of compiled code, with constants for the arguments the trace does not know."""
+        self.settle()
+        inputs = [self._any(value, type) for value, type in args]
+        head = [] if first is None else [first]
+        return self.insert(kind, [*head, *inputs], [returns], placed=True)
+
+    def _any(self, value: Any, type: Type) -> Value:
+        """The value of an argument of compiled code."""
+        if isinstance(value, Tensor):
+            return self.value_of(value)
+        if isinstance(value, tuple):
+            parts = [self._any(v, TENSOR) for v in value]
+            made = TupleType(tuple(part.type for part in parts))
+            return self.insert("prim::TupleConstruct", parts, [made]).output
+        if isinstance(type, OptionalType):
+            type = type.element
+        if isinstance(value, list) and isinstance(type, ListType):
+            parts = [self._any(v, type.element) for v in value]
+            return self.insert("prim::ListConstruct", parts, [type]).output
+        if isinstance(value, dict) and isinstance(type, DictType):
+            pairs = [
+                self._any(part, wanted)
+                for item in value.items()
+                for part, wanted in zip(item, (type.key, type.value), strict=True)
+            ]
+            return self.insert("prim::DictConstruct", pairs, [type]).output
+        if value is None:
+            return self.constant(None, NONE)
+        known = self.known.get(id(value))
+        if known is not None:
+            return known
+        if not isinstance(value, (bool, int, float, str, Device)):
+            raise RuntimeError(
+                f"Tracer cannot get value trace of type {type.annotation_str}. The below value "
+                f"could not be materialized as a constant:\n{value!r}"
+            )
+        return self.constant(*_plain(value, type))
+
+    # ------------------------------------------------------------------ inputs and outputs
+
+    def take(self, value: Any, type: Type, into: Value) -> Any:
+        """An example for an input; a tensor that is known already is taken as a view of it."""
+        into.type = type
+        if isinstance(value, Tensor):
+            if self.knows(value):
+                value = self._view(value)
+            into.type = type_of_array(value._array, value.requires_grad)
+            self.learn(value, into)
+            return value
+        if isinstance(type, TupleType):
+            node = self.insert("prim::TupleUnpack", [into], list(type.elements))
+            parts = zip(value, type.elements, node.outputs, strict=True)
+            taken = [self.take(v, t, out) for v, t, out in parts]
+            return type_like(value, taken)
+        if isinstance(type, DictType):
+            return {
+                key: self.take(v, type.value, self._item(into, key, type))
+                for key, v in value.items()
+            }
+        if isinstance(type, ListType):
+            node = self.insert("prim::ListUnpack", [into], [type.element] * len(value))
+            return [self.take(v, type.element, o) for v, o in zip(value, node.outputs, strict=True)]
+        raise RuntimeError(
+            "Only tensors or (possibly nested) dict or tuples of tensors can be inputs to traced "
+            f"functions. Got {type.annotation_str}"
+        )
+
+    def _view(self, tensor: Tensor) -> Tensor:
+        """Another tensor of the same memory, for one that is known under another name."""
+        shape = tensor._array.shape
+        sizes = self.insert(
+            "prim::ListConstruct", [self.constant(n, INT) for n in shape], [ListType(INT)]
+        ).output
+        made = Tensor._of(tensor._array.view(), tensor.requires_grad)
+        inputs = [self.known[id(tensor._array)], sizes]
+        node = self.insert("aten::view", inputs, [type_of_array(made._array)])
+        node.signature = signature_named("aten::view")
+        return made
+
+    def _item(self, of: Value, key: Any, type: DictType) -> Value:
+        at = self.constant(key, STRING if isinstance(key, str) else INT)
+        node = self.insert("aten::__getitem__", [of, at], [type.value], placed=True)
+        node.signature = signature_named(f"aten::__getitem__.Dict_{type.key}")
+        return node.output
+
+    def spread(self, result: Any, value: Value) -> None:
+        """Take note of the result of a call: of all tensors in it."""
+        if isinstance(result, Tensor):
+            self.learn(result, value)
+            value.type = type_of_array(result._array, result.requires_grad)
+        elif isinstance(result, tuple) and isinstance(value.type, TupleType):
+            node = self.insert("prim::TupleUnpack", [value], list(value.type.elements))
+            for each, one in zip(result, node.outputs, strict=True):
+                self.spread(each, one)
+        elif isinstance(result, list) and isinstance(value.type, ListType):
+            node = self.insert("prim::ListUnpack", [value], [value.type.element] * len(result))
+            for each, one in zip(result, node.outputs, strict=True):
+                self.spread(each, one)
+        elif isinstance(result, dict) and isinstance(value.type, DictType):
+            for key, each in result.items():
+                self.spread(each, self._item(value, key, value.type))
+        else:
+            raise RuntimeError(
+                f"Tracer cannot set value trace for type {type(result).__name__}. Supported types "
+                "are tensor, tensor list, and tuple of tensors."
+            )
+
+    def give(self, result: Any, number: int) -> Value:
+        """The value of an output.
+
+        Raises:
+            RuntimeError: it is nothing that a traced function can return.
+        """
+        if isinstance(result, Tensor):
+            found = self.known.get(id(result._array))
+            if found is None:
+                raise RuntimeError(
+                    f"output {number} ({result!r}) of traced region did not have observable data "
+                    "dependence with trace inputs; this probably indicates your program cannot be "
+                    "understood by the tracer."
+                )
+            return found
+        if isinstance(result, tuple):
+            parts = [self.give(each, number) for each in result]
+            made = TupleType(tuple(part.type for part in parts))
+            return self.insert("prim::TupleConstruct", parts, [made]).output
+        if isinstance(result, list) and result and all(isinstance(e, Tensor) for e in result):
+            if self.strict:
+                self.warn("Encountering a list at the output of the tracer", STRICT)
+            parts = [self.give(each, number) for each in result]
+            return self.insert("prim::ListConstruct", parts, [ListType(TENSOR)]).output
+        if isinstance(result, dict):
+            return self._give_dict(result, number)
+        raise RuntimeError(
+            "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from "
+            "traced functions"
+        )
+
+    def _give_dict(self, result: dict[Any, Any], number: int) -> Value:
+        if self.strict:
+            raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
+        if not all(isinstance(k, str) and _is_simple(v) for k, v in result.items()):
+            raise RuntimeError(
+                f"output {number} ({result}) of traced region cannot be understood by the tracer, "
+                "only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
+                "can be a dictionary output of a traced function"
+            )
+        inputs: list[Value] = []
+        for key, value in result.items():
+            inputs += (self.constant(key, STRING), self.give(value, number))
+        first = inputs[1].type if inputs else TENSOR
+        element: Type = TENSOR
+        if isinstance(first, TupleType):
+            element = TupleType((TENSOR,) * len(first.elements))
+        made = DictType(STRING, element)
+        return self.insert("prim::DictConstruct", inputs, [made]).output
+
+
+# ---------------------------------------------------------------------- on values
+
+
+def type_like(value: Any, parts: list[Any]) -> Any:
+    """A tuple of the same class, named or not."""
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+
+def _is_simple(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(isinstance(each, Tensor) for each in value)
+    return isinstance(value, Tensor)
+
+
+def _is_of_tensors(type: Type) -> bool:
+    return type == TENSOR or type == ListType(TENSOR)
+
+
+def _behind(value: Value) -> Node:
+    """The place right behind the node that makes a value."""
+    return value.node.next
+
+
+def _collect(handles: Sequence[Any], tensors: dict[int, Tensor]) -> None:
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            tensors[id(handle._array)] = handle
+        elif isinstance(handle, (list, tuple)):
+            _collect(handle, tensors)
+
+
+def _type_of_number(values: Sequence[Any]) -> Type:
+    return FLOAT if any(isinstance(v, float) for v in values) else INT
+
+
+_EXACT: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
+
+
+def _plain(value: Any, type: Type) -> tuple[Any, Type]:
+    """A plain value as a constant of the wanted type."""
+    if isinstance(value, Device) or type == DEVICE:
+        return value, DEVICE
+    if type == FLOAT:
+        return float(value), FLOAT
+    if type == INT and not isinstance(value, bool):
+        return int(value), INT
+    number = getattr(value, "number", None)
+    if isinstance(number, int):
+        return number, INT
+    return value, _EXACT.get(value.__class__, type)

@@ -1,0 +1,441 @@
+"""`trace`: run a function or module on examples and keep what was computed."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from .._C.handles import Graph as GraphHandle
+from .._C.settings import tracer_warns
+from ..frontend.exceptions import trimmed
+from ..interpreter.inference import CannotInfer, infer_type
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import CONTEXT
+from ..ir.graph import Graph, Value
+from ..ir.passes.dead_code import eliminate_dead_code
+from ..ir.passes.lower_tuples import lower_simple_tuples
+from ..ir.passes.normalize import normalize
+from ..ir.passes.trace_scopes import fix_scopes
+from ..ir.tracing import GraphTracer, TracerWarning
+from ..nn.modules.module import Module
+from ..ops.tensor import Tensor
+from ..ops.tracing import ACTIVE
+from ..typecheck.functions import Function
+from ..typecheck.schema import Argument, Signature
+from ..typecheck.tensor_facts import without_facts
+from ..typecheck.types import TENSOR, ClassType, DictType, ListType, TupleType, Type
+from . import _state
+from .decorators import SCRIPTED_IF_TRACING, is_tracing
+from .function import ScriptFunction
+from .module import RecursiveScriptModule, ScriptModule
+from .qualified_names import mangled, qualified_name
+from .script import script
+from .trace_checks import check_against_new_traces
+from .traced_modules import TopLevelTracedModule, traced_module
+
+__all__ = ["TracerWarning", "_get_trace_graph", "script_if_tracing", "trace", "trace_module"]
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+    _store_inputs: bool = True,
+) -> Any:
+    """Run `func` on examples and make a compiled function or module of the operators it called.
+
+    Python's control flow is not kept: the branches taken for the examples are taken always.
+
+    Args:
+        func: a function, or a module, whose modules are kept as modules.
+        example_inputs: a tuple of arguments, or a tensor; tensors in tuples, lists and dicts.
+        check_trace: whether to trace again and compare.
+        check_inputs: further arguments to compare with.
+        check_tolerance: the relative difference that results may have.
+        strict: whether lists and dicts among the results are refused or warned of.
+        example_kwarg_inputs: arguments by name in place of `example_inputs`.
+
+    Raises:
+        RuntimeError: an argument or a result is nothing that can be traced.
+        TracingCheckError: another run computes something else.
+    """
+    if not _state._enabled:
+        return func
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()`"
+            " instead",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if isinstance(func, ScriptModule):
+        warnings.warn(
+            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the "
+            "object as is.",
+            stacklevel=2,
+        )
+        return func
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, Module) and func.__name__ == "forward":
+        func = owner
+    named = isinstance(example_kwarg_inputs, dict)
+    checks = _Checks(check_trace, _wrapped(check_inputs), check_tolerance, strict)
+    if isinstance(func, Module):
+        if example_inputs is None:
+            if not named:
+                raise RuntimeError("example_kwarg_inputs should be a dict")
+            example_inputs = example_kwarg_inputs
+        with trimmed():
+            return _trace_methods(func, {"forward": example_inputs}, checks, named)
+    if isinstance(owner, Module):
+        raise AttributeError(
+            "trace doesn't support compiling individual module's functions.\n"
+            "Please use trace_module"
+        )
+    with trimmed():
+        examples: Any = example_kwarg_inputs if named else _as_tuple(example_inputs)
+        return _trace_function(func, examples, checks)
+
+
+def trace_module(
+    mod: Module,
+    inputs: dict[str, Any],
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_inputs_is_kwarg: bool = False,
+    _store_inputs: bool = True,
+) -> Any:
+    """Trace methods of a module: `trace_module(m, {"forward": x, "other": (x, y)})`.
+
+    Raises: as `trace`.
+        AttributeError: `mod` is no module.
+    """
+    if not _state._enabled:
+        return mod
+    if not isinstance(mod, Module):
+        raise AttributeError("expected torch.nn.Module as the first argument")
+    if not isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    with trimmed():
+        checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+        return _trace_methods(mod, inputs, checks, example_inputs_is_kwarg)
+
+
+class _Checks:
+    """How a trace is made and compared."""
+
+    def __init__(self, wanted: bool, inputs: Any, tolerance: float, strict: bool) -> None:
+        self.wanted = wanted
+        self.inputs = inputs
+        self.tolerance = tolerance
+        self.strict = strict
+
+
+def _wrapped(check_inputs: Any) -> list[Any] | None:
+    return None if check_inputs is None else [{"forward": c} for c in check_inputs]
+
+
+def _as_tuple(examples: Any) -> tuple[Any, ...]:
+    if isinstance(examples, tuple):
+        return examples
+    return tuple(examples) if isinstance(examples, list) else (examples,)
+
+
+def argument_names(function: Any) -> list[str]:
+    """The names of the parameters that can be given by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+
+# ---------------------------------------------------------------------- functions and methods
+
+
+def _trace_function(func: Any, examples: Any, checks: _Checks) -> ScriptFunction:
+    name = qualified_name(func)
+    names = argument_names(func)
+    graph = create_graph(func, examples, names, checks.strict)
+    fix_scopes(graph, False, _no_methods)
+    _clean(graph)
+    function = Function(mangled(name), declared=_signature(name, graph), graph=graph, python=func)
+    traced = ScriptFunction(function)
+    if checks.wanted:
+        inputs = [examples] if checks.inputs is None else [c["forward"] for c in checks.inputs]
+
+        def again(given: Any) -> ScriptFunction:
+            return _trace_function(func, given, _Checks(False, None, 0.0, checks.strict))
+
+        check_against_new_traces(inputs, again, traced, func, checks.tolerance)
+    return traced
+
+
+def _no_methods(cls: ClassType, graph: Graph) -> str:
+    raise RuntimeError(f"{cls} takes no methods from the trace of a function")
+
+
+def _trace_methods(
+    module: Module, inputs: Mapping[str, Any], checks: _Checks, named: bool
+) -> RecursiveScriptModule:
+    traced = traced_module(module, TopLevelTracedModule)
+    for name, examples in inputs.items():
+        bound = getattr(module, name)
+        func = module if name == "forward" else bound
+        names = argument_names(bound)
+        if named:
+            for key in examples:
+                if key not in names:
+                    raise NameError(
+                        f"'{key}' is not in forward() method's arguments, valid arguments name are "
+                        f"[{','.join(names)}]"
+                    )
+        else:
+            examples = _as_tuple(examples)
+        _trace_method(module, traced, name, func, examples, names, checks)
+        if checks.wanted:
+            given = [inputs] if checks.inputs is None else checks.inputs
+            found = [c[name] if named else _as_tuple(c[name]) for c in given]
+
+            def again(one: Any, name: str = name) -> Any:
+                quiet = _Checks(False, None, 0.0, checks.strict)
+                return getattr(_trace_methods(module, {name: one}, quiet, named), name)
+
+            check_against_new_traces(found, again, getattr(traced, name), func, checks.tolerance)
+    return traced
+
+
+def _trace_method(
+    module: Module,
+    traced: RecursiveScriptModule,
+    name: str,
+    func: Any,
+    examples: Any,
+    names: list[str],
+    checks: _Checks,
+) -> None:
+    graph = create_graph(func, examples, names, checks.strict, traced._c, module)
+    for inner in fix_scopes(graph, True, _add_method):
+        _clean(inner)
+    _clean(graph)
+    cls = traced._c.cls
+    if name in cls.methods:
+        raise RuntimeError(f"method '{name}' already defined.")
+    _define(cls, name, graph)
+
+
+def _add_method(cls: ClassType, graph: Graph) -> str:
+    """Make a method of a graph, `forward`, `forward1` and so on."""
+    number = 0
+    while f"forward{number or ''}" in cls.methods:
+        number += 1
+    name = f"forward{number or ''}"
+    _define(cls, name, graph)
+    return name
+
+
+def _define(cls: ClassType, name: str, graph: Graph) -> None:
+    declared = _signature(name, graph)
+    qualified = f"{cls.qualified_name}.{name}"
+    cls.methods[name] = Function(qualified, declared=declared, graph=graph, owner=cls)
+
+
+def _signature(name: str, graph: Graph) -> Signature:
+    arguments = tuple(
+        Argument(value.base_name or f"argument_{place}", without_facts(value.type))
+        for place, value in enumerate(graph.inputs)
+    )
+    returns = tuple(Argument("", without_facts(value.type)) for value in graph.outputs)
+    return Signature(name.rpartition(".")[2], "", arguments, returns)
+
+
+def _clean(graph: Graph) -> None:
+    lower_simple_tuples(graph, CONTEXT)
+    eliminate_dead_code(graph)
+    normalize(graph, CONTEXT)
+
+
+# ---------------------------------------------------------------------- the trace itself
+
+
+def create_graph(
+    func: Any,
+    examples: Any,
+    names: list[str],
+    strict: bool,
+    target: ScriptObject | None = None,
+    module: Module | None = None,
+) -> Graph:
+    """Run a function and write down what it does.
+
+    Raises:
+        RuntimeError: an example or a result cannot be traced.
+    """
+    args, kwargs, names = _in_order(examples, names)
+    types = _types_of(args)
+    tracer = GraphTracer(strict)
+    tracer.warns = tracer_warns()
+    graph = tracer.graph
+    if target is not None and module is not None:
+        own = graph.add_input(target.cls, "self")
+        _know_members(tracer, own, target, "__module")
+        _know_paths(tracer, module, "__module")
+    hinted = len(names) >= len(args)
+    inputs = [
+        (v, t, graph.add_input(TENSOR, names[i] if hinted else None))
+        for i, (v, t) in enumerate(zip(args, types, strict=True))
+    ]
+    given = [tracer.take(value, type, into) for value, type, into in inputs]
+    with _listening(tracer):
+        named = dict(zip(kwargs or (), given, strict=kwargs is not None))
+        result = func(*given) if kwargs is None else func(**named)
+        if result is None:
+            raise RuntimeError(
+                "The traced function didn't return any values! Side-effects are not captured in "
+                "traces, so it would be a no-op."
+            )
+        tracer.settle()
+        graph.block.add_output(tracer.give(result, 0))
+    return graph
+
+
+@contextmanager
+def _listening(tracer: GraphTracer) -> Iterator[None]:
+    ACTIVE.append(tracer)
+    try:
+        yield
+    finally:
+        ACTIVE.remove(tracer)
+
+
+def _in_order(examples: Any, names: list[str]) -> tuple[list[Any], list[str] | None, list[str]]:
+    """The examples, their keywords if they have any, and names for the inputs."""
+    if not isinstance(examples, dict):
+        return list(examples), None, names
+    keys = [name for name in names if name in examples]
+    keys += [key for key in examples if key not in keys]
+    return [examples[key] for key in keys], keys, keys
+
+
+def _types_of(args: Sequence[Any]) -> list[Type]:
+    types = []
+    try:
+        types = [infer_type(value) for value in args]
+    except CannotInfer as error:
+        raise RuntimeError(str(error)) from None
+    if not all(map(_is_traceable, types)):
+        whole = TupleType(tuple(types))
+        raise RuntimeError(
+            f"Type '{whole.annotation_str}' cannot be traced. Only Tensors and (possibly nested) "
+            "Lists, Dicts, and Tuples of Tensors can be traced"
+        )
+    return types
+
+
+def _is_traceable(type: Type) -> bool:
+    if isinstance(type, DictType):
+        return _is_traceable(type.value)
+    if isinstance(type, ListType | TupleType):
+        return all(map(_is_traceable, type.contained))
+    return type == TENSOR or isinstance(type, ClassType)
+
+
+def _know_members(tracer: GraphTracer, own: Value, target: ScriptObject, path: str) -> None:
+    """Make the attributes of a module known to the trace, and those of the modules in it."""
+    tracer.known[id(target)] = own
+    for name, attribute in target.cls.attributes.items():
+        node = tracer.graph.insert(tracer.graph.create("prim::TracedAttr", (), [attribute.type]))
+        node.attributes["scope"] = where = f"{path}.{name}"
+        value = target.slots[target.cls.slot(name)]
+        if isinstance(value, Tensor):
+            tracer.take(value, TENSOR, node.output)
+        elif isinstance(value, ScriptObject) and isinstance(attribute.type, ClassType):
+            _know_members(tracer, node.output, value, where)
+
+
+def _know_paths(tracer: GraphTracer, module: Module, path: str) -> None:
+    for name, child in module.named_children():
+        if not isinstance(child, ScriptModule):
+            tracer.paths[id(child)] = f"{path}.{name}"
+        _know_paths(tracer, child, f"{path}.{name}")
+
+
+# ---------------------------------------------------------------------- related
+
+
+def script_if_tracing(function: AnyFunction) -> AnyFunction:
+    """Script the function when `trace` meets it; everywhere else it stays as it is."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return function(*args, **kwargs)
+        return script(function)(*args, **kwargs)
+
+    setattr(call, SCRIPTED_IF_TRACING, function)
+    return call  # type: ignore[return-value]
+
+
+def _get_trace_graph(
+    f: Any,
+    args: Any = (),
+    kwargs: dict[str, Any] | None = None,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    return_inputs: bool = False,
+    _return_inputs_states: bool = False,
+) -> tuple[GraphHandle, Any]:
+    """The graph of a run on examples, with parameters as further inputs, and the run's result."""
+    given = args if isinstance(args, tuple) else (args,)
+    state = list(f.state_dict(keep_vars=True).values()) if isinstance(f, Module) else []
+    tensors = [*_flat(given), *state]
+    results: list[Any] = []
+
+    def run(*every: Any) -> Any:
+        inner = iter(every[: len(every) - len(state)])
+        results.append(f(*_refilled(given, inner), **(kwargs or {})))
+        return tuple(_flat(results[0])) if not isinstance(results[0], Tensor) else results[0]
+
+    graph = create_graph(run, tuple(tensors), [], strict)
+    fix_scopes(graph, False, _no_methods)
+    _clean(graph)
+    return GraphHandle(graph), results[0]
+
+
+def _flat(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []
+
+
+def _refilled(value: Any, tensors: Iterator[Any]) -> Any:
+    """The value with other tensors in the places of its own."""
+    if isinstance(value, Tensor):
+        return next(tensors)
+    if isinstance(value, dict):
+        return {key: _refilled(each, tensors) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_refilled(each, tensors) for each in value])
+    return value

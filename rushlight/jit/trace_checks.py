@@ -1,0 +1,198 @@
+"""Whether a trace computes what the program does: it is traced again and compared."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+
+from ..interpreter.run import CONTEXT
+from ..ir.graph import Graph
+from ..ir.inline import inline
+from ..ir.passes.canonical import canonical_copy
+from ..ir.printer import print_graph, print_node
+from ..ir.tracing import TracerWarning
+from ..ops.grad_mode import no_grad
+from ..ops.tensor import Tensor
+
+__all__ = ["TracingCheckError", "check_against_new_traces"]
+
+_RANDOM = frozenset(
+    f"aten::{name}"
+    for name in (
+        "dropout multinomial normal poisson rrelu bernoulli bernoulli_ rand rand_like randint "
+        "randint_like randn randn_like randperm uniform_ normal_ exponential_ geometric_ "
+        "feature_dropout alpha_dropout"
+    ).split()
+)
+
+
+class TracingCheckError(Exception):
+    """Tracing again gave another graph, or other constants."""
+
+    def __init__(self, graph_diff_error: str | None, tensor_compare_error: str | None) -> None:
+        self.message = "Tracing failed sanity checks!\n"
+        if graph_diff_error is not None:
+            self.message += "ERROR: Graphs differed across invocations!\n"
+            self.message += indent(graph_diff_error, "\t") + "\n"
+        if tensor_compare_error is not None:
+            self.message += (
+                "ERROR: Tensor-valued Constant nodes differed in value across invocations. This "
+                "often indicates that the tracer has encountered untraceable code.\n"
+            )
+            self.message += indent(tensor_compare_error, "\t") + "\n"
+        super().__init__(self.message)
+
+
+def check_against_new_traces(
+    inputs: Sequence[Any],
+    again: Callable[[Any], Any],
+    traced: Any,
+    original: Any,
+    tolerance: float,
+) -> None:
+    """Trace again with copies of each of some arguments and compare graphs and results.
+
+    Raises:
+        TracingCheckError: the graphs differ.
+    """
+    for given in inputs:
+        given = (given,) if isinstance(given, Tensor) else given
+        with no_grad():
+            other = again(_copies(given))
+            _compare_graphs(_plain(traced), _plain(other))
+            nondeterministic = _random_nodes(_plain(traced))
+            expected = _run(original, _copies(given))
+            found = _run(traced, _copies(given))
+        if nondeterministic:
+            _warn(
+                "Trace had nondeterministic nodes. Did you forget call .eval() on your model? "
+                f"Nodes:\n{nondeterministic}\nThis may cause errors in trace checking. To disable "
+                "trace checking, pass check_trace=False to torch.jit.trace()"
+            )
+        _compare_results(expected, found, tolerance)
+
+
+def _copies(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return Tensor._of(value._array.copy("K"), value.requires_grad)
+    if isinstance(value, dict):
+        return {key: _copies(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [_copies(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def _plain(compiled: Any) -> Graph:
+    """The graph of something compiled, calls inlined, values numbered anew."""
+    function = compiled._rushlight_function
+    return canonical_copy(inline(function.graph, function.name, CONTEXT))
+
+
+def _text(graph: Graph) -> str:
+    text = re.sub(r"___torch_mangle_[0-9]+\.", "", print_graph(graph))
+    return re.sub(r"(\w+)\([^()]*device=cpu\)", "Tensor", text)
+
+
+def _compare_graphs(one: Graph, other: Graph) -> None:
+    a, b = _text(one), _text(other)
+    difference = _difference(one, other, a, b) if a != b else None
+    constants = _differing_constants(one, other)
+    if difference is not None or constants is not None:
+        raise TracingCheckError(difference, constants)
+
+
+def _difference(one: Graph, other: Graph, a: str, b: str) -> str:
+    lines = "".join(difflib.ndiff(a.splitlines(True), b.splitlines(True)))
+    found = "Graph diff:\n" + indent(lines, "\t") + "\n"
+    for first, second in zip(one.nodes, other.nodes, strict=False):
+        texts = print_node(first), print_node(second)
+        if texts[0] != texts[1]:
+            nodes = "".join(difflib.ndiff(texts[0].splitlines(True), texts[1].splitlines(True)))
+            found += "First diverging operator:\nNode diff:\n" + indent(nodes, "\t") + "\n"
+            for name, node in (("Trace", first), ("Check", second)):
+                if node.span.filename is not None:
+                    place = indent(node.span.text, "\t")
+                    found += f"{name} source location:\n{place}\n"
+            break
+    return found
+
+
+def _differing_constants(one: Graph, other: Graph) -> str | None:
+    for first, second in zip(one.nodes, other.nodes, strict=False):
+        if first.kind != second.kind:
+            return None
+        a, b = first.attributes.get("value"), second.attributes.get("value")
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            fault = _mismatch(a, b, 1.3e-6)
+            if fault is not None:
+                return f"Node:\n{indent(print_node(first), chr(9))}\n{fault}"
+    return None
+
+
+def _mismatch(a: Any, b: Any, tolerance: float) -> str | None:
+    """What differs between two arrays; None if they are alike."""
+    if a.shape != b.shape:
+        return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}."
+    if a.dtype != b.dtype:
+        return f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}."
+    first, second = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else float) for x in (a, b))
+    close = np.isclose(first, second, rtol=tolerance, atol=1e-5, equal_nan=True)
+    if close.all():
+        return None
+    kind = "Scalars are not close!" if not a.ndim else "Tensor-likes are not close!"
+    if not a.ndim:
+        return f"{kind}\n\nExpected {b.item()} but got {a.item()}."
+    wrong = int(close.size - close.sum())
+    return (
+        f"{kind}\n\nMismatched elements: {wrong} / {close.size} ({100 * wrong / close.size:.1f}%)"
+    )
+
+
+def _random_nodes(graph: Graph) -> str:
+    found = []
+    for node in graph.all_nodes:
+        if node.kind not in _RANDOM:
+            continue
+        if node.kind.endswith("dropout") and node.inputs[-1].node.value in (False, None):
+            continue
+        found.append(print_node(node).strip("\n"))
+    return "\n".join(found[:20])
+
+
+def _run(function: Any, given: Any) -> list[Any]:
+    result = function(**given) if isinstance(given, dict) else function(*given)
+    return _leaves(result)
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, Tensor):
+        return [value._array]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return (
+        [leaf for each in value for leaf in _leaves(each)]
+        if isinstance(value, (list, tuple))
+        else []
+    )
+
+
+def _compare_results(expected: list[Any], found: list[Any], tolerance: float) -> None:
+    for number, (a, b) in enumerate(zip(expected, found, strict=False), 1):
+        fault = _mismatch(b, a, tolerance)
+        if fault is not None:
+            _warn(
+                f"Output nr {number}. of the traced function does not match the corresponding "
+                f"output of the Python function. Detailed error:\n{fault}"
+            )
+            return
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, TracerWarning, stacklevel=6)

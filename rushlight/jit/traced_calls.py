@@ -1,0 +1,69 @@
+"""Calls of compiled functions and methods while a tracer listens: they stay calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..interpreter.objects import ScriptObject
+from ..interpreter.run import call
+from ..ir.tracing import GraphTracer
+from ..ops.tracing import current_tracer
+from ..typecheck.functions import Function
+from ..typecheck.types import FunctionType
+
+__all__ = ["call_traced"]
+
+
+def call_traced(
+    function: Function,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    owner: ScriptObject | None = None,
+) -> Any:
+    """Run a function; a tracer notes one call of it.
+
+    Raises:
+        RuntimeError: it fails, or belongs to a module that is no part of the traced one.
+    """
+    tracer = current_tracer()
+    if not isinstance(tracer, GraphTracer):
+        return call(function, args, kwargs, owner)
+    target = None
+    if owner is not None:
+        target = tracer.known.get(id(owner))
+        if target is None:
+            raise RuntimeError(
+                f"Tried to trace <{owner.cls.qualified_name} object at {id(owner):#x}> but it is "
+                "not part of the active trace. Modules that are called during a trace must be "
+                "registered as submodules of the thing being traced."
+            )
+    signature = function.signature
+    given = [
+        (_argument(place, argument, args, kwargs), argument.type)
+        for place, argument in enumerate(signature.arguments[owner is not None :])
+    ]
+    returns = signature.returns[0].type
+    kind = "prim::CallMethod"
+    if target is None:
+        kind = "prim::CallFunction"
+        node = tracer.call(kind, None, given, returns)
+        constant = tracer.graph.create("prim::Constant", (), [FunctionType(function)])
+        constant.attributes["name"] = function.name
+        constant.insert_before(node)
+        node.insert_input(0, constant.output)
+    else:
+        node = tracer.call(kind, target, given, returns)
+        node.attributes["name"] = function.name
+    with tracer.pause():
+        result = call(function, args, kwargs, owner)
+    tracer.spread(result, node.output)
+    return result
+
+
+def _argument(place: int, argument: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if place < len(args):
+        return args[place]
+    if argument.name in kwargs:
+        return kwargs[argument.name]
+    return argument.default if argument.has_default else None
