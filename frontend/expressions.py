@@ -173,6 +173,8 @@ class ExpressionConverter:
     def name(self, node: ast.Name) -> tree.Expr:
         if node.id.startswith(RESERVED):
             return self.refuse("reserved", node)
+        if node.id == "Ellipsis":  # a keyword of torch's language, another way to write `...`
+            return tree.Literal(self.span(node), ...)
         return tree.Name(self.span(node), node.id)
 
     # -------------------------------------------------------------------- access and calls

@@ -12,6 +12,7 @@ from . import tree
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, parse
 from .source import Source, Span
+from .type_comments import fold_first_comment
 
 __all__ = ["expression_tree", "function_trees", "module_trees"]
 
@@ -34,12 +35,15 @@ def module_trees(
 
 
 def function_trees(
-    text: str, collector: Collector, filename: str | None = None
+    text: str, collector: Collector, filename: str | None = None, *, are_methods: bool = False
 ) -> list[tree.Function]:
-    """The functions in a string, in order; anything else in it is reported."""
+    """The functions in a string, in order; anything else in it is reported.
+
+    A comment `# type: (A) -> B` that opens a body holds the types; methods leave `self` out of it.
+    """
     source = Source(_unix(text), filename)
     functions = []
-    for definition in _definitions(source, collector):
+    for definition in _definitions(source, collector, are_methods=are_methods):
         if isinstance(definition, tree.Function):
             functions.append(definition)
         else:
@@ -80,7 +84,10 @@ def _unix(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _definitions(source: Source, collector: Collector) -> list[tree.Definition]:
+def _definitions(
+    source: Source, collector: Collector, *, are_methods: bool | None = None
+) -> list[tree.Definition]:
+    """All definitions; comments are read where `are_methods` says whose they are."""
     problem = _too_big(source.text)
     if problem is not None:
         _report(source, collector, Span(source, 0, 0), problem, "limit-exceeded")
@@ -96,6 +103,9 @@ def _definitions(source: Source, collector: Collector) -> list[tree.Definition]:
     for node in body:
         try:
             definition = _definition(node, converter)
+            if isinstance(definition, tree.Function) and are_methods is not None:
+                assert isinstance(node, ast.FunctionDef)
+                definition = fold_first_comment(definition, node, converter, is_method=are_methods)
         except RecursionError:
             span = converter.span(node)
             _report(source, collector, span, "the code is nested too deeply", "limit-exceeded")

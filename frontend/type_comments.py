@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import tree
@@ -18,7 +19,7 @@ from .from_ast import Converter
 from .positions import Positions
 from .source import Source, Span
 
-__all__ = ["fold_signature_comment"]
+__all__ = ["fold_first_comment", "fold_signature_comment"]
 
 MARK = "# type:"
 IGNORED = re.compile(r"# type:\ ignore(\[[a-zA-Z-]+\])?$")
@@ -51,8 +52,34 @@ def fold_signature_comment(
     function: tree.Function, source: Source, converter: Converter, *, is_method: bool
 ) -> tree.Function:
     """The function with the types of its signature comment, if it has one, as annotations."""
+    return _fold(function, lambda: _find(source), source, converter, is_method)
+
+
+def fold_first_comment(
+    function: tree.Function, node: ast.FunctionDef, converter: Converter, *, is_method: bool
+) -> tree.Function:
+    """The same for a function of a longer text, where torch's own parser reads the comment.
+
+    That one counts only where it stands between the function's head and its first statement.
+    """
+    source = converter.positions.source
+    head = source.lines[node.lineno : node.body[0].lineno - 1]
+    for i, line in enumerate(head, node.lineno):
+        if line.lstrip().startswith(MARK) and not IGNORED.search(line):
+            pieces = [_whole(i, line)]
+            return _fold(function, pieces.copy, source, converter, is_method)
+    return function
+
+
+def _fold(
+    function: tree.Function,
+    find: Callable[[], list[Piece] | None],
+    source: Source,
+    converter: Converter,
+    is_method: bool,
+) -> tree.Function:
     try:
-        pieces = _find(source)
+        pieces = find()
         if pieces is None:
             return function
         types, returns = _parse(pieces, source, converter)
@@ -138,22 +165,25 @@ def _whole(line_index: int, line: str) -> Piece:
 
 def _parse(
     pieces: list[Piece], source: Source, converter: Converter
-) -> tuple[list[tree.Expr], tree.Expr]:
-    """The parameters' types and the result's."""
-    if len(pieces) > 1 or "->" not in pieces[0].text:
+) -> tuple[list[tree.Expr], tree.Expr | None]:
+    """The parameters' types and the result's, which a comment on one line may leave open."""
+    text = pieces[0].text.strip()
+    is_open = "->" not in text
+    if len(pieces) > 1 or (is_open and not (text.startswith("(") and text.endswith(")"))):
         *parameters, result = pieces
         types = [_type(piece, source, converter) for piece in parameters]
         return types, _type(result, source, converter)
     piece = pieces[0]
     text = piece.text.lstrip()
     try:
-        signature = ast.parse(text, mode="func_type")
+        signature = ast.parse(f"{text} -> None" if is_open else text, mode="func_type")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unreadable(piece) from None
     column = piece.column + len(piece.text) - len(text)
     positions = Positions(source).within(piece.line, column)
     inner = Converter(positions, converter.collector, converter.where)
-    return [inner.expression(t) for t in signature.argtypes], inner.expression(signature.returns)
+    types = [inner.expression(t) for t in signature.argtypes]
+    return types, None if is_open else inner.expression(signature.returns)
 
 
 def _type(piece: Piece, source: Source, converter: Converter) -> tree.Expr:

@@ -258,7 +258,9 @@ class MemoryFormat:
 
 LAYOUTS: Final = {
     name: Layout(name, number)
-    for number, name in enumerate(("strided", "sparse_coo", "sparse_csr", "_mkldnn"))
+    for number, name in enumerate(
+        "strided sparse_coo sparse_csr _mkldnn sparse_csc sparse_bsr sparse_bsc jagged".split()
+    )
 }
 MEMORY_FORMATS: Final = {
     name: MemoryFormat(name, number)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from . import autograd as autograd
     from . import backends as backends
     from . import compiler as compiler
+    from . import cuda as cuda
+    from . import cuda as cuda
     from . import fft as fft
     from . import func as func
     from . import jit as jit
@@ -27,9 +29,13 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import ops as ops
     from . import optim as optim
+    from . import random as random
     from . import signal as signal
     from . import special as special
+    from . import storage as storage
     from . import testing as testing
+    from . import utils as utils
+    from . import version as version
     from .jit.graph_text import parse_ir as parse_ir
     from .weights import load as load
     from .weights import save as save
@@ -41,6 +47,7 @@ _PACKAGES = (
     "autograd",
     "backends",
     "compiler",
+    "cuda",
     "fft",
     "func",
     "jit",
@@ -49,12 +56,23 @@ _PACKAGES = (
     "nn",
     "ops",
     "optim",
+    "random",
     "signal",
     "special",
+    "storage",
     "testing",
+    "utils",
+    "version",
 )
 _TENSOR_CLASSES = """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor
 ShortTensor IntTensor LongTensor BoolTensor""".split()
+_SETTINGS = """are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_default_device
+get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads has_lapack
+has_mkl has_openmp has_spectral is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled
+is_distributed is_vulkan_available is_warn_always_enabled set_default_device
+set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads
+set_warn_always sym_float sym_int sym_max sym_min sym_not typename
+use_deterministic_algorithms""".split()
 _ELSEWHERE = {
     "_assert": ".jit.special_names",
     "cdist": ".functional",
@@ -62,6 +80,7 @@ _ELSEWHERE = {
     "save": ".weights",
     "parse_ir": ".jit.graph_text",
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
+    **dict.fromkeys(_SETTINGS, ".settings"),
 }
 
 

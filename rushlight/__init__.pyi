@@ -23,6 +23,7 @@ from .ops.tensor import Tensor as _Tensor
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
+from . import cuda as cuda
 from . import fft as fft
 from . import func as func
 from . import jit as jit
@@ -31,8 +32,10 @@ from . import masked as masked
 from . import nn as nn
 from . import ops as ops
 from . import optim as optim
+from . import random as random
 from . import signal as signal
 from . import special as special
+from . import storage as storage
 from . import testing as testing
 from .ops.random import Generator as Generator
 from .ops.tensor import Parameter as Parameter
@@ -2090,6 +2093,7 @@ def isneginf(input: _Tensor, *, out: _Tensor | None = ...) -> Tensor: ...
 def isposinf(input: _Tensor, *, out: _Tensor | None = ...) -> Tensor: ...
 def isreal(input: _Tensor, *, out: _Tensor | None = ...) -> Tensor: ...
 def istft(input: _Tensor, n_fft: _int, hop_length: _int | None = ..., win_length: _int | None = ..., window: _Tensor | None = ..., center: _bool = ..., normalized: _bool = ..., onesided: _bool | None = ..., length: _int | None = ..., return_complex: _bool = ..., *, out: _Tensor | None = ...) -> Tensor: ...
+jagged: _Layout
 @overload
 def kaiser_window(window_length: _int, *, dtype: _DType | None = ..., layout: _Layout | None = ..., device: _Device | _str | None = ..., pin_memory: _bool | None = ..., out: _Tensor | None = ..., requires_grad: _bool = ...) -> Tensor: ...
 @overload
@@ -2548,7 +2552,10 @@ def sort(input: _Tensor, dim: _int = ..., descending: _bool = ..., *, out: Seque
 def sort(input: _Tensor, *, stable: _bool | None, dim: _int = ..., descending: _bool = ..., out: Sequence[_Tensor] | None = ...) -> _sort_values_indices: ...
 @overload
 def sort(input: Sequence[_int], reverse: _bool = ...) -> None: ...
+sparse_bsc: _Layout
+sparse_bsr: _Layout
 sparse_coo: _Layout
+sparse_csc: _Layout
 sparse_csr: _Layout
 def split(tensor: _Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = ...) -> Any: ...
 def split_copy(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: ...

@@ -98,5 +98,5 @@ def method_from_text(
 
 
 def _first(text: str, collector: Any) -> Any:
-    found = function_trees(text, collector, "<string>")
+    found = function_trees(text, collector, "<string>", are_methods=True)
     return found[0] if found else None

@@ -105,7 +105,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
             with compiling() as inner:
                 define_function(function, resolver, inner, TABLE, evaluate)
 
-        for tree in function_trees(dedent(text), collector):
+        for tree in function_trees(dedent(text), collector, are_methods=True):
             name = f"{cls.qualified_name}.{tree.name}"
             cls.methods[tree.name] = Function(name, tree, define, owner=cls)
         for method in list(cls.methods.values()):

@@ -1,0 +1,53 @@
+"""`torch.random`: the state of the generator of random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .ops.namespace import public_names
+
+__all__ = [
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
+
+_NAMES = public_names()
+default_generator: Any = _NAMES["default_generator"]
+get_rng_state: Any = _NAMES["get_rng_state"]
+initial_seed: Any = _NAMES["initial_seed"]
+manual_seed: Any = _NAMES["manual_seed"]
+seed: Any = _NAMES["seed"]
+set_rng_state: Any = _NAMES["set_rng_state"]
+
+
+@contextmanager
+def fork_rng(
+    devices: Iterable[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """A region after which the generator stands where it stood before.
+
+    Args:
+        devices: other devices whose state is kept, of which there are none.
+        enabled: whether anything is done.
+        device_type: the kind of those devices.
+    """
+    del devices, _caller, _devices_kw, device_type
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -1,0 +1,51 @@
+"""`torch.cuda`, `torch.random` and `torch.storage`, as programs for any machine use them."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def test_there_is_no_cuda() -> None:
+    assert not torch.cuda.is_available()
+    assert torch.cuda.device_count() == 0
+    assert torch.cuda.manual_seed_all(3) is None
+    with pytest.raises(AssertionError, match="not compiled with CUDA"):
+        torch.cuda.synchronize()
+
+
+def test_tensors_lie_on_no_other_device() -> None:
+    x = torch.ones(1)
+    flags = "cuda ipu maia meta mkldnn mps mtia sparse sparse_csr vulkan xla xpu".split()
+    assert [flag for flag in flags if getattr(x, f"is_{flag}")] == []
+
+
+def test_fork_rng_leaves_the_generator_alone() -> None:
+    torch.manual_seed(5)
+    with torch.random.fork_rng():
+        inner = torch.rand(3)
+    outer = torch.rand(3)
+    assert torch.equal(inner, outer)
+    with torch.random.fork_rng(enabled=False):
+        kept = torch.rand(3)
+    assert not torch.equal(torch.rand(3), kept)
+
+
+def test_typed_storage_is_the_whole_memory() -> None:
+    x = torch.arange(6).view(2, 3)
+    storage = torch.storage.TypedStorage(x[1])
+    assert (len(storage), storage.nbytes(), storage.dtype) == (6, 48, torch.int64)
+    assert storage.tolist() == list(range(6))
+    assert storage[4] == 4
+    storage[0] = 9
+    assert x[0, 0] == 9
+    assert str(storage).endswith(
+        "[torch.storage.TypedStorage(dtype=torch.int64, device=cpu) of size 6]"
+    )
+    assert storage.data_ptr() == x.untyped_storage().data_ptr()
+
+
+def test_layouts_by_name() -> None:
+    assert str(torch.jagged) == "torch.jagged"
+    assert torch.strided is torch.ones(1).layout
