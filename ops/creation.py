@@ -12,6 +12,7 @@ from .convert import in_format
 from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .fused import fused_double, fused_float
+from .grad_mode import RUNNING
 from .ordered import check_dtype
 from .pointwise import number_as
 from .promotion import number_dtype, result_dtype
@@ -479,9 +480,14 @@ _TENSOR_OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool r
 
 def tensor(data: Any, dtype: int | None, device: Device | None, requires_grad: bool) -> Array:
     check_device(device)
+    wanted = None if dtype is None else numpy_dtype(dtype)
     if isinstance(data, np.ndarray):
-        return data.copy() if dtype is None else data.astype(numpy_dtype(dtype))
-    return from_data(data, None if dtype is None else numpy_dtype(dtype))
+        made = data.copy() if wanted is None else data.astype(wanted)
+    else:
+        made = from_data(data, wanted)
+    if requires_grad and RUNNING.record is not None:
+        RUNNING.record.handle_of(made).requires_grad_(True)
+    return made
 
 
 operator(

@@ -72,3 +72,15 @@ def _train(model: torch.nn.Module, optimizer: torch.optim.Optimizer, steps: int)
         optimizer.zero_grad()
         model(torch.ones(4, 2)).square().sum().backward()
         optimizer.step()
+
+
+def make_leaf(value: float) -> torch.Tensor:
+    leaf = torch.tensor([value], requires_grad=True)
+    return leaf * 2
+
+
+def test_a_script_makes_leaves() -> None:
+    result = torch.jit.script(make_leaf)(3.0)
+    assert result.requires_grad
+    with torch.no_grad():
+        assert torch.jit.script(make_leaf)(3.0).item() == 6
