@@ -216,6 +216,7 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
     import numba
 
     space: dict[str, Any] = {"math": math, **_libm(source.maths)}
+    space.update(int64=numba.int64, uint64=numba.uint64)
     for name, value in source.constants.items():
         space[name] = np.array(value) if isinstance(value, list) else value
     used = [name for name in reversed(FUNCTIONS) if re.search(rf"\b{name}\(", source.text)]

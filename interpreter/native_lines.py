@@ -14,10 +14,12 @@ COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": "
 
 _FLOATS = ("ff", "fi", "if")
 
+# Sums and products wrap as unsigned ones do: numba tells the compiler that signed ones never do.
+
 LINES: dict[tuple[str, str], tuple[str, str]] = {
-    ("add_int", "ii"): ("i", "{0} + {1}"),
-    ("sub_int", "ii"): ("i", "{0} - {1}"),
-    ("mul_int", "ii"): ("i", "{0} * {1}"),
+    ("add_int", "ii"): ("i", "int64(uint64({0}) + uint64({1}))"),
+    ("sub_int", "ii"): ("i", "int64(uint64({0}) - uint64({1}))"),
+    ("mul_int", "ii"): ("i", "int64(uint64({0}) * uint64({1}))"),
     **{("add", kinds): ("f", "{0} + {1}") for kinds in _FLOATS},
     **{("sub", kinds): ("f", "{0} - {1}") for kinds in _FLOATS},
     **{("mul", kinds): ("f", "{0} * {1}") for kinds in _FLOATS},
@@ -34,10 +36,10 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
     ("aten::__xor__.bool", "bb"): ("b", "{0} != {1}"),
     ("aten::__lshift__.int", "ii"): ("i", "{0} << ({1} & 63)"),
     ("aten::__rshift__.int", "ii"): ("i", "{0} >> ({1} & 63)"),
-    ("aten::neg.int", "i"): ("i", "-{0}"),
+    ("aten::neg.int", "i"): ("i", "int64(uint64(0) - uint64({0}))"),
     ("aten::neg.float", "f"): ("f", "-{0}"),
-    ("aten::remainder.int", "ii"): ("i", "{0} % {1} if {1} != -1 else 0"),
-    ("aten::floordiv.int", "ii"): ("i", "{0} // {1} if {1} != -1 else -{0}"),
+    ("aten::remainder.int", "ii"): ("i", "{0} % {1}"),
+    ("aten::floordiv.int", "ii"): ("i", "{0} // {1}"),
     **{
         (f"aten::div.{name}", f"{k}{k}"): ("f", "float({0}) / float({1})")
         for name, k in (("int", "i"), ("float", "f"))
@@ -60,7 +62,7 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
     ("aten::isnan.float", "f"): ("b", "{0} != {0}"),
     ("aten::isinf.float", "f"): ("b", "math.isinf({0})"),
     ("aten::isfinite.float", "f"): ("b", "math.isfinite({0})"),
-    ("prim::abs.int", "i"): ("i", "-{0} if {0} < 0 else {0}"),
+    ("prim::abs.int", "i"): ("i", "int64(uint64(0) - uint64({0})) if {0} < 0 else {0}"),
     ("prim::abs.float", "f"): ("f", "math.fabs({0})"),
     **{
         ("prim::max." + name, f"{k}{k}"): ("" + k, "{0} if {0} > {1} else {1}")
@@ -70,7 +72,7 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
         ("prim::min." + name, f"{k}{k}"): ("" + k, "{0} if {0} < {1} else {1}")
         for name, k in (("int", "i"), ("float", "f"))
     },
-    ("aten::__derive_index", "iii"): ("i", "{0} * {2} + {1}"),
+    ("aten::__derive_index", "iii"): ("i", "int64(uint64({0}) * uint64({2}) + uint64({1}))"),
     ("aten::__range_length", "iii"): ("i", "range_length({0}, {1}, {2})"),
     ("aten::sqrt.float", "f"): ("f", "math.sqrt({0})"),
     ("aten::sqrt.int", "i"): ("f", "math.sqrt(float({0}))"),
@@ -79,11 +81,12 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
 expression."""
 
 _CUT = ("math.fabs({0}) < 9.2e18",)
+_DIVISOR = ("{1} != 0", "{1} != -1 or {0} > -9223372036854775807")  # else the processor traps
 _INDEX = ("-len({0}) <= {1} < len({0})",)
 
 CHECKS: dict[str, tuple[str, ...]] = {
-    "aten::remainder.int": ("{1} != 0",),
-    "aten::floordiv.int": ("{1} != 0",),
+    "aten::remainder.int": _DIVISOR,
+    "aten::floordiv.int": _DIVISOR,
     "aten::Int.float": _CUT,
     "aten::floor.float": _CUT,
     "aten::ceil.float": _CUT,
@@ -141,8 +144,8 @@ def power_of_ints(a, b):
     result = 1
     while b:
         if b & 1:
-            result = result * a
-        a = a * a
+            result = int64(uint64(result) * uint64(a))
+        a = int64(uint64(a) * uint64(a))
         b = b >> 1
     return result
 """,

@@ -364,8 +364,8 @@ class _Writer:
         return None
 
 
-_OF_CONSTANT = re.compile(r"\((?!0\))-?\d+\) != 0")
-"""A check of a constant divisor, which needs none."""
+_OF_CONSTANT = re.compile(r"\((?!0\))-?\d+\) != 0|\((?!-1\))-?\d+\) != -1 or .*")
+"""Checks of a constant divisor that always hold."""
 
 
 def _joined(one: State, other: State) -> State:

@@ -85,8 +85,16 @@ def leaves_early(n: int, values: list[float]) -> float:
     return 0.5
 
 
+def wraps_to_zero(a: int, n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i % (a * a) + (a + 1 > a)  # neither holds in 64 bits for each a
+    return total
+
+
 CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (whole, [(a, b) for a in (0, 5, -7, HUGE, -HUGE - 1) for b in (1, -1, 3, -4, HUGE, 0)]),
+    (wraps_to_zero, [(a, 3) for a in (3, 0, 2**32, HUGE, -HUGE - 1)]),
     (floats, [(x, n) for x in (0.3, -0.0, 1e308, math.inf, math.nan) for n in (0, 1, 7)]),
     (functions, [(0.5,), (2.25,), (0.0,), (-0.5,), (-2.0,), (300.0,), (math.nan,)]),
     (lists, [(30, [3, 1, 2]), (1, [4, 5]), (0, [1, 2]), (3, []), (2, [7]), (9, [HUGE, 1])]),
