@@ -83,7 +83,7 @@ def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[An
         wrapped: Any = _handle_of(result, handles)
     else:
         wrapped = _wrapped(entry, result, handles)
-    if _is_in_place(entry):
+    if entry.is_in_place:
         written(values[0])
     elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
         _note_view(wrapped, handles)
@@ -92,13 +92,8 @@ def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[An
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:
-            tracer.record(entry, values, wrapped, handles)
+            return tracer.record(entry, values, wrapped, handles)
     return wrapped
-
-
-def _is_in_place(entry: Operator) -> bool:
-    """Whether an operator writes into its first argument."""
-    return entry.schema.startswith("(Tensor(a!) self", len(entry.full_name))
 
 
 def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
@@ -178,7 +173,7 @@ def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for two tensors, the other arguments left out."""
     forward = entry.forward
     is_view = entry.is_view
-    is_in_place = _is_in_place(entry)
+    is_in_place = entry.is_in_place
 
     def call(a: Any, b: Any) -> Any:
         array, second = a._array, b._array
@@ -206,7 +201,7 @@ def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for a tensor and a number, the other arguments left out."""
     forward = entry.forward
     is_view = entry.is_view
-    is_in_place = _is_in_place(entry)
+    is_in_place = entry.is_in_place
 
     def call(a: Any, number: Any) -> Any:
         array = a._array

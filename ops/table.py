@@ -55,6 +55,11 @@ class Operator:
         return parse_schema(self.schema)
 
     @cached_property
+    def is_in_place(self) -> bool:
+        """Whether it writes into its first argument, `self`."""
+        return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
+
+    @cached_property
     def is_view(self) -> bool:
         """Whether results may be views of the first tensor that gradients follow."""
         returned = self.signature.returns
