@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from . import backends as backends
     from . import compiler as compiler
     from . import cuda as cuda
-    from . import cuda as cuda
     from . import fft as fft
     from . import func as func
     from . import jit as jit

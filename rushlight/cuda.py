@@ -8,12 +8,18 @@ __all__ = [
     "current_device",
     "device_count",
     "empty_cache",
+    "get_device_capability",
     "get_device_name",
+    "get_device_properties",
+    "init",
     "is_available",
     "is_bf16_supported",
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
     "synchronize",
 ]
 
@@ -53,6 +59,15 @@ def empty_cache() -> None:
     """Nothing is kept."""
 
 
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors hold there: none."""
+    del device
+    return 0
+
+
+max_memory_allocated = memory_reserved = memory_allocated
+
+
 def _absent(*arguments: Any, **named: Any) -> NoReturn:
     """Refuse, as torch does where it is built for the CPU alone.
 
@@ -63,3 +78,4 @@ def _absent(*arguments: Any, **named: Any) -> NoReturn:
 
 
 current_device = get_device_name = synchronize = _absent
+get_device_capability = get_device_properties = init = _absent

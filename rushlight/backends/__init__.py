@@ -1,10 +1,10 @@
-"""`torch.backends`: how operators compute.  Only what programs and archives name is here."""
+"""`torch.backends`: what computes, and how.  Only what programs and archives name is here."""
 
 from __future__ import annotations
 
-from . import mha
+from . import cuda, cudnn, mha, mkl, mkldnn, mps, openmp
 
-__all__ = ["mha", "private_backend"]
+__all__ = ["cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "private_backend"]
 
 private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""

@@ -1,0 +1,152 @@
+"""Sets of samples: anything with `__getitem__`, or something to iterate over."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
+
+from ...ops.namespace import public_names
+from ...ops.random import Generator
+from ...ops.tensor import Tensor
+
+__all__ = [
+    *("ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset"),
+    *("TensorDataset", "random_split"),
+]
+
+Sample = TypeVar("Sample", covariant=True)
+
+
+class Dataset(Generic[Sample]):
+    """Samples by their number; subclasses define `__getitem__` and mostly `__len__`."""
+
+    def __getitem__(self, index: Any) -> Sample:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[Sample]):
+    """Samples that come one after the other; subclasses define `__iter__`."""
+
+    def __iter__(self) -> Iterator[Sample]:
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+    def __add__(self, other: Dataset[Any]) -> Any:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Tensors of the same first size; a sample is a row of each."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(t.size(0) != tensors[0].size(0) for t in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].size(0))
+
+
+class StackDataset(Dataset[Any]):
+    """Several sets side by side: samples are tuples, or dicts of named sets."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("Supported either ``tuple``- or ``dict``- like construction.")
+        self.datasets: Any = args or kwargs
+        lengths = {len(each) for each in (args or kwargs.values())}
+        if len(lengths) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths.pop()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: each[index] for name, each in self.datasets.items()}
+        return tuple(each[index] for each in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ConcatDataset(Dataset[Any]):
+    """Several sets, one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        which = bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - before]
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Several sets to iterate over, one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
+
+
+class Subset(Dataset[Any]):
+    """The samples of a set at given numbers."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(
+    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset]:
+    """A set cut at random into parts of given lengths, or given fractions of the whole.
+
+    Raises:
+        ValueError: the lengths do not sum up to that of the set.
+    """
+    size = len(dataset)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        if any(part < 0 or part > 1 for part in lengths):
+            raise ValueError("Fraction at index 0 is not between 0 and 1")
+        counts = [math.floor(size * part) for part in lengths]
+        for i in range(size - sum(counts)):
+            counts[i % len(counts)] += 1
+    else:
+        counts = [int(part) for part in lengths]
+    if sum(counts) != size:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = public_names()["randperm"](size, generator=generator).tolist()
+    ends = accumulate(counts)
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)]

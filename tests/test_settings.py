@@ -1,0 +1,58 @@
+"""Questions programs ask of PyTorch before they start."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def test_devices_that_are_not_there() -> None:
+    assert not torch.cuda.is_available()
+    assert torch.cuda.memory_allocated() == 0
+    assert not torch.backends.mps.is_available()
+    assert torch.version.cuda is None
+    torch.backends.cudnn.benchmark = True
+    with pytest.raises(AssertionError, match="CUDA"):
+        torch.cuda.init()
+    with pytest.raises(RuntimeError, match="cpu"):
+        torch.set_default_device("cuda")
+    torch.set_default_device("cpu")
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_determinism_is_remembered() -> None:
+    assert torch.get_deterministic_debug_mode() == 0
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert torch.get_deterministic_debug_mode() == 1
+    torch.use_deterministic_algorithms(True)
+    assert torch.are_deterministic_algorithms_enabled()
+    assert torch.get_deterministic_debug_mode() == 2
+    torch.use_deterministic_algorithms(False)
+    with pytest.raises(RuntimeError, match="not one of"):
+        torch.set_float32_matmul_precision("low")
+
+
+def test_default_tensor_type() -> None:
+    torch.set_default_tensor_type(torch.DoubleTensor)
+    try:
+        assert torch.zeros(1).dtype is torch.float64
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.zeros(1).dtype is torch.float32
+    with pytest.raises(TypeError, match="floating-point"):
+        torch.set_default_tensor_type(torch.LongTensor)
+
+
+def test_names_of_types() -> None:
+    assert torch.typename(torch.zeros(2, dtype=torch.int64)) == "torch.LongTensor"
+    assert torch.typename(3) == "int"
+
+
+def test_checkpoints_give_what_the_function_gives() -> None:
+    from rushlight.utils.checkpoint import checkpoint, checkpoint_sequential
+
+    x = torch.ones(2, requires_grad=True)
+    checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
+    assert torch.equal(x.grad, torch.exp(x.detach()))
+    assert checkpoint_sequential([torch.neg, torch.abs], 2, torch.ones(1)).item() == 1
