@@ -13,6 +13,7 @@ import argparse
 import io
 import json
 import os
+import resource
 import sys
 import tempfile
 import warnings
@@ -31,6 +32,9 @@ from tools import fuzz_programs, programs
 
 A_FILE = 50
 """Programs a file holds."""
+
+MOST_PRINTED, MOST_MEMORY = 2**24, 2**33
+"""Bytes: some programs double a string in a loop, and print it."""
 
 
 @contextmanager
@@ -115,6 +119,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    for kind, limit in ((resource.RLIMIT_FSIZE, MOST_PRINTED), (resource.RLIMIT_AS, MOST_MEMORY)):
+        resource.setrlimit(kind, (limit, resource.RLIM_INFINITY))
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
