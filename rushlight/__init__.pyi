@@ -37,6 +37,8 @@ from . import signal as signal
 from . import special as special
 from . import storage as storage
 from . import testing as testing
+from . import utils as utils
+from . import version as version
 from .ops.random import Generator as Generator
 from .ops.tensor import Parameter as Parameter
 from .ops.tensor import Size as Size
