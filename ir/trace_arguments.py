@@ -8,11 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from ..ops.binding import TAKE_NUMBERS
+from ..ops.dispatch import eager_function
 from ..ops.dtype import CPU
 from ..ops.table import TABLE, Operator
 from ..typecheck.schema import Signature
 
-__all__ = ["recorded", "signature_named"]
+__all__ = ["DECOMPOSED", "recorded", "signature_named"]
 
 Recorded = tuple[Signature, Sequence[Any], bool]
 """Signature, arguments, and whether results tell that they require gradients."""
@@ -36,6 +37,7 @@ def _with_tensor(entry: Operator, values: list[Any]) -> Recorded:
     """`x + 1`: the number is a tensor."""
     overload = entry.overload.replace("Scalar", "Tensor")
     overloads = {e.overload: e.signature for e in TABLE.operators(entry.name)}
+    overload = overload if overload in overloads else ""
     if overload in overloads:
         values[1] = np.asarray(values[1])
         return overloads[overload], values, True
@@ -64,7 +66,8 @@ def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[An
         given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
         padding = given["padding"]
         if isinstance(padding, str):
-            return entry.signature, values, True
+            made = [given[n] for n in "input weight bias stride padding dilation groups".split()]
+            return signature_named("aten::_convolution_mode"), made, True
 
         def each(name: str) -> list[Any]:
             found = given.get(name, [0])
@@ -104,3 +107,49 @@ _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
     **{f"aten::conv_transpose{n}d": _convolution(n, True) for n in (1, 2, 3)},
     "aten::to.dtype_layout": _to,
 }
+
+
+# ---------------------------------------------------------------------- cells
+
+
+def _call(name: str, *args: Any) -> Any:
+    return eager_function(f"aten::{name}")(*args)
+
+
+def _lstm_cell(input: Any, hidden: Any, *weights: Any) -> tuple[Any, Any]:
+    w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+    h, c = hidden
+    gates = _call("linear", h, w_hh, b_hh)
+    gates = gates.add_(_call("linear", input, w_ih, b_ih))
+    i, f, g, o = _call("unsafe_chunk", gates, 4, 1)
+    i, f, g, o = i.sigmoid_(), f.sigmoid_(), g.tanh_(), o.sigmoid_()
+    c = (f * c).add_(i * g)
+    return o * c.tanh(), c
+
+
+def _gru_cell(input: Any, h: Any, *weights: Any) -> Any:
+    w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+    from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
+    from_hidden = _call("unsafe_chunk", _call("linear", h, w_hh, b_hh), 3, 1)
+    reset = from_hidden[0].add_(from_input[0]).sigmoid_()
+    update = from_hidden[1].add_(from_input[1]).sigmoid_()
+    new = from_input[2].add(from_hidden[2].mul_(reset)).tanh_()
+    return (h - new).mul_(update).add_(new)
+
+
+def _plain_cell(activation: str) -> Callable[..., Any]:
+    def cell(input: Any, h: Any, *weights: Any) -> Any:
+        w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+        both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
+        return _call(activation, both)
+
+    return cell
+
+
+DECOMPOSED: Final[dict[str, Callable[..., Any]]] = {
+    "aten::lstm_cell": _lstm_cell,
+    "aten::gru_cell": _gru_cell,
+    "aten::rnn_tanh_cell": _plain_cell("tanh"),
+    "aten::rnn_relu_cell": _plain_cell("relu"),
+}
+"""Operators of which a trace has the parts."""

@@ -8,9 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..ops.dispatch import eager_function
+from ..ops.dtype import CPU
 from ..ops.tensor import Tensor
 
-__all__ = ["get_item", "set_item"]
+__all__ = ["copy_to", "get_item", "set_item"]
 
 _END: Final = sys.maxsize
 
@@ -83,6 +84,12 @@ def _walk(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
     return view, _in_order(indices)
 
 
+def copy_to(tensor: Tensor) -> Tensor:
+    """A new tensor put on its device, which a trace shows."""
+    moved: Tensor = eager_function("aten::to")(tensor, dtype=tensor.dtype, device=CPU)
+    return moved
+
+
 def _in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
     ordered: list[Tensor | None] = []
     covered = 0
@@ -125,5 +132,5 @@ def _as_part(part: Any) -> Any:
         return Tensor._of(part)
     if isinstance(part, (list, tuple, range)):
         made = np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
-        return Tensor._of(made if made.size else made.astype(np.int64))
+        return copy_to(Tensor._of(made if made.size else made.astype(np.int64)))
     return part.__index__()

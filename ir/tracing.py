@@ -24,6 +24,7 @@ from ..ops.dtype import Device
 from ..ops.table import Operator
 from ..ops.tensor import Tensor
 from ..ops.tracing import TracedFloat, TracedInt
+from ..typecheck.functions import Function
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (
     BOOL,
@@ -35,6 +36,7 @@ from ..typecheck.types import (
     STRING,
     TENSOR,
     DictType,
+    FunctionType,
     ListType,
     OptionalType,
     TupleType,
@@ -43,8 +45,8 @@ from ..typecheck.types import (
 from .constants import create_constant
 from .graph import Graph, Node, Value
 from .tensor_types import type_of_array
-from .trace_arguments import recorded, signature_named
-from .trace_items import get_item, set_item
+from .trace_arguments import DECOMPOSED, recorded, signature_named
+from .trace_items import copy_to, get_item, set_item
 
 __all__ = ["GraphTracer", "TracerWarning"]
 
@@ -58,6 +60,11 @@ _MIGHT: Final = (
     " might cause the trace to be incorrect. We can't record the data flow of Python values, so "
     "this value will be treated as a constant in the future. This means that the trace might not "
     "generalize to other inputs!"
+)
+_CONSTANT: Final = (
+    ". You can safely ignore this warning if you use this function to create tensors out of "
+    "constant variables that would be the same every time you call this function. In any other "
+    "case, this might cause the trace to be incorrect."
 )
 _SIZE: Final = RefinedTensor(scalar="Long", sizes=(), strides=(), device="cpu")
 _INSIDE: Final = ("rushlight.ops.", "rushlight.ir.", "rushlight.jit.")
@@ -215,11 +222,17 @@ class GraphTracer:
 
     def record(
         self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
-    ) -> None:
+    ) -> Any:
         """Write down an operator that was run."""
         self.settle()
+        if entry.name == "aten::numel" and isinstance(handles[0], Tensor):
+            return self.count_of(handles[0])
         if not any(_is_of_tensors(r.type) for r in entry.signature.returns):
-            return
+            return result
+        replay = DECOMPOSED.get(entry.name)
+        if replay is not None:
+            self._replay(replay(*handles), result)
+            return result
         signature, values, kept = recorded(entry, values)
         span = self.place()
         tensors: dict[int, Tensor] = {}
@@ -232,6 +245,14 @@ class GraphTracer:
         node.scope = self.scope
         self.graph.insert(node)
         self._results(node, result, entry, keeps_gradient=kept)
+        return result
+
+    def _replay(self, parts: Any, result: Any) -> None:
+        """Let the results of an operator stand for those of other operators."""
+        of_parts = parts if isinstance(parts, tuple) else (parts,)
+        of_whole = result if isinstance(result, tuple) else (result,)
+        for part, whole in zip(of_parts, of_whole, strict=True):
+            self.learn(whole, self.known[id(part._array)])
 
     def _results(self, node: Node, result: Any, entry: Operator, keeps_gradient: bool) -> None:
         several = len(entry.signature.returns) > 1
@@ -313,6 +334,14 @@ class GraphTracer:
         count = self.insert("aten::numel", [value], [INT], placed=True).output
         return self._as_tensor(count, tensor._array.size)
 
+    def made_constant(self, tensor: Tensor) -> None:
+        """`torch.tensor` made a tensor: its numbers are a constant of the trace."""
+        self.warn("torch.tensor results are registered as constants in the trace", _CONSTANT)
+        copy_to(tensor)
+        node = self.insert("aten::detach", [self.known[id(tensor._array)]], [TENSOR], placed=True)
+        node.signature = signature_named("aten::detach")
+        self._learn_result(tensor, node.output)
+
     def _as_tensor(self, value: Value, number: int) -> Tensor:
         made = Tensor._of(np.asarray(number, np.int64))
         self.learn(made, self.insert("prim::NumToTensor", [value], [_SIZE]).output)
@@ -333,13 +362,23 @@ class GraphTracer:
     # ------------------------------------------------------------------ calls
 
     def call(
-        self, kind: str, first: Value | None, args: Sequence[tuple[Any, Type]], returns: Type
-    ) -> Node:
+        self,
+        callee: Function,
+        target: Value | None,
+        args: Sequence[tuple[Any, Type]],
+        returns: Type,
+    ) -> Value:
         """A call of compiled code, with constants for the arguments the trace does not know."""
         self.settle()
         inputs = [self._any(value, type) for value, type in args]
-        head = [] if first is None else [first]
-        return self.insert(kind, [*head, *inputs], [returns], placed=True)
+        if target is not None:
+            node = self.insert("prim::CallMethod", [target, *inputs], [returns], placed=True)
+            node.attributes["name"] = callee.name
+            return node.output
+        constant = self.insert("prim::Constant", (), [FunctionType(callee)])
+        constant.attributes["name"] = callee.name
+        inputs = [constant.output, *inputs]
+        return self.insert("prim::CallFunction", inputs, [returns], placed=True).output
 
     def _any(self, value: Any, type: Type) -> Value:
         """The value of an argument of compiled code."""
@@ -352,6 +391,8 @@ class GraphTracer:
         if isinstance(type, OptionalType):
             type = type.element
         if isinstance(value, list) and isinstance(type, ListType):
+            if value and all(isinstance(v, (bool, int, float, str)) for v in value):
+                return self.constant(value, type)
             parts = [self._any(v, type.element) for v in value]
             return self.insert("prim::ListConstruct", parts, [type]).output
         if isinstance(value, dict) and isinstance(type, DictType):
@@ -377,7 +418,7 @@ class GraphTracer:
 
     def take(self, value: Any, type: Type, into: Value) -> Any:
         """An example for an input; a tensor that is known already is taken as a view of it."""
-        into.type = type
+        into.type = _complete(value, type)
         if isinstance(value, Tensor):
             if self.knows(value):
                 value = self._view(value)
@@ -499,6 +540,16 @@ class GraphTracer:
 def type_like(value: Any, parts: list[Any]) -> Any:
     """A tuple of the same class, named or not."""
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+
+def _complete(value: Any, type: Type) -> Type:
+    """The type of an example, with what is known of tensors in tuples."""
+    if isinstance(value, Tensor):
+        return type_of_array(value._array, value.requires_grad)
+    if isinstance(type, TupleType):
+        parts = zip(value, type.elements, strict=True)
+        return type.with_contained(tuple(_complete(v, t) for v, t in parts))
+    return type
 
 
 def _is_simple(value: Any) -> bool:

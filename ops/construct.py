@@ -13,6 +13,7 @@ from .dtype import Array, Device, DType, check_device, default_dtype, get_defaul
 from .errors import OperatorError
 from .storage import borrowed
 from .tensor import Tensor
+from .tracing import ACTIVE, current_tracer
 
 __all__ = ["as_tensor", "finfo", "from_numpy", "iinfo", "stands_for", "tensor"]
 
@@ -137,7 +138,12 @@ def tensor(
         if "expected sequence" in str(error):
             raise ValueError(str(error)) from None
         raise
-    return Tensor._of(array, requires_grad)
+    made = Tensor._of(array, requires_grad)
+    if ACTIVE:
+        tracer = current_tracer()
+        if tracer is not None and not requires_grad:
+            tracer.made_constant(made)
+    return made
 
 
 @stands_for("aten::as_tensor")

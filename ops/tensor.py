@@ -173,12 +173,12 @@ class Tensor(Differentiable):
         """The sizes, or the size of one dimension."""
         if dim is None:
             return _traced_shape(self) if ACTIVE else Size(self._array.shape)
-        dim = _dim(dim, self._array.ndim)
+        axis = _dim(dim, self._array.ndim)
         if ACTIVE and not asked_by_operators(1):
             tracer = current_tracer()
             if tracer is not None:
                 return tracer.size_of(self, dim)
-        return self._array.shape[dim]
+        return self._array.shape[axis]
 
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or the stride of one dimension."""

@@ -30,14 +30,17 @@ class Tracer(Protocol):
 
     def record(
         self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
-    ) -> None:
-        """An operator was run: machine values of its arguments, its result, Python's arguments."""
+    ) -> Any:
+        """An operator was run: machine values of its arguments, its result, Python's arguments.
+
+        Gives what the call shall give.
+        """
 
     def size_of(self, tensor: Tensor, dim: int) -> Tensor:
         """A size, as a tensor that the trace knows."""
 
-    def count_of(self, tensor: Tensor) -> Tensor:
-        """The number of elements, as a tensor that the trace knows."""
+    def made_constant(self, tensor: Tensor) -> None:
+        """`torch.tensor` made a tensor."""
 
     def operator(self, name: str, *args: Any) -> Any:
         """Call an operator by name."""

@@ -1,12 +1,12 @@
 """The blocks of a traced graph made into methods of the modules that were called.
 
-    %w = prim::TracedAttr[scope="__module.fc.weight"]()
-    prim::TracedModuleForward[scope="__module.fc"]()
-      block0():
-        %y = aten::linear(%x, %w)
-    ->
-    %fc : Linear = prim::GetAttr[name="fc"](%self)
-    %y : Tensor = prim::CallMethod[name="forward"](%fc, %x)
+%w = prim::TracedAttr[scope="__module.fc.weight"]()
+prim::TracedModuleForward[scope="__module.fc"]()
+  block0():
+    %y = aten::linear(%x, %w)
+->
+%fc : Linear = prim::GetAttr[name="fc"](%self)
+%y : Tensor = prim::CallMethod[name="forward"](%fc, %x)
 """
 
 from __future__ import annotations

@@ -301,11 +301,10 @@ def create_graph(
         _know_members(tracer, own, target, "__module")
         _know_paths(tracer, module, "__module")
     hinted = len(names) >= len(args)
-    inputs = [
-        (v, t, graph.add_input(TENSOR, names[i] if hinted else None))
-        for i, (v, t) in enumerate(zip(args, types, strict=True))
-    ]
-    given = [tracer.take(value, type, into) for value, type, into in inputs]
+    given = []
+    for i, (value, type) in enumerate(zip(args, types, strict=True)):
+        into = graph.add_input(TENSOR, names[i] if hinted else None)
+        given.append(tracer.take(value, type, into))
     with _listening(tracer):
         named = dict(zip(kwargs or (), given, strict=kwargs is not None))
         result = func(*given) if kwargs is None else func(**named)

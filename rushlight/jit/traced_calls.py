@@ -10,7 +10,6 @@ from ..interpreter.run import call
 from ..ir.tracing import GraphTracer
 from ..ops.tracing import current_tracer
 from ..typecheck.functions import Function
-from ..typecheck.types import FunctionType
 
 __all__ = ["call_traced"]
 
@@ -44,20 +43,10 @@ def call_traced(
         for place, argument in enumerate(signature.arguments[owner is not None :])
     ]
     returns = signature.returns[0].type
-    kind = "prim::CallMethod"
-    if target is None:
-        kind = "prim::CallFunction"
-        node = tracer.call(kind, None, given, returns)
-        constant = tracer.graph.create("prim::Constant", (), [FunctionType(function)])
-        constant.attributes["name"] = function.name
-        constant.insert_before(node)
-        node.insert_input(0, constant.output)
-    else:
-        node = tracer.call(kind, target, given, returns)
-        node.attributes["name"] = function.name
+    output = tracer.call(function, target, given, returns)
     with tracer.pause():
         result = call(function, args, kwargs, owner)
-    tracer.spread(result, node.output)
+    tracer.spread(result, output)
     return result
 
 
