@@ -506,7 +506,10 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
     if self.dtype.isbuiltin != 1:
         self = self.astype(np.float32)
     if not descending:
-        return np.argsort(self, axis, kind="stable")
+        return self.argsort(axis, kind="stable")
+    if axis == self.ndim - 1:
+        turned = self[..., ::-1].argsort(axis, kind="stable")
+        return (self.shape[axis] - 1 - turned)[..., ::-1].copy()
     turned = np.argsort(np.flip(self, axis), axis, kind="stable")
     return np.flip(self.shape[axis] - 1 - turned, axis).copy()
 
@@ -517,7 +520,12 @@ def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     where = sorted_positions(self, axis, descending)
     if not self.ndim:
         return self.copy(), where
-    return np.take_along_axis(self, where, axis), where
+    return _taken(self, where, axis), where
+
+
+def _taken(self: Array, where: Array, axis: int) -> Array:
+    """The elements at these places along an axis."""
+    return self[where] if self.ndim == 1 else np.take_along_axis(self, where, axis)
 
 
 operator(
@@ -570,8 +578,10 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
             found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
             shape = (*self.shape[:-1], k)
             return found.reshape(shape), at.reshape(shape)
-    where = np.take(sorted_positions(self, axis, largest), range(k), axis)
-    return np.take_along_axis(self, where, axis), where
+    order = sorted_positions(self, axis, largest)
+    last = axis == self.ndim - 1
+    where = order[..., :k].copy() if last else np.take(order, range(k), axis)
+    return _taken(self, where, axis), where
 
 
 @operator(
