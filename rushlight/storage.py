@@ -27,7 +27,8 @@ class TypedStorage:
         self._size = storage_of(tensor._array)[2]
 
     def _flat(self) -> Tensor:
-        return self._tensor.detach().as_strided((self._size,), (1,), 0)
+        flat: Tensor = self._tensor.detach().as_strided((self._size,), (1,), 0)
+        return flat
 
     @property
     def dtype(self) -> DType:

@@ -15,7 +15,7 @@ _MODULES = {
     ".schemas": "Argument FunctionSchema parse_schema",
     ".functions": (
         "CompilationUnit ScriptFunction ScriptMethod ScriptModule ScriptObject "
-        "_create_function_from_graph "
+        "_create_function_from_graph _jit_assert_is_instance "
         "_jit_get_all_schemas _jit_get_schemas_for_operator "
         "_last_executed_optimized_graph parse_ir"
     ),

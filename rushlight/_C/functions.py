@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..frontend.source import Source, Span
 from ..frontend.torch_text import highlight
 from ..interpreter.objects import ScriptObject
+from ..interpreter.values import CastError, to_machine
 from ..ir import parser
 from ..ir.clone import clone_graph
 from ..ir.graph import Graph as InnerGraph
@@ -16,6 +17,7 @@ from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts
 from .handles import Graph
 from .schemas import FunctionSchema, all_schemas, schemas_of
+from .types import Type
 
 __all__ = [
     "CompilationUnit",
@@ -97,6 +99,18 @@ def _jit_get_all_schemas() -> list[FunctionSchema]:
 def _jit_get_schemas_for_operator(name: str) -> list[FunctionSchema]:
     """The schemas of an operator's overloads."""
     return schemas_of(name)
+
+
+def _jit_assert_is_instance(obj: object, type: Type) -> None:
+    """Refuse a Python value that is not of a type.
+
+    Raises:
+        RuntimeError: it is not.
+    """
+    try:
+        to_machine(obj, type._type)
+    except CastError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _last_executed_optimized_graph() -> Graph:
