@@ -19,6 +19,7 @@ from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, dtype_by_number, dtype_of
 from .errors import OperatorError
 from .grad_mode import is_grad_enabled
+from .keyword_order import hash_order
 from .metadata import become
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .overlap import check_written
@@ -453,7 +454,7 @@ class EagerFunction:
         if len(self.forms) == 1:
             return TypeError(str(faults[0]))
         given = [describe(a) for a in args]
-        given += [f"{key}={describe(value)}" for key, value in kwargs.items()]
+        given += [f"{key}={describe(kwargs[key])}" for key in hash_order(kwargs)]
         given += [""] if kwargs and not args else []  # torch's own comma
         expected = "".join(f"\n * {form}" for form in self.forms)
         return TypeError(

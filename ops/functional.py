@@ -126,5 +126,44 @@ FUNCTIONS: Final[dict[str, Any]] = {
 }
 """What `rushlight.<name>` stands for, by name."""
 
-METHODS: Final[dict[str, Any]] = {"unique": unique, "unique_consecutive": unique_consecutive}
+# --------------------------------------------------------------------------- methods alone
+
+
+def _polygamma(self: Tensor, n: int) -> Any:
+    """The derivative of order n of digamma."""
+    return eager_function("aten::polygamma")(n, self)
+
+
+def _nelement(self: Tensor) -> int:
+    """The number of elements."""
+    return int(self.numel())
+
+
+def _ndimension(self: Tensor) -> int:
+    """The number of dimensions."""
+    return int(self.dim())
+
+
+def _dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the one of the largest stride to that of the smallest."""
+    strides = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
+
+
+def _itself(self: Tensor) -> Tensor:
+    """The tensor: there is no other kind of memory or layout it could be in."""
+    return self
+
+
+def _never(self: Tensor) -> bool:
+    """False: no tensor is."""
+    return False
+
+
+METHODS: Final[dict[str, Any]] = {
+    **{"unique": unique, "unique_consecutive": unique_consecutive, "polygamma": _polygamma},
+    **{"nelement": _nelement, "ndimension": _ndimension, "dim_order": _dim_order},
+    **{"to_dense": _itself, "share_memory_": _itself, "is_shared": _never},
+    **{"is_distributed": _never},
+}
 """What `Tensor.<name>` stands for, by name."""

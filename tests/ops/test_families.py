@@ -119,3 +119,28 @@ def test_the_mode_among_nan() -> None:
 def test_narrow_copy_of_a_dimension_too_far() -> None:
     with pytest.raises(RuntimeError, match="Expected dim < static_cast<int64_t>"):
         rushlight.narrow_copy(rushlight.zeros(2, 3), 2, 0, 1)
+
+
+def test_fake_quantization() -> None:
+    x = rushlight.arange(4.0) - 1.3
+    assert rushlight.fake_quantize_per_tensor_affine(x, 0.5, 0, -2, 1).tolist() == [
+        *(-1.0, -0.5, 0.5, 0.5)
+    ]
+    scale, zero = rushlight.tensor([0.5, 0.3]), rushlight.tensor([0, 1], dtype=rushlight.int32)
+    by_tensors = rushlight.fake_quantize_per_tensor_affine(x, scale[:1], zero[:1], -2, 1)
+    assert by_tensors.tolist() == [-1.0, -0.5, 0.5, 0.5]
+    rows = rushlight.fake_quantize_per_channel_affine(x.reshape(2, 2), scale, zero, 0, -2, 2)
+    np.testing.assert_allclose(rows.numpy(), [[-1, -0.5], [0.3, 0.3]], rtol=1e-6)
+    with pytest.raises(RuntimeError, match="zero_point"):
+        rushlight.fake_quantize_per_tensor_affine(x, 0.5, 9, -2, 1)
+    with pytest.raises(RuntimeError, match="consistent"):
+        rushlight.fake_quantize_per_channel_affine(x, scale, zero, 0, -2, 1)
+
+
+def test_methods_of_other_names() -> None:
+    x = rushlight.zeros(2, 3)
+    assert (x.nelement(), x.ndimension(), x.dim_order()) == (6, 2, (0, 1))
+    assert x.t().dim_order() == (1, 0)
+    assert x.to_dense() is x
+    assert not x.is_shared()
+    assert rushlight.ones(2).polygamma(1).allclose(rushlight.full((2,), np.pi**2 / 6))

@@ -102,3 +102,22 @@ def test_plans_give_back_the_handle_that_was_changed() -> None:
         assert x.add_(x) is x
         assert x.mul_(1.0) is x
     assert x.view(3, 1).shape == x.view(3, 1).shape == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("dim", "keepdim"), "keepdim=int, dim=int"),
+        (
+            ("bb", "foo", "dimx", "keepdim", "dim"),
+            "dim=int, keepdim=int, dimx=int, foo=int, bb=int",
+        ),
+        (("zz", "a", "descending", "weird_long_name"), None),
+    ],
+)
+def test_keywords_that_fit_nothing(given: tuple[str, ...], named: str | None) -> None:
+    with pytest.raises(TypeError, match="invalid combination") as caught:
+        torch.sort(torch.zeros(2), **dict.fromkeys(given, 1))
+    for name in given:
+        assert f"{name}=int" in str(caught.value)
+    assert named is None or f"(Tensor, {named})" in str(caught.value)
