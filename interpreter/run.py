@@ -18,6 +18,7 @@ from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.peephole import peephole
 from ..ops.futures import TaskResult
 from ..ops.grad_mode import RUNNING, is_grad_enabled
+from ..ops.quiet import QUIET, enter, leave
 from ..ops.table import TABLE
 from ..ops.tensor import Parameter, Tensor
 from ..typecheck.functions import Function, PythonFunction
@@ -293,14 +294,22 @@ def call(
             return _recorded_call(function, executable, values, reached)
     entered = len(_ENTERED.objects)
     try:
-        with np.errstate(all="ignore"):
-            result = executable.run(values)
+        result = _run_quietly(executable, values)
     except Failure as failure:
         _leave_all(entered)
         error = script_error(failure, function)
     else:
         return executable.binding.give_back(result)
     raise error from None
+
+
+def _run_quietly(executable: Executable, values: Sequence[Any]) -> Any:
+    """The result, without NumPy's warnings about numbers."""
+    loud = enter(QUIET)
+    try:
+        return executable.run(values)
+    finally:
+        leave(loud)
 
 
 def _recorded_call(
@@ -312,8 +321,7 @@ def _recorded_call(
     entered = len(_ENTERED.objects)
     RUNNING.record = record
     try:
-        with np.errstate(all="ignore"):
-            result = executable.run(values)
+        result = _run_quietly(executable, values)
     except Failure as failure:
         _leave_all(entered)
         error = script_error(failure, function)

@@ -518,9 +518,7 @@ def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
     where = sorted_positions(self, axis, descending)
-    if not self.ndim:
-        return self.copy(), where
-    return _taken(self, where, axis), where
+    return _taken(self, where, axis) if self.ndim else self.copy(), where
 
 
 def _taken(self: Array, where: Array, axis: int) -> Array:
@@ -578,9 +576,8 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
             found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
             shape = (*self.shape[:-1], k)
             return found.reshape(shape), at.reshape(shape)
-    order = sorted_positions(self, axis, largest)
-    last = axis == self.ndim - 1
-    where = order[..., :k].copy() if last else np.take(order, range(k), axis)
+    where = sorted_positions(self, axis, largest)
+    where = where[..., :k].copy() if axis == self.ndim - 1 else np.take(where, range(k), axis)
     return _taken(self, where, axis), where
 
 
