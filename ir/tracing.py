@@ -76,6 +76,8 @@ _READERS: Final = {
 }
 """What reads numbers off tensors, with the overload's name."""
 
+_READ: Final = {"aten::Int": INT, "aten::Float": FLOAT, "aten::ScalarImplicit": NUMBER}
+
 
 class TracerWarning(Warning):
     """A trace may not show what the program does for other inputs."""
@@ -277,32 +279,22 @@ class GraphTracer:
         if isinstance(type, OptionalType):
             type = type.element
         if isinstance(value, (TracedInt, TracedFloat)):
-            return self._number(value, type)
+            read: Value = value.value
+            return read
         if isinstance(value, (list, tuple)):
             element = type.element if isinstance(type, ListType) else _type_of_number(value)
             parts = [self._argument(v, element, tensors, span) for v in value]
             return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
         return self.constant(*_plain(value, type), span)
 
-    def _number(self, number: Any, wanted: Type) -> Value:
-        """A number that came from a tensor, read right behind it."""
-        tensor = self.known[id(number.tensor._array)]
-        kind, type = "aten::Int", INT
-        if wanted == FLOAT:
-            kind, type = "aten::Float", FLOAT
-        elif wanted == NUMBER:
-            kind, type = "aten::ScalarImplicit", NUMBER
-        if tensor.name is None:
-            tensor.name = self._name_of(number.tensor)
-        with self.graph.inserting_before(_behind(tensor)):
-            return self.insert(kind, [tensor], [type]).output
-
-    def number_from(self, tensor: Tensor, number: Any) -> Any:
-        """A number for an operator that remembers from which tensor it came."""
+    def number_from(self, tensor: Tensor, number: Any, kind: str) -> Any:
+        """A number for an operator, which is read from its tensor right behind that."""
         if not self.knows(tensor):
             return number
+        value = self.value_of(tensor)
         traced: Any = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
-        traced.tensor = tensor
+        with self.graph.inserting_before(value.node.next):
+            traced.value = self.insert(kind, [value], [_READ[kind]]).output
         return traced
 
     def operator(self, name: str, *args: Any) -> Any:
@@ -560,11 +552,6 @@ def _is_simple(value: Any) -> bool:
 
 def _is_of_tensors(type: Type) -> bool:
     return type == TENSOR or type == ListType(TENSOR)
-
-
-def _behind(value: Value) -> Node:
-    """The place right behind the node that makes a value."""
-    return value.node.next
 
 
 def _collect(handles: Sequence[Any], tensors: dict[int, Tensor]) -> None:

@@ -82,7 +82,7 @@ def _int(value: Any, lenient: bool) -> Any:
         return _NO if isinstance(value, bool) else int(value)
     if isinstance(value, (np.integer, Tensor)) and lenient:
         if ACTIVE and isinstance(value, Tensor) and value._array.dtype.kind in "iu":
-            return traced_number(value, int(value._array))
+            return traced_number(value, int(value._array), "aten::Int")
         try:
             return value.__index__()
         except TypeError:
@@ -95,7 +95,7 @@ def _float(value: Any, lenient: bool) -> Any:
         return float(value)
     if lenient and isinstance(value, (bool, np.generic, Tensor)):
         if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
-            return traced_number(value, float(value._array))
+            return traced_number(value, float(value._array), "aten::Float")
         try:
             return float(value)
         except (TypeError, ValueError, RuntimeError):
@@ -110,7 +110,7 @@ def _number(value: Any, lenient: bool) -> Any:
         return value.item()
     if lenient and isinstance(value, Tensor) and not value.ndim:
         if ACTIVE:
-            return traced_number(value, value._array.item())
+            return traced_number(value, value._array.item(), "aten::ScalarImplicit")
         return value.item()
     return _NO
 

@@ -15,7 +15,7 @@ from .storage import borrowed
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
 
-__all__ = ["as_tensor", "finfo", "from_numpy", "iinfo", "stands_for", "tensor"]
+__all__ = ["as_tensor", "finfo", "from_numpy", "frombuffer", "iinfo", "stands_for", "tensor"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -179,6 +179,48 @@ def from_numpy(ndarray: Array) -> Tensor:
             "copy of your array  with array.copy().) "
         )
     return Tensor._of(borrowed(ndarray))
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DType,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A vector that shares the memory of an object with a buffer, from a byte on.
+
+    Raises:
+        TypeError: the object has no buffer.
+        ValueError: the buffer is too short, or what is left of it no whole number of elements.
+    """
+    with memoryview(buffer) as view:
+        size = view.nbytes
+    if not size or count == 0:
+        raise ValueError(
+            f"both buffer length ({size}) and count ({count}) must not be 0",
+        )
+    if not 0 <= offset < size:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than "
+            f"buffer length ({size} bytes) minus 1"
+        )
+    if count < 0 and (size - offset) % dtype.itemsize:
+        raise ValueError(
+            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({dtype.itemsize})"
+        )
+    count = (size - offset) // dtype.itemsize if count < 0 else count
+    if offset + count * dtype.itemsize > size:
+        raise ValueError(
+            f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset "
+            f"({offset} bytes) must not be greater than actual buffer length ({size} bytes)"
+        )
+    made = from_numpy(np.frombuffer(buffer, dtype.numpy, count, offset))
+    if requires_grad:
+        made.requires_grad_(True)
+    return made
 
 
 class finfo:

@@ -51,8 +51,8 @@ class Tracer(Protocol):
     def set_item(self, tensor: Tensor, key: Any, value: Any) -> None:
         """`tensor[key] = value`."""
 
-    def number_from(self, tensor: Tensor, number: Any) -> Any:
-        """A tensor was given where an operator takes a number."""
+    def number_from(self, tensor: Tensor, number: Any, kind: str) -> Any:
+        """A tensor was given where an operator takes a number; `kind` is what reads it."""
 
     def warn(self, what: str, text: str = "") -> None:
         """Something happens that a trace cannot show."""
@@ -71,15 +71,15 @@ class Tracer(Protocol):
 
 
 class TracedInt(int):
-    """A number that came from a tensor of the trace."""
+    """A number that came from a tensor of the trace; `value` is what stands for it there."""
 
-    tensor: Tensor
+    value: Any
 
 
 class TracedFloat(float):
     """The same for floats."""
 
-    tensor: Tensor
+    value: Any
 
 
 ACTIVE: Final[list[Tracer]] = []
@@ -101,7 +101,7 @@ def asked_by_operators(depth: int) -> bool:
     return name.startswith("rushlight.ops.")
 
 
-def traced_number(tensor: Any, number: Any) -> Any:
+def traced_number(tensor: Any, number: Any, kind: str) -> Any:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
-    return number if tracer is None else tracer.number_from(tensor, number)
+    return number if tracer is None else tracer.number_from(tensor, number, kind)

@@ -1,0 +1,163 @@
+"""Tracing: graphs and code as PyTorch writes them (recorded), results, warnings and refusals."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.ops.tracing import ACTIVE
+
+_RECORDED = json.loads(Path(__file__).with_name("traces.json").read_text(encoding="utf-8"))
+
+
+def _program(name: str, folder: Path) -> tuple[Any, tuple[Any, ...]]:
+    source = _RECORDED[name]["source"]
+    path = folder / f"{name}.py"
+    path.write_text(source, encoding="utf-8")
+    names: dict[str, Any] = {"torch": torch, "__name__": "__main__"}
+    exec(compile(source, str(path), "exec"), names)
+    return names["f"], names["inputs"]
+
+
+def _clean(text: object) -> list[str]:
+    bare = re.sub(r" # .*", "", str(text))
+    return re.sub(r"___torch_mangle_\d+\.", "", bare).splitlines()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", _RECORDED)
+def test_graph_and_code_are_torchs(name: str, tmp_path: Path) -> None:
+    function, inputs = _program(name, tmp_path)
+    traced = torch.jit.trace(function, inputs)
+    wanted = _RECORDED[name]
+    assert _clean(traced.code) == wanted["code"]
+    assert _clean(traced.graph) == wanted["graph"]
+    if "inlined" in wanted:
+        assert _clean(traced.inlined_graph) == wanted["inlined"]
+    assert not ACTIVE
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [leaf for each in value for leaf in _leaves(each)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", _RECORDED)
+def test_saved_traces_compute_the_same(name: str, tmp_path: Path) -> None:
+    function, inputs = _program(name, tmp_path)
+    traced = torch.jit.trace(function, inputs)
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    for wanted, *found in zip(
+        _leaves(function(*inputs)),
+        _leaves(traced(*inputs)),
+        _leaves(loaded(*inputs)),
+        strict=True,
+    ):
+        assert all(torch.equal(wanted, each) for each in found)
+
+
+def test_sizes_are_not_fixed() -> None:
+    traced = torch.jit.trace(lambda x: x.view(x.shape[0] * x.shape[1]), (torch.ones(2, 3),))
+    assert traced(torch.ones(4, 5)).shape == (20,)
+
+
+def test_modules_keep_their_hierarchy() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+    traced = torch.jit.trace(net, torch.ones(1, 2))
+    assert type(traced) is torch.jit.TopLevelTracedModule
+    assert [n for n, _ in traced.named_parameters()] == ["0.weight", "0.bias"]
+    assert "original_name=Linear" in repr(traced)
+    net[0].bias.data.fill_(3.0)
+    assert torch.equal(traced(torch.zeros(1, 2)), net(torch.zeros(1, 2)))
+
+
+def test_several_methods() -> None:
+    class Both(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + 1
+
+        def twice(self, x: Any) -> Any:
+            return x * 2
+
+    given = {"forward": torch.ones(1), "twice": torch.ones(1)}
+    traced = torch.jit.trace_module(Both(), given)
+    assert (traced(torch.ones(1)).item(), traced.twice(torch.ones(1)).item()) == (2.0, 2.0)
+
+
+def test_conversions_to_python_are_warned_of() -> None:
+    def branches(x: Any) -> Any:
+        return x if x.sum() > 0 else -x
+
+    with pytest.warns(torch.jit.TracerWarning, match="Converting a tensor to a Python boolean"):
+        torch.jit.trace(branches, (torch.ones(1),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.jit.trace(lambda x: x + 1, (torch.ones(1),))
+
+
+def _constant_that_needs_gradients() -> Any:
+    weight = torch.ones(2, requires_grad=True)
+    return lambda x: x + weight
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "words"),
+    [
+        (lambda x, n: x + n, (torch.ones(1), 3), r"Type 'Tuple\[Tensor, int\]' cannot be traced"),
+        (lambda x: 3, (torch.ones(1),), "Only tensors, lists, tuples of tensors"),
+        (lambda x: None, (torch.ones(1),), "didn't return any values"),
+        (lambda x: {"a": x}, (torch.ones(1),), "Encountering a dict at the output"),
+        (lambda x: torch.empty(1).data, (torch.ones(1),), "observable data dependence"),
+        (
+            _constant_that_needs_gradients(),
+            (torch.ones(2),),
+            "Cannot insert a Tensor that requires",
+        ),
+    ],
+)
+def test_refusals(function: Any, inputs: Any, words: str) -> None:
+    with pytest.raises(RuntimeError, match=words):
+        torch.jit.trace(function, inputs)
+    assert not ACTIVE
+
+
+def test_a_program_that_changes_is_found_out() -> None:
+    calls = [0]
+
+    def function(x: Any) -> Any:
+        calls[0] += 1
+        return x + calls[0]
+
+    with pytest.raises(torch.jit.TracingCheckError, match="Tracing failed sanity checks"):
+        torch.jit.trace(function, (torch.ones(1),))
+
+
+def test_arguments_by_name() -> None:
+    given = {"x": torch.ones(1), "y": torch.zeros(1)}
+    traced = torch.jit.trace(lambda x, y: x - y, example_kwarg_inputs=given)
+    assert traced(y=torch.ones(1), x=torch.ones(1)).item() == 0.0
+
+
+def test_graph_with_parameters_as_inputs() -> None:
+    graph, result = torch.jit._get_trace_graph(torch.nn.Linear(2, 3), torch.ones(1, 2))
+    assert len(list(graph.inputs())) == 3
+    assert result.shape == (1, 3)
+
+
+def test_gradients_through_a_trace() -> None:
+    traced = torch.jit.trace(lambda x: (x * x).sum(), (torch.ones(2),))
+    x = torch.ones(2, requires_grad=True)
+    traced(x).backward()
+    assert x.grad.tolist() == [2.0, 2.0]
