@@ -95,7 +95,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "aten::__getitem__.t": _INDEX,
     "aten::_set_item.t": _INDEX,
     "aten::pop.t": ("len({0}) > 0",),
-    "aten::__range_length": ("math.fabs({0}) < 2**62", "math.fabs({1}) < 2**62"),
+    "aten::__range_length": ("{2} != 0", "math.fabs({0}) < 2**62", "math.fabs({1}) < 2**62"),
 }
 """What must hold before; where it does not, the plan does the whole call again."""
 

@@ -299,7 +299,7 @@ def shift_right(a: int, b: int) -> int:
 @operator("aten::__range_length(int lo, int hi, int step) -> int")
 def range_length(lo: int, hi: int, step: int) -> int:
     if not step:
-        return 0
+        raise OperatorError("range() arg 3 must not be zero")
     return len(range(lo, hi, step))
 
 

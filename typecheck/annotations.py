@@ -277,11 +277,12 @@ class AnnotationReader:
             return True
         word = _dotted(node.value) or ""
         plural = "s" if count > 1 else ""
+        number = "one" if count == 1 else str(count)
         self._fault(
             node.span,
             f"`{word}` takes {count} type{plural}, not {len(node.indices)}",
             f"{len(node.indices)} given",
-            f" expected exactly {count} element type{plural} but found {len(node.indices)}",
+            f" expected exactly {number} element type{plural} but found {len(node.indices)}",
         )
         return False
 

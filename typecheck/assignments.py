@@ -133,6 +133,8 @@ class Assignments(Expressions):
     ) -> None:
         parts = target.elements
         stars = sum(isinstance(p, tree.Starred) for p in parts)
+        if stars > 1:
+            self._report_stars(target)
         fixed = len(parts) - stars
         values = self._values(target, item, fixed, stars, span, into)
         if values is None:
@@ -151,6 +153,17 @@ class Assignments(Expressions):
             else:
                 self.assign_target(part, values[place], span, into)
                 place += 1
+
+    def _report_stars(self, target: tree.TupleDisplay | tree.ListDisplay) -> None:
+        second = [part for part in target.elements if isinstance(part, tree.Starred)][1]
+        self.report(
+            "unsupported-syntax",
+            "only one part of an assignment can take the rest",
+            second.span,
+            "a second one",
+            torch="Only one starred expression is allowed on the lhs",
+            torch_span=target.span,
+        )
 
     def _values(
         self,

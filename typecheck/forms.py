@@ -174,7 +174,9 @@ class Forms(Calls):
             else f"`{name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}",
             node.function.span,
             "called here",
-            torch=f"{name} expected {wanted} arguments but found {count}",
+            torch=_bound(name, least, most, count)
+            if name in ("range", "enumerate", "zip")
+            else f"{name} expected {wanted} arguments but found {count}",
         )
         return False
 
@@ -523,3 +525,9 @@ _FORMS: dict[str, Form] = {
 def known_forms() -> frozenset[str]:
     """The names a resolver may give as a `SpecialForm`."""
     return frozenset([*_FORMS, *_CASTS, *_OPERATORS])
+
+
+def _bound(name: str, least: int, most: int, count: int) -> str:
+    """Torch's words for too few or too many arguments of what loops go over."""
+    word, bound = ("least", least) if count < least else ("most", most)
+    return f"{name} expected at {word} {bound} arguments, got {count}"

@@ -239,7 +239,7 @@ class Statements(Joins, Elements):
                 f"`{word}` outside of a loop",
                 node.span,
                 "no loop around it",
-                torch=f"'{word}' outside loop",
+                torch=f"SyntaxError: '{word}' outside loop",
             )
         else:
             statement = typed.Break if word == "break" else typed.Continue

@@ -132,13 +132,18 @@ class Subscripts(Iteration):
         elements = value.type.elements
         joined = join_all(elements) if elements else None
         if index.type != INT or joined is None:
+            torch_text = (
+                "tuple index must be an integer"
+                if index.type != INT
+                else f"Cannot index into a {value.type.annotation_str} with a non-integer "
+                "literal because we cannot resolve the output type"
+            )
             self.report(
                 "argument-type",
                 f"a `{value.type.python}` can be indexed only by a literal integer",
                 node.indices[0].span,
                 "which element this is cannot be known here",
-                torch=f"Cannot index into a {value.type.annotation_str} with a non-integer "
-                "literal because we cannot resolve the output type",
+                torch=torch_text,
                 torch_span=node.span,
                 secondary=tuple(self.origin(value)),
             )

@@ -1,0 +1,50 @@
+"""Torch's words where ranges, starred parts, tuple indices and loops are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from rushlight import ones
+from rushlight.jit import CompilationUnit, script
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("for i in range():\n        pass", "range expected at least 1 arguments, got 0"),
+        ("for i in range(1, 2, 3, 4):\n        pass", "range expected at most 3 arguments, got 4"),
+        ("for i in enumerate():\n        pass", "enumerate expected at least 1 arguments, got 0"),
+        ("a, *b, *c = (1, 2, 3)", "Only one starred expression is allowed on the lhs"),
+        ("return (1, 2)['a']", "tuple index must be an integer"),
+        ("break", "SyntaxError: 'break' outside loop"),
+    ],
+)
+def test_words(body: str, words: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        CompilationUnit(f"def f(x):\n    {body}\n")
+    assert words in str(caught.value)
+
+
+def steps(x, n: int):
+    for _i in range(0, 5, n):
+        x = x + 1
+    return x
+
+
+def listed(n: int):
+    total = 0
+    for i in range(0, 5, n):
+        total += i
+    return total
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_step_of_zero_fails_when_it_is_reached(times: int) -> None:
+    add, walk = script(steps), script(listed)
+    for _ in range(times):
+        assert walk(2) == 6
+        assert add(ones(1), -1).item() == 1
+    with pytest.raises(RuntimeError, match=r"range\(\) arg 3 must not be zero"):
+        add(ones(1), 0)
+    with pytest.raises(RuntimeError, match=r"range\(\) arg 3 must not be zero"):
+        walk(0)
