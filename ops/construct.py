@@ -192,11 +192,14 @@ def frombuffer(
     """A vector that shares the memory of an object with a buffer, from a byte on.
 
     Raises:
-        TypeError: the object has no buffer.
-        ValueError: the buffer is too short, or what is left of it no whole number of elements.
+        ValueError: the object has no buffer, the buffer is too short, or what is left of it is no
+            whole number of elements.
     """
-    with memoryview(buffer) as view:
-        size = view.nbytes
+    try:
+        with memoryview(buffer) as view:
+            size = view.nbytes
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
     if not size or count == 0:
         raise ValueError(
             f"both buffer length ({size}) and count ({count}) must not be 0",

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import methods
-from .construct import as_tensor, finfo, from_numpy, iinfo, stands_for, tensor
+from .construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
 from .dispatch import EagerFunction, eager_function
 from .display import set_printoptions
 from .dtype import (
@@ -299,7 +299,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
     **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
     **{"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy},
-    **{"from_dlpack": from_dlpack},
+    **{"from_dlpack": from_dlpack, "frombuffer": frombuffer},
     **{
         "is_tensor": is_tensor,
         "is_storage": is_storage,

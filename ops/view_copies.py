@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import join, shape
+from . import complex_numbers, join, shape
 from .dims import wrap_dim
 from .dtype import Array
 from .errors import OperatorError
@@ -65,6 +65,8 @@ for _schema, _view in (
     ("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", shape.transpose),
     ("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", shape.unfold),
     ("unsqueeze_copy(Tensor self, int dim) -> Tensor", shape.unsqueeze),
+    ("view_as_complex_copy(Tensor self) -> Tensor", complex_numbers.view_as_complex),
+    ("view_as_real_copy(Tensor self) -> Tensor", complex_numbers.view_as_real),
     ("view_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
     ("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", shape.view_dtype),
     ("_reshape_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),

@@ -144,3 +144,26 @@ def test_methods_of_other_names() -> None:
     assert x.to_dense() is x
     assert not x.is_shared()
     assert rushlight.ones(2).polygamma(1).allclose(rushlight.full((2,), np.pi**2 / 6))
+
+
+def test_tensors_in_the_memory_of_a_buffer() -> None:
+    memory = bytearray(8)
+    part = rushlight.frombuffer(memory, dtype=rushlight.int16, count=2, offset=2)
+    part[0] = 5
+    assert list(memory) == [0, 0, 5, 0, 0, 0, 0, 0]
+    assert rushlight.frombuffer(memory, dtype=rushlight.int16).tolist() == [0, 5, 0, 0]
+    for words, message in (({"offset": 9}, "offset"), ({"count": 9}, "requested")):
+        with pytest.raises(ValueError, match=message):
+            rushlight.frombuffer(memory, dtype=rushlight.int16, **words)
+    with pytest.raises(ValueError, match="multiple of element size"):
+        rushlight.frombuffer(bytearray(7), dtype=rushlight.int16)
+    with pytest.raises(ValueError, match="buffer protocol"):
+        rushlight.frombuffer(3, dtype=rushlight.int16)
+
+
+def test_copies_of_complex_views() -> None:
+    z = rushlight.ones(2, dtype=rushlight.complex64)
+    pairs = rushlight.view_as_real_copy(z)
+    assert pairs.tolist() == [[1, 0], [1, 0]]
+    assert not np.may_share_memory(pairs.numpy(), z.numpy())
+    assert rushlight.view_as_complex_copy(pairs).tolist() == [1, 1]
