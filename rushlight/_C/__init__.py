@@ -20,6 +20,7 @@ _MODULES = {
         "_last_executed_optimized_graph parse_ir"
     ),
     "..jit.freezing": "_freeze_module",
+    ".tracing": "_get_tracing_state _is_tracing",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -100,8 +100,8 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind):
         return "" if span.filename is None else highlight(span)
 
     def scopeName(self) -> str:
-        """The module in which a traced node was met; empty for a scripted one."""
-        return ""
+        """The modules in whose call a node was traced; empty for a scripted one."""
+        return self._inner.scope
 
     def getModuleHierarchy(self) -> str:
         """The module in which an inlined node runs, seen from the root."""
