@@ -7,6 +7,7 @@ import ast
 from . import tree
 from .diagnostics import Collector, Diagnostic, Edit, Help, Label
 from .positions import Positions
+from .python_ast import python_tree
 from .source import Source, Span
 from .statements import StatementConverter
 from .torch_ranges import whole_end
@@ -29,18 +30,15 @@ def parse(text: str) -> ast.Module:
     Raises SyntaxError for what is not Python, however badly it is not (`ast` itself raises
     ValueError for null characters, MemoryError or RecursionError for too deep a nesting).
     """
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except SyntaxError:
-            raise
-        except ValueError as error:
-            raise SyntaxError(str(error)) from None
-        except (RecursionError, MemoryError):
-            raise SyntaxError("the code is nested too deeply") from None
+    try:
+        module: ast.Module = python_tree(text)
+    except SyntaxError:
+        raise
+    except ValueError as error:
+        raise SyntaxError(str(error)) from None
+    except (RecursionError, MemoryError):
+        raise SyntaxError("the code is nested too deeply") from None
+    return module
 
 
 def function_place(name: str, class_name: str | None = None) -> str:

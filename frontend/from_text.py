@@ -11,6 +11,7 @@ from collections.abc import Callable
 from . import tree
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, parse
+from .python_ast import python_tree
 from .source import Source, Span
 from .type_comments import fold_first_comment
 
@@ -67,7 +68,7 @@ def expression_tree(literal: tree.Literal, collector: Collector) -> tree.Expr | 
         column = at - source.line_starts[index]
         converter = Converter(converter.positions.within(index, column), collector)
     try:
-        return converter.expression(ast.parse(text, mode="eval").body)
+        return converter.expression(python_tree(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         collector.add(
             Diagnostic(

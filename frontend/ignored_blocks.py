@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import re
 
+from .python_ast import python_tree
+
 __all__ = ["IGNORED_BLOCKS", "call_of_block"]
 
 IGNORED_BLOCKS: dict[str, str] = {}
@@ -45,7 +47,7 @@ def call_of_block(node: ast.With, filename: str, first_line: int) -> ast.stmt:
     body = "".join(f"    {line}\n" for line in [*lines, f"return {given}"])
     IGNORED_BLOCKS[name] = head + body
     call = f"{name}({', '.join(names)})"
-    statement = ast.parse(f"{given} = {call}" if given else call).body[0]
+    statement: ast.stmt = python_tree(f"{given} = {call}" if given else call).body[0]
     for part in ast.walk(statement):
         if isinstance(part, ast.expr | ast.stmt):
             ast.copy_location(part, node)

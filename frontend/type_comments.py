@@ -17,6 +17,7 @@ from . import tree
 from .diagnostics import Diagnostic, Label
 from .from_ast import Converter
 from .positions import Positions
+from .python_ast import python_tree
 from .source import Source, Span
 
 __all__ = ["fold_first_comment", "fold_signature_comment"]
@@ -176,7 +177,7 @@ def _parse(
     piece = pieces[0]
     text = piece.text.lstrip()
     try:
-        signature = ast.parse(f"{text} -> None" if is_open else text, mode="func_type")
+        signature = python_tree(f"{text} -> None" if is_open else text, mode="func_type")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unreadable(piece) from None
     column = piece.column + len(piece.text) - len(text)
@@ -188,7 +189,7 @@ def _parse(
 
 def _type(piece: Piece, source: Source, converter: Converter) -> tree.Expr:
     try:
-        parsed = ast.parse(piece.text, mode="eval")
+        parsed = python_tree(piece.text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unreadable(piece) from None
     positions = Positions(source).within(piece.line, piece.column)

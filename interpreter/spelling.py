@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..frontend.paths import is_own_file
+from ..frontend.python_ast import python_tree
 from ..frontend.source import UNKNOWN, Source, Span
 from ..ir.graph import Node, Value
 
@@ -58,9 +59,10 @@ def _parsed(span: Span) -> ast.expr | None:
     if span is UNKNOWN:
         return None
     try:
-        return ast.parse(f"({span.text})", mode="eval").body
+        parsed: ast.Expression = python_tree(f"({span.text})", mode="eval")
     except (SyntaxError, ValueError, RecursionError):
         return None
+    return parsed.body
 
 
 def _texts_in_call(node: Node, call: Span) -> list[str]:
@@ -84,7 +86,7 @@ def _texts_in_call(node: Node, call: Span) -> list[str]:
 def _variables(source: Source) -> frozenset[str]:
     """The names that a source gives values to."""
     try:
-        tree = ast.parse(textwrap.dedent(source.text))
+        tree = python_tree(textwrap.dedent(source.text))
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_target(n)}
