@@ -407,6 +407,10 @@ class Tensor(Differentiable):
             return self.view_as_real().select(-1, 0)  # type: ignore[no-any-return]
         return Tensor._of(self._array.real)._seen_as(self)
 
+    @real.setter
+    def real(self, value: Tensor | complex) -> None:
+        _write(self.real, value)
+
     @property
     def imag(self) -> Tensor:
         """The imaginary parts of a complex tensor."""
@@ -417,6 +421,11 @@ class Tensor(Differentiable):
         return Tensor._of(self._array.imag)._seen_as(self)
 
     # ------------------------------------------------------------------ copies
+
+    @imag.setter
+    def imag(self, value: Tensor | complex) -> None:
+        _write(self.imag, value)
+
 
     def __copy__(self) -> Self:
         copied = type(self)._of(self._array.view())
@@ -485,6 +494,14 @@ _DEEP_COPY = (
     "the moment.  If you were attempting to deepcopy a module, this may be because of a "
     "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
+
+
+def _write(part: Tensor, value: Tensor | complex) -> None:
+    """Write values into a view."""
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        part.fill_(value)
 
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
