@@ -21,7 +21,7 @@ Recorded = tuple[Signature, Sequence[Any], bool]
 
 def recorded(entry: Operator, values: Sequence[Any]) -> Recorded:
     """What a trace writes for an operator."""
-    change = _CHANGES.get(entry.full_name) or _CHANGES.get(entry.name)
+    change = _CHANGES.get(entry.full_name)
     if change is not None:
         return change(entry, values)
     name = entry.name.removeprefix("aten::").removesuffix("_")
@@ -102,10 +102,33 @@ def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
     return signature_named("aten::to.dtype_layout"), [values[0], dtype, *layout, *rest], True
 
 
+def _by_correction(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """`x.std()`: the form that is told its correction."""
+    if values[1] is not True:
+        return entry.signature, values, True
+    return signature_named(f"{entry.name}.correction"), [values[0], None, None, False], True
+
+
+def _upsample(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """Resizing to sizes, or by factors: the form that takes either."""
+    names = [a.name for a in entry.signature.arguments]
+    given = [v for v, n in zip(values, names, strict=True) if n.startswith("scales")]
+    aligned = [v for v, n in zip(values, names, strict=True) if n == "align_corners"]
+    factors = None if None in given else given
+    sizes = values[1] if factors is None else None
+    return signature_named(f"{entry.name}.vec"), [values[0], sizes, *aligned, factors], True
+
+
+_RESIZING: Final = "nearest1d nearest2d nearest3d linear1d bilinear2d bicubic2d trilinear3d".split()
+
 _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
+    **{f"aten::conv{n}d.padding": _convolution(n, False) for n in (1, 2, 3)},
     **{f"aten::conv{n}d": _convolution(n, False) for n in (1, 2, 3)},
-    **{f"aten::conv_transpose{n}d": _convolution(n, True) for n in (1, 2, 3)},
+    "aten::conv_transpose1d": _convolution(1, True),
+    **{f"aten::conv_transpose{n}d.input": _convolution(n, True) for n in (2, 3)},
     "aten::to.dtype_layout": _to,
+    **{f"aten::upsample_{mode}": _upsample for mode in _RESIZING},
+    **{f"aten::{name}": _by_correction for name in ("std", "var", "std_mean", "var_mean")},
 }
 
 

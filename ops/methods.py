@@ -25,8 +25,8 @@ _NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
 
 _BINARY: Final = {
     **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide"},
-    **{"mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and"},
-    **{"or": "bitwise_or", "xor": "bitwise_xor", "lshift": "__lshift__", "rshift": "__rshift__"},
+    **{"mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "__and__"},
+    **{"or": "__or__", "xor": "__xor__", "lshift": "__lshift__", "rshift": "__rshift__"},
     **{"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"},
 }
 """Python's operator -> the table's."""
@@ -210,7 +210,7 @@ def norm(
     if isinstance(p, str) and p != "fro":
         dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else dim
         return eager_function("aten::linalg_matrix_norm")(self, p, dims, keepdim, dtype=dtype)
-    order = 2.0 if p is None or p == "fro" else p
+    order = 2 if p is None or p == "fro" else p
     return eager_function("aten::linalg_vector_norm")(self, order, dim, keepdim, dtype=dtype)
 
 
