@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from .archive import add_trust, find_method, open_archive
 from .failure import FAILED, report
 from .inputs import read_inputs
 from .output import write_output
+from .progress import progress
 
 __all__ = ["add", "execute"]
 
@@ -30,6 +32,11 @@ def add(commands: Any) -> None:
         "--method", default="forward", help="the method, also of a submodule: encoder.forward"
     )
     parser.add_argument("--output", metavar="FILE.npz", help="also write the tensors there")
+    parser.add_argument(
+        "--each",
+        action="store_true",
+        help="call the method once for every INPUT; a terminal shows how far it is",
+    )
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="the arguments, in order")
     add_trust(parser)
     parser.set_defaults(execute=execute)
@@ -39,13 +46,19 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     method = find_method(open_archive(arguments.archive, arguments.trust), arguments.method)
     parameters = method._rushlight_function.signature.arguments[1:]
-    args, kwargs = read_inputs(arguments.inputs, parameters)
-    try:
-        result = method(*args, **kwargs)
-    except Exception as error:  # whatever the script raises is the user's to read
-        report(error)
-        return FAILED
-    print(repr(result))
+    groups = [[word] for word in arguments.inputs] if arguments.each else [arguments.inputs]
+    results: list[Any] = []
+    for words in progress(groups, "running"):
+        args, kwargs = read_inputs(words, parameters)
+        try:
+            results.append(method(*args, **kwargs))
+        except Exception as error:  # whatever the script raises is the user's to read
+            if arguments.each:
+                print(f"rushlight: input {len(results)}: {words[0]}", file=sys.stderr)
+            report(error)
+            return FAILED
+    for number, result in enumerate(results):
+        print(f"{arguments.inputs[number]}: {result!r}" if arguments.each else repr(result))
     if arguments.output is not None:
-        write_output(arguments.output, result)
+        write_output(arguments.output, results if arguments.each else results[0])
     return 0

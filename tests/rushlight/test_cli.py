@@ -299,3 +299,24 @@ def test_a_closed_pipe_is_no_error() -> None:
     os.close(write_end)
     assert process.stderr == b""
     assert process.returncode == 141
+
+
+def test_run_for_each_input(archive: str, tmp_path: Path, capsys: Captured) -> None:
+    output = tmp_path / "all.npz"
+    words = [
+        "run",
+        archive,
+        "--each",
+        "--output",
+        str(output),
+        "[1.0, 2.0, 3.0]",
+        "[0.0, 0.0, 1.0]",
+    ]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == words[-2:]
+    with np.load(output) as written:
+        assert [written[name].tolist() for name in written.files] == [[24.0, 24.0], [4.0, 4.0]]
+    assert main(["run", archive, "--method", "greet", "--each", "a", "b"]) == 0
+    assert main(["run", archive, "--each", "[1.0, 2.0, 3.0]", "[1.0]"]) == 1
+    assert "rushlight: input 1: [1.0]" in capsys.readouterr().err
