@@ -57,7 +57,9 @@ def is_neutral_on_tensor(node: Node) -> bool:
     numbers = [constant_value(value) for value in node.inputs[1:]]
     if any(type(number) is not int for number in numbers):
         return False
-    return numbers == ([0, 1] if node.kind in _SUMS else [1]) and node.kind != "aten::div"
+    if node.kind in _SUMS:
+        return numbers == [0, 1]
+    return node.kind == "aten::mul" and numbers == [1]
 
 
 _COMMUTES = ("aten::add", "aten::mul")

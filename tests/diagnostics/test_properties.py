@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rushlight
@@ -120,6 +120,7 @@ def test_the_parts_are_correct(part: Part) -> None:
     assert found_in(part.text) == []
 
 
+@settings(deadline=None)
 @given(slips)
 def test_one_slip_is_one_error_in_its_place(chosen: tuple[Part, tuple[str, str]]) -> None:
     text, [(start, end)] = joined([chosen])
@@ -131,6 +132,7 @@ def test_one_slip_is_one_error_in_its_place(chosen: tuple[Part, tuple[str, str]]
     assert span.end <= text.find("\n", end)
 
 
+@settings(deadline=None)
 @given(st.lists(slips, min_size=2, max_size=5))
 def test_all_slips_are_told_in_order(chosen: list[tuple[Part, tuple[str, str]]]) -> None:
     text, _ = joined(chosen)
@@ -140,6 +142,7 @@ def test_all_slips_are_told_in_order(chosen: list[tuple[Part, tuple[str, str]]])
     assert places == sorted(places)
 
 
+@settings(deadline=None)
 @given(st.lists(slips, min_size=1, max_size=3))
 def test_edits_take_their_error_away(chosen: list[tuple[Part, tuple[str, str]]]) -> None:
     text, _ = joined(chosen)
