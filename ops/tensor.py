@@ -258,6 +258,10 @@ class Tensor(Differentiable):
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    def __array_wrap__(self, array: Array, context: Any = None, scalar: bool = False) -> Tensor:
+        """What NumPy's functions make of a tensor is a tensor, truth values as bytes."""
+        return Tensor._of(array.view(np.uint8) if array.dtype == bool else array)
+
     def __bool__(self) -> bool:
         if ACTIVE:
             _warn("Converting a tensor to a Python boolean")
@@ -425,7 +429,6 @@ class Tensor(Differentiable):
     @imag.setter
     def imag(self, value: Tensor | complex) -> None:
         _write(self.imag, value)
-
 
     def __copy__(self) -> Self:
         copied = type(self)._of(self._array.view())
