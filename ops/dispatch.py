@@ -339,12 +339,18 @@ _FACTORIES: Final = frozenset("arange range linspace logspace".split())
 """Functions that count in the dtype of the tensor they write into."""
 
 
-def _as_operand(first: Any, second: Any) -> Any:
-    """A number before a tensor as the tensor it stands for."""
+def _as_operands(first: Any, second: Any) -> tuple[Any, Any]:
+    """A number before a tensor as the tensor it stands for, and the tensor.
+
+    A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
+    numbers, which two tensors cannot.
+    """
     if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
         dtype = common_dtype_with(second._array, first)
-        return Tensor._of(number_as(first, dtype))
-    return first
+        if dtype.kind == "c" and second._array.dtype.kind == "u" and not second._array.ndim:
+            second = Tensor._of(cast(second._array, dtype))
+        return Tensor._of(number_as(first, dtype)), second
+    return first, second
 
 
 class EagerFunction:
@@ -408,10 +414,10 @@ class EagerFunction:
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
-            first = _as_operand(*args)
-            if first is not args[0]:
+            operands = _as_operands(*args)
+            if operands[0] is not args[0]:
                 key = None
-            args = first, args[1]
+            args = operands
         form, values, lenient = self._match(args, kwargs)
         if key is not None and not lenient:
             self.recipes[key] = Recipe(form, args, kwargs, values)

@@ -25,3 +25,11 @@ def test_storage_and_new() -> None:
     assert t.new(2, 3).shape == (2, 3)
     made = t.double().new([1, 2])
     assert (made.dtype, made.tolist()) == (torch.float64, [1.0, 2.0])
+
+
+def test_a_complex_number_before_a_wide_unsigned_tensor() -> None:
+    assert torch.div(1j, torch.tensor(1, dtype=torch.uint16)).dtype == torch.complex64
+    with pytest.raises(NotImplementedError, match="div_floor_cpu"):
+        1j // torch.tensor(1, dtype=torch.uint32)
+    with pytest.raises(RuntimeError, match="Promotion for uint16"):
+        torch.tensor(1j) / torch.tensor(1, dtype=torch.uint16)
