@@ -14,6 +14,7 @@ from . import typed
 from .conversions import Conversions
 from .functions import Function, RecursiveDefinition
 from .matching import Given, Match, match_signature
+from .module_calls import ModuleCalls
 from .names import (
     Constant,
     ExceptionClass,
@@ -70,7 +71,7 @@ _TO_LIST = Signature(
 """`dim` is the depth of the wanted list; `element` 0 for int, 1 float, 2 bool, 3 complex."""
 
 
-class Calls(Conversions):
+class Calls(Conversions, ModuleCalls):
     """Calls."""
 
     def special_form(self, form: SpecialForm, node: tree.Call, hint: Type | None) -> Sugar:
@@ -178,6 +179,8 @@ class Calls(Conversions):
         return self._call_value(callee, given, node)
 
     def _call_value(self, callee: Sugar, given: Given, node: tree.Call) -> Sugar:
+        if hasattr(callee, "has_instance"):
+            return self.report_construction(node)
         value = self.value(callee, node.function.span)
         type = value.type
         if isinstance(type, FunctionType):
@@ -197,6 +200,8 @@ class Calls(Conversions):
             if isinstance(other, OverloadedFunction) and other.functions[0].owner is not None:
                 bound_overloads = BoundOverloads(value, other.functions)
                 return self._call_overloaded_method(bound_overloads, given, node)
+        if isinstance(type, ClassType) and type.is_module:
+            return self.report_no_forward(type, node)
         if type is not UNKNOWN and not isinstance(callee, Constant):
             self.report(
                 "argument-type",

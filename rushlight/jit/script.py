@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
+from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
+from ..frontend.places import base_place
 from ..interpreter.inference import CannotInfer, infer_type
 from ..interpreter.inward import inward
 from ..interpreter.objects import ScriptObject
@@ -85,6 +87,22 @@ def _shared(obj: list[Any] | dict[Any, Any]) -> ScriptList | ScriptDict:
     return ScriptDict(type, values, inward(type.key), inward(type.value))
 
 
+def _base_class(cls: type) -> Diagnostic:
+    """What is wrong with a scripted class that has a base class."""
+    base = base_place(cls)
+    helps: tuple[Help, ...] = ()
+    if base is not None and base.moved:
+        helps = (Help(f"put the members of `{base.name.text}` in `{cls.__name__}`", base.moved),)
+    return Diagnostic(
+        "class-base",
+        f"the scripted class `{cls.__name__}` cannot have a base class",
+        None if base is None else Label(base.name, "the base class"),
+        helps=helps,
+        torch_text="TorchScript classes does not support inheritance yet. Please directly inherit "
+        "from 'object'.",
+    )
+
+
 def _script_class(cls: type, scope: Mapping[str, object]) -> type:
     """Compile a class; the class itself is what Python goes on with."""
     if issubclass(cls, Module):
@@ -94,10 +112,9 @@ def _script_class(cls: type, scope: Mapping[str, object]) -> type:
         )
     if not issubclass(cls, Enum) and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         if len(cls.mro()) > 2:
-            raise RuntimeError(
-                "TorchScript classes does not support inheritance yet. Please directly inherit "
-                "from 'object'."
-            )
+            with compiling() as collector:
+                collector.add(_base_class(cls))
+            return cls
         script_class(cls, dict(scope))
     return cls
 

@@ -1,0 +1,57 @@
+"""Modules made in script, called without a `forward`; scripted classes with a base class."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.frontend.diagnostics import Diagnostic
+
+
+class Helper(nn.Module):
+    @torch.jit.export
+    def forwrad(self, x: int) -> int:
+        return x
+
+
+class Caller(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.helper = Helper()
+
+    def forward(self, x: int) -> int:
+        return self.helper(x)
+
+
+class Maker(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.Linear(2, 2)(x)
+
+
+class Base:
+    def __init__(self) -> None:
+        self.x = 1
+
+
+class Derived(Base):
+    def f(self) -> int:
+        return self.x
+
+
+def refused(target: object) -> Diagnostic:
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the diagnostic says which
+        torch.jit.script(target)
+    (diagnostic,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    assert isinstance(diagnostic, Diagnostic)
+    return diagnostic
+
+
+def test_each_has_its_code() -> None:
+    assert refused(Maker()).code == "module-constructed-inside"
+    assert refused(Derived).code == "class-base"
+    found = refused(Caller())
+    assert (found.code, found.helps[0].text) == (
+        "missing-forward",
+        "did you mean its method `forwrad`?",
+    )
