@@ -76,8 +76,7 @@ def _is_script(f: File) -> bool:
     """Whether a file is a TorchScript archive; a file object is left where it was."""
     if isinstance(f, str | Path):
         try:
-            with open(f, "rb") as file:
-                return _is_script(file)
+            return identify(f) is TORCHSCRIPT
         except OSError:
             return False  # whoever reads it says so
     at = f.tell()

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..frontend.diagnostics import Diagnostic
 from ..frontend.edits import Edit
 from ..frontend.paths import is_library_file
-from .atomic import replace_file
+from .atomic import replacing
 from .failure import CommandError
 
 __all__ = ["apply_fixes", "sure_edits"]
@@ -57,8 +57,8 @@ def apply_fixes(diagnostics: Iterable[Diagnostic]) -> int:
             changes.setdefault(file, []).append(change)
         count += 1
     for file, found in changes.items():
-        encoded = _changed(texts[file], found).encode()
-        replace_file(file, lambda out, encoded=encoded: out.write(encoded))  # type: ignore[misc]
+        with replacing(file) as out:
+            out.write(_changed(texts[file], found).encode())
     return count
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.tensor import Tensor
-from .atomic import replace_file
+from .atomic import replacing
 from .failure import CommandError
 
 __all__ = ["arrays_of", "write_output"]
@@ -24,7 +24,8 @@ def write_output(path: str, result: object) -> None:
     arrays = dict(arrays_of(result))
     if not arrays:
         raise CommandError(f"{path}: the result holds no tensor and no number to write")
-    replace_file(path, lambda file: np.savez(file, **arrays))
+    with replacing(path) as file:
+        np.savez(file, **arrays)
 
 
 def arrays_of(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
