@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
-from . import mobile as mobile
 from .archives import load, save
 from .classes import interface
 from .decorators import (
@@ -116,3 +117,10 @@ register_special(is_tracing, SpecialForm("is_tracing"))
 register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The lite interpreter is imported when it is first named: most programs never do."""
+    if name == "mobile":
+        return import_module(f"{__name__}.mobile")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
