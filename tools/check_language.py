@@ -148,15 +148,19 @@ def _module(row: Row) -> types.ModuleType:
     return module
 
 
+def run(row: Row) -> Any:
+    """The row's result; raises what the row raises."""
+    module = _module(row)
+    if row.is_script:
+        return getattr(module, "r", "(compiles)")
+    scripted = rushlight.jit.script(module.f)
+    return scripted(*eval(f"({row.arguments},)" if row.arguments else "()", module.__dict__))
+
+
 def outcome(row: Row) -> tuple[bool, str]:
     """Whether the row was accepted, and its result or the error."""
     try:
-        module = _module(row)
-        if row.is_script:
-            return True, show(getattr(module, "r", "(compiles)"))
-        scripted = rushlight.jit.script(module.f)
-        arguments = eval(f"({row.arguments},)" if row.arguments else "()", module.__dict__)
-        return True, show(scripted(*arguments))
+        return True, show(run(row))
     except TimeoutError:
         return False, "TIMEOUT"
     except Exception as error:
@@ -167,10 +171,7 @@ def outcome(row: Row) -> tuple[bool, str]:
 def told(row: Row) -> str:
     """What a user reads when the row is refused; empty if it is not."""
     try:
-        module = _module(row)
-        if not row.is_script:
-            scripted = rushlight.jit.script(module.f)
-            scripted(*eval(f"({row.arguments},)" if row.arguments else "()", module.__dict__))
+        run(row)
     except Exception as error:
         notes = "\n".join(getattr(error, "__notes__", [])).strip("\n")
         return notes or f"(no diagnostic) {type(error).__name__}: {error}"
