@@ -36,6 +36,7 @@ from ..typecheck.types import (
     Type,
 )
 from .archive_names import ArchiveResolver, Operators, Upgrade, no_upgrade
+from .old_slots import declared_before
 
 __all__ = ["CodeFile", "CodeImporter"]
 
@@ -236,8 +237,14 @@ class CodeImporter:
         return ()
 
     def _type_of(self, member: tree.ClassMember, qualified: str) -> Type:
+        annotation = member.annotation
+        if isinstance(annotation, tree.Name):
+            now = declared_before(qualified, member.name, annotation.id)
+            held = None if now is None else self.type_named(now)
+            if held is not None:
+                return held
         where = f"in class `{qualified}`"
-        return AnnotationReader(self.resolver, self._collector, where).read(member.annotation)
+        return AnnotationReader(self.resolver, self._collector, where).read(annotation)
 
     def _report(self, span: Span, message: str) -> None:
         self._collector.add(Diagnostic("damaged-archive", message, Label(span, "here")))
