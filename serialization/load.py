@@ -109,7 +109,8 @@ def _old_meanings(collector: Collector) -> CodeImporter:
     importer = CodeImporter(files, (), collector, ARCHIVE_TABLE.names)
 
     def define(function: Function) -> None:
-        define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
+        if importer.read(function):
+            define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
 
     importer.define = define
     return importer
@@ -255,7 +256,9 @@ class _Loader:
         function.guard = self.guard
         outermost = not self._defining
         self._defining.append(function)
-        define_function(function, self.importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
+        if self.importer.read(function):
+            names = self.importer.resolver
+            define_function(function, names, self.collector, ARCHIVE_TABLE, evaluate)
         if isinstance(function.graph, Graph) and self.upgraders.needed:
             self.upgraders.upgrade(function.graph)
         if self.guard is not None and isinstance(function.graph, Graph):
