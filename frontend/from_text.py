@@ -69,6 +69,7 @@ class Outline:
 
     def head(self) -> tree.ClassDefinition | None:
         """The tree of a class without its methods; None, after a report, as above."""
+        assert isinstance(self.node, ast.ClassDef)
         return _guarded(self.node, self.converter, _head)
 
     def methods(self) -> dict[str, Callable[[], tree.Function | None]]:

@@ -80,6 +80,7 @@ class CodeImporter:
         self.resolver = ArchiveResolver(self, operators, upgrade)
         self.define: Define = _undefined
         self._outlines: dict[str, dict[str, Outline]] = {}
+        self._members: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[Function, Callable[[], tree.Definition | None]] = {}
         self._types: dict[str, Type | None] = {}
         self._functions: dict[str, Function | None] = {}
@@ -146,11 +147,13 @@ class CodeImporter:
 
     def members_of(self, namespace: str) -> Iterable[str]:
         """The names one level below a namespace."""
-        self._outline(f"{namespace}.")
-        prefix = f"{namespace}."
-        names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
-        inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
-        return {**dict.fromkeys(self._outlines[namespace]), **dict.fromkeys(inner)}
+        if namespace not in self._members:
+            self._outline(f"{namespace}.")
+            prefix = f"{namespace}."
+            names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
+            inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
+            self._members[namespace] = (*dict.fromkeys((*self._outlines[namespace], *inner)),)
+        return self._members[namespace]
 
     def constant(self, name: str) -> Constant | None:
         """`c0` is the first of the constants."""

@@ -35,7 +35,7 @@ from .value_types import machine_type
 
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
-LARGE = 1 << 26
+LARGE = 1 << 25
 """From this size on, an archive's weights are mapped, not read."""
 
 NEWEST_VERSION = 10
@@ -60,7 +60,7 @@ def load_archive(
         trusted: whether its code may reach files, processes and networks and run without bounds;
             if not, all of it is compiled and looked at now.
         mapped: whether the weights stay in the file, mapped into memory, until they are used; by
-            default those of a file of at least 64 MB do.
+            default those of a file of at least 32 MB do.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
