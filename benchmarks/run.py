@@ -31,9 +31,9 @@ class WorkerError(Exception):
 class Worker:
     """A process that runs programs with one library."""
 
-    def __init__(self, python: str, library: str) -> None:
+    def __init__(self, python: str, library: str, folder: str = "programs") -> None:
         self.library = library
-        command = [python, str(HERE / "worker.py"), library]
+        command = [python, str(HERE / "worker.py"), library, folder]
         try:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""The process that runs benchmark programs, in rushlight or in torch: `worker.py rushlight|torch`.
+"""The process that runs benchmark programs: `worker.py rushlight|torch FOLDER`.
 
 It is driven over its pipes, one JSON object a line: `{"do": "prepare", "program": ...}`,
 `{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`.  What programs print goes
@@ -33,10 +33,10 @@ def library(name: str) -> Any:
     return rushlight
 
 
-def programs() -> dict[str, Any]:
-    """The functions that make the programs, by name."""
+def programs(folder: str) -> dict[str, Any]:
+    """The functions that make the programs of a folder, by name."""
     found: dict[str, Any] = {}
-    for path in sorted((HERE / "programs").glob("*.py")):
+    for path in sorted((HERE / folder).glob("*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None
         assert spec.loader is not None
@@ -83,10 +83,10 @@ def about(name: str, lib: Any) -> dict[str, Any]:
 class Worker:
     """The programs of this process, made when first asked for."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, folder: str) -> None:
         self.library = library(name)
         self.about = about(name, self.library)
-        self.makers = programs()
+        self.makers = programs(folder)
         self.made: dict[str, Any] = {}
 
     def target(self, program: str, form: str) -> tuple[Any, Any]:
@@ -96,10 +96,12 @@ class Worker:
         eager, scripted, arguments = self.made[program]
         return (scripted if form == "scripted" else eager), arguments
 
-    def prepare(self, program: str, seconds: float) -> dict[str, Any]:
-        """Warm up both forms; say how many calls fill the time, and what they return."""
+    def prepare(
+        self, program: str, seconds: float, forms: tuple[str, ...] = FORMS
+    ) -> dict[str, Any]:
+        """Warm up the forms; say how many calls fill the time, and what they return."""
         answer: dict[str, Any] = {}
-        for form in FORMS:
+        for form in forms:
             target, arguments = self.target(program, form)
             began = time.perf_counter()
             result = target(*arguments)
@@ -134,7 +136,7 @@ def main() -> None:
     """Answer the driver until its pipe ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    worker = Worker(sys.argv[1])
+    worker = Worker(sys.argv[1], sys.argv[2])
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))

@@ -47,6 +47,10 @@ _ACTIONS: dict[str, object] = {
 }
 
 
+_ZERO = np.zeros((), np.float32)
+_ZERO.setflags(write=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A compiled plan: call `run` with the arguments.
@@ -102,7 +106,8 @@ def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) ->
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
-    space.update(ndarray=np.ndarray, type=type, running=RUNNING)
+    space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
+    space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):
         called = recording is not None and i not in notes

@@ -9,8 +9,10 @@ __all__ = [
     "LINES",
     "ON_ARRAYS",
     "ON_FLOAT32",
+    "ON_LISTS",
     "OPERATORS",
     "OUTSIDE",
+    "SHAPED",
     "SLOTS",
     "TYPED",
     "UNITS",
@@ -87,9 +89,13 @@ SLOTS = {
 }
 """Instructions on slots that never hold a tensor."""
 
+_BOTH_FLOAT32 = " if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 
 ON_FLOAT32 = "{a} = {p}({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})"
+ON_LISTS = "{a} = {p}({all}) if type({0}[0]) is ndarray else {o}({all})"
+"""Likewise, of a list that is not empty."""
+
 ON_ARRAYS = "{a} = {p}({all}) if type({0}) is ndarray else {o}({all})"
 """Any operator that has a form for such arrays; `{p}` is that form."""
 
@@ -116,17 +122,51 @@ OPERATORS = {
     **{f"aten::_set_item.{key}": "{0}[{1}] = {2}" for key in _KEYS},
     # tensors: under the condition, this is what the operator's forward does
     "aten::size.int": "{a} = {0}.shape[{1}]",
-    "aten::select.int": "{a} = {0}[{2}] if {0}.ndim > 1 else {o}({all})",
+    "aten::select.int": (
+        "{a} = {0}[{2}] if {0}.ndim > 1 else {0}[{2}, ...] if type({0}) is ndarray else {o}({all})"
+    ),
     "aten::add.Tensor": "{a} = {0} + {1} if {0}.dtype is {1}.dtype and {0}.ndim else {o}({all})",
     "aten::mul.Tensor": "{a} = {0} * {1} if {0}.dtype is {1}.dtype and {0}.ndim else {o}({all})",
-    "aten::sub.Tensor": (
-        "{a} = {0} - {1} if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
-    ),
+    "aten::sub.Tensor": "{a} = {0} - {1}" + _BOTH_FLOAT32,
+    "aten::div.Tensor": "{a} = {0} / {1}" + _BOTH_FLOAT32,
+    "aten::eq.Tensor": "{a} = {0} == {1}" + _BOTH_FLOAT32,
+    "aten::ne.Tensor": "{a} = {0} != {1}" + _BOTH_FLOAT32,
+    "aten::lt.Tensor": "{a} = {0} < {1}" + _BOTH_FLOAT32,
+    "aten::le.Tensor": "{a} = {0} <= {1}" + _BOTH_FLOAT32,
+    "aten::gt.Tensor": "{a} = {0} > {1}" + _BOTH_FLOAT32,
+    "aten::ge.Tensor": "{a} = {0} >= {1}" + _BOTH_FLOAT32,
+    "aten::eq.Scalar": "{a} = {0} == {k}" + _ON_FLOAT32,
+    "aten::ne.Scalar": "{a} = {0} != {k}" + _ON_FLOAT32,
+    "aten::lt.Scalar": "{a} = {0} < {k}" + _ON_FLOAT32,
+    "aten::le.Scalar": "{a} = {0} <= {k}" + _ON_FLOAT32,
+    "aten::gt.Scalar": "{a} = {0} > {k}" + _ON_FLOAT32,
+    "aten::ge.Scalar": "{a} = {0} >= {k}" + _ON_FLOAT32,
     "aten::add.Scalar": "{a} = {0} + {k}" + _ON_FLOAT32,
     "aten::sub.Scalar": "{a} = {0} - {k}" + _ON_FLOAT32,
+    "aten::rsub.Scalar": "{a} = {k} - {0}" + _ON_FLOAT32,
     "aten::mul.Scalar": "{a} = {0} * {k}" + _ON_FLOAT32,
+    "aten::div.Scalar": "{a} = {0} / {k}" + _ON_FLOAT32,
+    "aten::neg": "{a} = -{0}" + _ON_FLOAT32,
+    "aten::relu": "{a} = maximum(zero, {0})" + _ON_FLOAT32,
+    "aten::item": (
+        "{a} = {0}.item() if ({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1 "
+        "else {o}({all})"
+    ),
+    "aten::Int.Tensor": (
+        "{a} = {0}.item() if {0}.dtype is int64 and {0}.size == 1 else {o}({all})"
+    ),
+    "aten::Float.Tensor": (
+        "{a} = {0}.item() if {0}.dtype is float32 and {0}.size == 1 else {o}({all})"
+    ),
+    "aten::Bool.Tensor": (
+        "{a} = {0}.item() if {0}.dtype is bool_ and {0}.size == 1 else {o}({all})"
+    ),
     "aten::tanh": "{a} = tanh({0})" + _ON_FLOAT32,
     "aten::t": "{a} = {0}.T if {0}.ndim == 2 and type({0}) is ndarray else {o}({all})",
+    "aten::mm": (
+        "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == {0}.ndim == 2 "
+        "else {o}({all})"
+    ),
     "aten::matmul": (
         "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
         "0 < {0}.ndim < 3 else {o}({all})"
@@ -139,10 +179,37 @@ its error is the one that is told (`errors` asks it).
 operand 1, a constant number, as a float32 array.
 """
 
+_PLAIN = " if type({0}) is ndarray else {o}({all})"
+_DIMS = " if type({0}) is ndarray and {0}.ndim > "
+
+SHAPED: dict[str, tuple[tuple[dict[int, str], str], ...]] = {
+    "aten::unsqueeze": (
+        ({1: "0"}, "{a} = {0}[None]" + _PLAIN),
+        ({1: "1"}, "{a} = {0}[:, None]" + _DIMS + "0 else {o}({all})"),
+        ({1: "(-1)"}, "{a} = {0}[..., None]" + _PLAIN),
+    ),
+    "aten::select.int": (
+        ({1: "1"}, "{a} = {0}[:, {2}]" + _DIMS + "1 else {o}({all})"),
+        ({1: "(-1)"}, "{a} = {0}[..., {2}]" + _DIMS + "0 else {o}({all})"),
+    ),
+    "aten::slice.Tensor": (
+        ({1: "0", 4: "1"}, "{a} = {0}[{2}:{3}]" + _DIMS + "0 else {o}({all})"),
+        ({1: "1", 4: "1"}, "{a} = {0}[:, {2}:{3}]" + _DIMS + "1 else {o}({all})"),
+        ({1: "(-1)", 4: "1"}, "{a} = {0}[..., {2}:{3}]" + _DIMS + "0 else {o}({all})"),
+    ),
+    "aten::__derive_index": (
+        ({1: "0", 2: "1"}, "{a} = {0}"),
+        ({2: "1"}, "{a} = {1} + {0}"),
+    ),
+}
+"""Operators written out where certain operands are certain constants: those, and the line."""
+
 TYPED = {
     ("aten::Float.Scalar", "int"): "{a} = float({0})",
     ("aten::Float.Scalar", "float"): "{a} = {0}",
     ("aten::Int.Scalar", "int"): "{a} = {0}",
+    ("aten::Int.Scalar", "Scalar"): "{a} = {0} if type({0}) is int else {o}({0})",
+    ("aten::Float.Scalar", "Scalar"): "{a} = {0} if type({0}) is float else {o}({0})",
 }
 """Operators written out for a first operand of a certain type."""
 
@@ -150,6 +217,7 @@ UNITS = {
     "aten::select.int": (1, "0"),
     "aten::add.Tensor": (2, "1"),
     "aten::sub.Tensor": (2, "1"),
+    "aten::rsub.Scalar": (2, "1"),
     "aten::add.Scalar": (2, "1"),
     "aten::sub.Scalar": (2, "1"),
 }

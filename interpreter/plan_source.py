@@ -25,8 +25,10 @@ from .plan_lines import (
     LINES,
     ON_ARRAYS,
     ON_FLOAT32,
+    ON_LISTS,
     OPERATORS,
     OUTSIDE,
+    SHAPED,
     SLOTS,
     TYPED,
     UNITS,
@@ -261,7 +263,13 @@ class _Writer:
             if values[place] == wanted and number is not None:
                 every = ", ".join(values)
                 return template.format(*values, a=results, o=shown["o"], all=every, k=number)
+        if results and "," not in results and operator not in self._called:
+            for constants, line in SHAPED.get(operator, ()):
+                if all(values[place] == text for place, text in constants.items()):
+                    return line.format(*values, a=results, o=shown["o"], all=", ".join(values))
         template = self._on_arrays(shown["o"], operator)
+        if template is ON_ARRAYS and first.endswith("[]") and operator in _OF_LISTS:
+            template = ON_LISTS
         if template is not None and values[0].startswith("r") and results:
             target = shown["a"].rstrip() if name == "call_many" else results
             number, every = f"p{shown['o'][1:]}", ", ".join(values)
@@ -281,13 +289,10 @@ class _Writer:
         return None if entry.on_arrays is None else ON_ARRAYS
 
     def _number(self, step: Step) -> str | None:
-        """The name of an operator's second operand as an array; None if that is no constant.
-
-        A float zero is not taken: arrays of numbers are remembered, and there are two zeros.
-        """
+        """The name of an operator's second operand as an array; None if that is no constant."""
         operand = step.instruction[4]
         constant = self._constant(operand)
-        if type(constant) is int or (type(constant) is float and constant != 0):
+        if type(constant) is int or type(constant) is float:
             assert isinstance(operand, int)
             self.source.numbers.add(-1 - operand)
             return f"k{-1 - operand}"
@@ -314,6 +319,9 @@ class _Writer:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
 
+
+_OF_LISTS = frozenset({"aten::cat", "aten::stack"})
+"""Operators that refuse a list without tensors."""
 
 _PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
 

@@ -17,7 +17,7 @@ from .kernels import family, is_ready, pointwise
 from .loss_reduction import widened
 from .maths import sigmoid
 from .ordered import check_kernel
-from .pointwise import as_array, binary, cast, in_place, number_as, write
+from .pointwise import as_array, binary, cast, in_place, number_as, operand, write
 from .promotion import kind
 from .refusals import Refusal
 from .table import operator
@@ -25,7 +25,17 @@ from .table import operator
 __all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
 
 ndarray: Final = np.ndarray
+asarray: Final = np.asarray
 _maximum: Final = np.maximum
+_negative: Final = np.negative
+_exp: Final = np.exp
+_add: Final = np.add
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_reciprocal: Final = np.reciprocal
+_largest: Final[Callable[..., Any]] = np.maximum.reduce
+_total: Final[Callable[..., Any]] = np.add.reduce
 _float32: Final = np.dtype(np.float32)
 _ZEROS: Final[dict[np.dtype[Any], Array]] = {}
 
@@ -78,7 +88,7 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
     """Compute 16-bit floats in float32 and round."""
 
     def call(self: Array, *rest: Any) -> Array:
-        if self.itemsize < 4 and kind(self.dtype) == 2:
+        if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
             return function(self.astype(np.float32), *rest).astype(self.dtype)
         return function(self, *rest)
 
@@ -88,10 +98,17 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
 def _floats_only(
     name: str, function: Callable[..., Any], allow_complex: bool = False
 ) -> Callable[..., Array]:
+    widened = _in_float32(function)
+
     def forward(self: Array, *rest: Any) -> Array:
+        if self.dtype is _float32:
+            result = function(self, *rest)
+            if type(result) is ndarray and result.dtype is _float32:
+                return result
+            return asarray(result, _float32)
         if not (allow_complex and self.dtype.kind == "c"):
             _check_float(self, name)
-        return as_array(_in_float32(function)(self, *rest)).astype(self.dtype, copy=False)
+        return as_array(widened(self, *rest)).astype(self.dtype, copy=False)
 
     return forward
 
@@ -124,11 +141,12 @@ def _by_tanh(x: Array) -> Any:
 
 
 def _by_erf(x: Array) -> Any:
-    result = erf(x * x.dtype.type(math.sqrt(0.5)))
-    result += 1
-    result *= x
-    result *= 0.5
-    if x.size > 1 and x.dtype == np.float32 and np.isposinf(result).any():
+    dtype = x.dtype
+    result = as_array(erf(x * operand(math.sqrt(0.5), dtype)))
+    _add(result, operand(1, dtype), result)
+    _multiply(result, x, result)
+    _multiply(result, operand(0.5, dtype), result)
+    if x.size > 1 and dtype is _float32 and not result.item(result.argmax()) < math.inf:
         result = np.where(np.isposinf(x), x.dtype.type(np.nan), result)  # as torch's vectors do
     return result
 
@@ -138,15 +156,29 @@ _gelu_by_tanh: Final = pointwise("gelu_tanh", _by_tanh)
 
 
 def _silu(x: Array) -> Any:
-    return x / (1 + np.exp(-x))
+    below = as_array(_negative(x))
+    _exp(below, below)
+    _add(below, operand(1, below.dtype), below)
+    return _divide(x, below, below)
 
 
 def _leaky_relu(x: Array, negative_slope: float) -> Any:
-    return np.where(x > 0, x, x * negative_slope)
+    scaled = x * operand(negative_slope, x.dtype)
+    if 0 < negative_slope <= 1:
+        return _maximum(x, scaled)
+    return np.where(x > _zero(x.dtype), x, scaled)
 
 
 def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
-    return np.where(x > 0, x * scale, np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale))
+    below = as_array(np.minimum(x, _zero(x.dtype)))
+    if input_scale != 1:
+        _multiply(below, operand(input_scale, x.dtype), below)
+    np.expm1(below, below)
+    if alpha * scale != 1:
+        _multiply(below, operand(alpha * scale, x.dtype), below)
+    above = x if scale == 1 else x * operand(scale, x.dtype)
+    np.copyto(below, above, where=x > _zero(x.dtype))
+    return below
 
 
 _SELU_ALPHA: Final = 1.6732632423543772848170429916717
@@ -164,8 +196,15 @@ def _celu(x: Array, alpha: float) -> Any:
 
 
 def _softplus(x: Array, beta: float, threshold: float) -> Any:
-    scaled = x * beta
-    return np.where(scaled > threshold, x, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    scaled = x if beta == 1 else x * operand(beta, x.dtype)
+    level = operand(threshold, x.dtype)
+    result = as_array(np.minimum(scaled, level))
+    _exp(result, result)
+    np.log1p(result, result)
+    if beta != 1:
+        _divide(result, operand(beta, x.dtype), result)
+    np.copyto(result, x, where=scaled > level)
+    return result
 
 
 def _log_sigmoid(x: Array) -> Any:
@@ -235,15 +274,18 @@ def _no_bools(self: Array) -> None:
 
 
 _refuse_clamp: Final = Refusal("clamp_numbers")
+_NUMBERS: Final = frozenset({int, float})
 
 
 @operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     _no_bools(self)
+    if self.dtype is _float32 and type(min_val) in _NUMBERS and type(max_val) in _NUMBERS:
+        return clamp(self, min_val, max_val)
     if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):  # type: ignore[operator]
         raise OperatorError("cannot do hardtanh on an unsigned type with negative limits")
     _refuse_clamp(self.dtype)
-    low, high = number_as(min_val, self.dtype), number_as(max_val, self.dtype)
+    low, high = operand(min_val, self.dtype), operand(max_val, self.dtype)
     return as_array(np.minimum(high, np.maximum(low, self)))
 
 
@@ -331,7 +373,7 @@ def prelu_kernel(self: Array, weight: Array) -> Array:
 
 def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
     if dtype is not None:
-        return cast(self, numpy_dtype(dtype))
+        self = cast(self, numpy_dtype(dtype))
     _check_float(self, name)
     return self
 
@@ -342,8 +384,9 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
-    self = _softmax_input(self, dtype, "softmax_kernel_impl")
-    return _in_float32(_softmax)(self, wrap_dim(dim, self.ndim))
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "softmax_kernel_impl")
+    return _wide_softmax(self, wrap_dim(dim, self.ndim))
 
 
 def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
@@ -360,14 +403,23 @@ def _softmax(self: Array, axis: int) -> Array:
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
-    below = self - self.max(axis, keepdims=True)
-    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype == np.float32:
+    if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]
+        _exp(row, row)
+        return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
+    below = self - _largest(self, axis, None, None, True)
+    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
         # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
-        few = np.exp(below, dtype=np.float64).astype(np.float32)
-        return as_array(few * (1 / np.add.accumulate(few, axis).take([-1], axis)))
-    result = as_array(np.exp(below))
-    result /= result.sum(axis, keepdims=True)
-    return result
+        wide = below.astype(np.float64)
+        few = _exp(wide, wide).astype(_float32)
+        total = np.add.accumulate(few, axis).take((-1,), axis)
+        return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
+    _exp(below, below)
+    return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
+
+
+_wide_softmax: Final = _in_float32(_softmax)
 
 
 @operator(
@@ -376,8 +428,9 @@ def _softmax(self: Array, axis: int) -> Array:
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
-    self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
-    return _in_float32(_log_softmax)(self, wrap_dim(dim, self.ndim))
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
+    return _wide_log_softmax(self, wrap_dim(dim, self.ndim))
 
 
 def _log_softmax(self: Array, axis: int) -> Array:
@@ -387,9 +440,17 @@ def _log_softmax(self: Array, axis: int) -> Array:
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.log_softmax, self)
-    result = self - self.max(axis, keepdims=True)
-    result -= np.log(np.exp(result).sum(axis, keepdims=True))
-    return as_array(result)
+    if self.size == self.shape[axis] and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
+        total = asarray(_total(_exp(row)))
+        return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
+    result = self - _largest(self, axis, None, None, True)
+    totals = _total(_exp(result), axis, None, None, True)
+    return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]
+
+
+_wide_log_softmax: Final = _in_float32(_log_softmax)
 
 
 @operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")

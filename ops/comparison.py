@@ -17,6 +17,7 @@ from .pointwise import (
     checked_broadcast,
     in_place,
     number_as,
+    operand,
     with_number,
     write,
 )
@@ -26,8 +27,13 @@ from .table import operator
 
 __all__ = ["check_mask", "clamp", "where"]
 
+_maximum: Final = np.maximum
+_minimum: Final = np.minimum
+_where: Final = np.where
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_PLAIN: Final = frozenset(map(np.dtype, (np.float32, np.int64)))
+"""Dtypes that every operator of this file takes, if they meet their like."""
 Kernel = Callable[..., Any]
 _name: str
 _kernel: Kernel
@@ -41,7 +47,7 @@ def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callab
     refuse = Refusal(name)
 
     def compare(self: Array, other: Array) -> Array:
-        if self.dtype is not _FLOAT32 or other.dtype is not _FLOAT32:
+        if self.dtype is not other.dtype or self.dtype not in _PLAIN:
             dtype = common_dtype(self, other)
             if ordered:
                 refuse(dtype)
@@ -49,7 +55,7 @@ def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callab
         return binary(kernel, self, other)
 
     def compare_number(self: Array, other: Scalar) -> Array:
-        if ordered and (self.dtype is not _FLOAT32 or isinstance(other, complex)):
+        if ordered and (self.dtype not in _PLAIN or isinstance(other, complex)):
             refuse(common_dtype_with(self, other))
         return with_number(kernel, self, other)
 
@@ -281,7 +287,8 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
     refuse = Refusal(name)
 
     def choose(self: Array, other: Array) -> Array:
-        refuse(common_dtype(self, other))
+        if self.dtype is not other.dtype or self.dtype not in _PLAIN:
+            refuse(common_dtype(self, other))
         return binary(kernel, self, other)
 
     return choose
@@ -321,11 +328,13 @@ def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
     """The usual case: float32, and plain numbers."""
     if min is None and max is None:
         _check_bounds(min, max)
-    result = self
-    if min is not None:
-        result = np.maximum(number_as(min, _FLOAT32), result)
+    if min is None:
+        return as_array(_minimum(operand(max, _FLOAT32), self))
+    result = _maximum(operand(min, _FLOAT32), self)
     if max is not None:
-        result = np.minimum(number_as(max, _FLOAT32), result)
+        if self.ndim:
+            return _minimum(operand(max, _FLOAT32), result, out=result)
+        result = _minimum(operand(max, _FLOAT32), result)
     return as_array(result)
 
 
@@ -398,7 +407,7 @@ _declare_clamp()
 
 @operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
 def where(condition: Array, self: Array, other: Array) -> Array:
-    if condition.dtype != _BOOL and condition.dtype != np.uint8:
+    if condition.dtype is not _BOOL and condition.dtype != np.uint8:
         raise OperatorError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             + dtype_of(condition).scalar_name,
@@ -409,21 +418,29 @@ def where(condition: Array, self: Array, other: Array) -> Array:
     if self.dtype is not other.dtype:
         dtype = common_dtype(self, other)
         self, other = cast(self, dtype), cast(other, dtype)
-    shape = checked_broadcast(self.shape, other.shape)
-    checked_broadcast(condition.shape, shape, ("condition", "self"))
-    return as_array(np.where(condition, self, other))
+    return _chosen(condition, self, other)
+
+
+def _chosen(condition: Array, self: Array, other: Array) -> Array:
+    """`where` of a mask and two tensors of one dtype."""
+    try:
+        return _where(condition, self, other)
+    except ValueError:
+        shape = checked_broadcast(self.shape, other.shape)
+        checked_broadcast(condition.shape, shape, ("condition", "self"))
+        raise
 
 
 @operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
 def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     dtype = common_dtype_with(self, other)
-    return where(condition, cast(self, dtype), number_as(other, dtype))
+    return where(condition, cast(self, dtype), operand(other, dtype))
 
 
 @operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
 def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     dtype = common_dtype_with(other, self)
-    return where(condition, number_as(self, dtype), cast(other, dtype))
+    return where(condition, operand(self, dtype), cast(other, dtype))
 
 
 @operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
@@ -445,7 +462,7 @@ def check_mask(mask: Array, name: str = "masked_fill_") -> None:
     Raises:
         OperatorError: it is not.
     """
-    if mask.dtype != _BOOL:
+    if mask.dtype is not _BOOL:
         word = dtype_of(mask).name
         raise OperatorError(
             f"{name} only supports boolean masks, "
@@ -462,10 +479,12 @@ _refuse_masked_fill: Final = Refusal("masked_fill", "masked_fill", "u")
 @operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
 def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)
-    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    _refuse_masked_fill(self.dtype)
-    check_number(value, self.dtype)
-    return as_array(np.where(mask, number_as(value, self.dtype), self))
+    if self.shape != mask.shape:
+        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    if self.dtype is not _FLOAT32 or isinstance(value, complex):
+        _refuse_masked_fill(self.dtype)
+        check_number(value, self.dtype)
+    return _where(mask, operand(value, self.dtype), self)
 
 
 def _number_in(value: Array) -> Array:

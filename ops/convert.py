@@ -35,7 +35,15 @@ def item(self: Array) -> Any:
             roles={"self": "must have one element"},
         )
     number = self.item()
-    return number if isinstance(number, (int, float, complex)) else float(number)
+    return number if type(number) in _NUMBERS else _number(number)
+
+
+_NUMBERS: Final = frozenset({int, float, bool, complex})
+
+
+def _number(element: Any) -> Any:
+    """What Python has for an element of a dtype that NumPy does not know."""
+    return element if isinstance(element, (int, float, complex)) else float(element)
 
 
 @operator("aten::Bool.Tensor(Tensor a) -> bool")

@@ -35,6 +35,9 @@ def wrap_dims(dims: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """
     if not dims:
         return tuple(range(ndim))
+    if len(dims) == 1:
+        axis = wrap_dim(dims[0], ndim)
+        return (axis,) if ndim else ()
     wrapped = [wrap_dim(dim, ndim) for dim in dims]
     for dim in wrapped:
         if wrapped.count(dim) > 1:

@@ -17,6 +17,7 @@ from .pointwise import (
     checked_broadcast,
     in_place,
     number_as,
+    operand,
     with_number,
 )
 from .promotion import common_dtype, common_dtype_with, kind, number_dtype
@@ -30,8 +31,10 @@ asarray: Final = np.asarray
 _add: Final = np.add
 _subtract: Final = np.subtract
 _multiply: Final = np.multiply
+_divide: Final = np.true_divide
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_INT64: Final = np.dtype(np.int64)
 
 
 def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
@@ -44,7 +47,7 @@ def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
 def _with_number(
     refuse: Refusal, kernel: Callable[..., Any], a: Array, number: Scalar, swapped: bool = False
 ) -> Array:
-    if a.dtype is not _FLOAT32:
+    if a.dtype is not _FLOAT32 and a.dtype is not _INT64:
         refuse(common_dtype_with(a, number))
     return with_number(kernel, a, number, swapped=swapped)
 
@@ -233,7 +236,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any]:
 @operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor")
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
-        return binary(np.true_divide, self, other)
+        return binary(_divide, self, other)
     return binary(_true_divide, *_matched(_refuse_div, self, other))
 
 
@@ -257,6 +260,8 @@ def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
 
 @operator("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")
 def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
+    if rounding_mode == "floor":
+        return floor_divide_number(self, other)
     return _with_array(_divider(rounding_mode), self, other)
 
 
@@ -267,6 +272,8 @@ def floor_divide(self: Array, other: Array) -> Array:
 
 @operator("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
 def floor_divide_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _INT64 and type(other) is int and other:
+        return as_array(np.floor_divide(self, operand(other, _INT64)))
     return _with_array(_floor_divide, self, other)
 
 
@@ -293,6 +300,8 @@ def remainder(self: Array, other: Array) -> Array:
 
 @operator("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor")
 def remainder_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _INT64 and type(other) is int and other:
+        return as_array(np.remainder(self, operand(other, _INT64)))
     return _with_array(_remainder, self, other)
 
 
@@ -388,7 +397,7 @@ _refuse_round_decimals: Final = Refusal("round_decimals")
 
 @operator("aten::neg(Tensor self) -> Tensor")
 def neg(self: Array) -> Array:
-    if self.dtype == _BOOL:
+    if self.dtype is _BOOL:
         raise OperatorError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
             "to invert a mask, use the `~` or `logical_not()` operator instead.",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from .distance import vector_length
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError
+from .index import is_within
 from .kernels import LARGE, family, is_ready
 from .loss_reduction import widened
 from .pointwise import as_array
@@ -14,12 +17,13 @@ from .table import operator
 
 __all__: list[str] = []
 
+_INT64: Final = np.dtype(np.int64)
 Bags = tuple[Array, Array, Array, Array]
 _SUM, _MEAN, _MAX = range(3)
 
 
 def _check_indices(indices: Array, place: int, name: str, function: str) -> None:
-    if indices.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if indices.dtype is not _INT64 and indices.dtype != np.int32:
         raise OperatorError(
             f"Expected tensor for argument #{place} '{name}' to have one of the following scalar "
             f"types: Long, Int; but got torch.{dtype_of(indices).scalar_name}Tensor instead "
@@ -41,11 +45,11 @@ def embedding(
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
-    if indices.size and (indices.min() < 0 or indices.max() >= len(weight)):
+    if indices.size and not is_within(indices, len(weight)):
         raise IndexOutOfRange(
             "index out of range in self", headline=f"the table has {len(weight)} rows"
         )
-    return as_array(weight[indices])
+    return as_array(weight.take(indices, 0) if weight.size else weight[indices])
 
 
 @operator(

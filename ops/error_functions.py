@@ -77,7 +77,13 @@ def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
     return result
 
 
+_FEW: Final = 256
+"""Up to so many numbers are computed one by one: vectors have their price too."""
+
+
 def _single_erf(x: Array) -> Array:
+    if x.size <= _FEW:
+        return np.fromiter(map(math.erf, x.tolist()), np.float32, x.size)
     inner = np.clip(x, -_SINGLE_LIMIT, _SINGLE_LIMIT)
     square = inner * inner
     inner *= _polynomial(_SINGLE_TOP, square)

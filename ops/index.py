@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .comparison import check_mask
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
-from .pointwise import broadcast_error, cast, checked_broadcast, number_as
+from .pointwise import broadcast_error, cast, checked_broadcast, number_as, operand
 from .table import operator
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "fill",
     "index",
     "index_put",
+    "is_within",
     "positions",
 ]
 
 Indices = Sequence[Array | None]
+_INT64: Final = np.dtype(np.int64)
 
 
 # --------------------------------------------------------------------------- index
@@ -84,6 +87,13 @@ def _index_error(error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
 )
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
+    if len(indices) == 1 and self.size:
+        (only,) = indices
+        if only is not None and only.dtype is _INT64 and self.ndim:
+            try:
+                return np.asarray(self.take(only, 0))
+            except IndexError:  # which is told in the words of the other way
+                pass
     key = _key(self, indices)
     try:
         result = np.asarray(self[key])
@@ -144,9 +154,15 @@ def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: boo
 # --------------------------------------------------------------------------- along a dimension
 
 
+def is_within(index: Array, size: int) -> bool:
+    """Whether whole numbers are all at least 0 and below `size`."""
+    low, high = index.argmin(), index.argmax()
+    return bool(index.item(low) >= 0 and index.item(high) < size)
+
+
 def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
-    if index.size and index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if index.size and index.dtype is not _INT64 and index.dtype != np.int32:
         raise OperatorError(
             f"{name}(): Expected dtype int32 or int64 for index",
             code="dtype-mismatch",
@@ -154,7 +170,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
             roles={"index": "must be int64"},
         )
     size = self.shape[axis] if self.ndim else 1
-    if index.size and not (index.min() >= 0 and index.max() < size):
+    if index.size and not is_within(index, size):
         if name == "index_select":
             raise IndexOutOfRange(
                 "index out of range in self",
@@ -177,7 +193,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     axis = check_index(self, dim, index, "index_select")
     if not self.ndim:
         return self.copy()
-    return np.take(self, index.reshape(-1), axis)
+    return self.take(index if index.ndim else index.reshape(1), axis)
 
 
 def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> None:
@@ -253,7 +269,20 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     check_index(self, dim, index, "gather")
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
+    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        return self.reshape(-1).take(_row_starts(self.shape) + index)
     return np.asarray(self[positions(index, axis)])
+
+
+def _fits(self: Array, index: Array) -> bool:
+    """Whether two tensors have the same dimensions but for the last one."""
+    return self.shape[:-1] == index.shape[:-1]
+
+
+def _row_starts(shape: tuple[int, ...]) -> Array:
+    """The positions in memory of the rows of a contiguous tensor, as a column."""
+    *before, length = shape
+    return np.arange(0, math.prod(shape), length).reshape(*before, 1)
 
 
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
@@ -288,6 +317,8 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
         part = number_as(source, self.dtype)
     if not self.ndim:
         self[...] = np.reshape(part, -1)[-1]
+    elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        self.reshape(-1)[_row_starts(self.shape) + index] = part
     else:
         self[positions(index, axis)] = part
     return self
@@ -315,7 +346,11 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     axis = check_scatter(self, dim, index, src, "scatter_add")
     if not index.size:
         return self
-    if self.ndim:
+    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
+        places = index if self.ndim == 1 else (_row_starts(self.shape) + index).reshape(-1)
+        np.add.at(self.reshape(-1), places, values.reshape(-1))
+    elif self.ndim:
         np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     else:
         np.add.at(self.reshape(1), index.reshape(-1), src.reshape(-1)[: index.size])
@@ -387,7 +422,7 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
     "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
 )
 def fill(self: Array, value: Scalar) -> Array:
-    self[...] = number_as(value, self.dtype)
+    self.fill(operand(value, self.dtype))
     return self
 
 

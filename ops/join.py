@@ -19,6 +19,8 @@ from .table import operator
 __all__ = ["cat", "stack"]
 
 _int64: Final = np.int64
+_array: Final = np.array
+_concatenate: Final = np.concatenate
 
 
 class EmptyList(OperatorError, ValueError):
@@ -44,6 +46,13 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
     if not tensors:
         raise EmptyList("torch.cat(): expected a non-empty list of Tensors")
+    first = tensors[0]
+    dtype, rank = first.dtype, first.ndim
+    if rank > 1 and 0 <= dim < rank and all(t.dtype is dtype and t.ndim == rank for t in tensors):
+        try:
+            return _concatenate(tensors, dim)
+        except ValueError:
+            raise _cat_error(tensors, first, dim) from None
     tensors = _common(tensors)
     real = [t for t in tensors if t.ndim != 1 or t.size]
     if not real:
@@ -104,7 +113,9 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
                 f"the first has {list(shape)}",
             )
     if dim == 0 and shape:
-        return np.concatenate(tensors).reshape(len(tensors), *shape)
+        return _concatenate(tensors).reshape(len(tensors), *shape)
+    if -1 <= dim < 2 and len(shape) == 1:
+        return _array(tensors).T.copy()
     return np.stack(tensors, wrap_dim(dim, len(shape) + 1))
 
 

@@ -28,14 +28,20 @@ asarray: Final = np.asarray
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
+_negative: Final = np.negative
+_exp: Final = np.exp
+_add: Final = np.add
+_reciprocal: Final = np.reciprocal
 _ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
 
 
 def _sigmoid(x: Any) -> Any:
-    result = asarray(np.negative(x))
-    np.exp(result, result)
-    np.add(result, _ONES.get(result.dtype, 1), result)
-    return np.reciprocal(result, result)
+    result = _negative(x)
+    if type(result) is not ndarray:
+        result = asarray(result)
+    _exp(result, result)
+    _add(result, _ONES.get(result.dtype, 1), result)
+    return _reciprocal(result, result)
 
 
 def _rsqrt(x: Any) -> Any:
@@ -51,7 +57,8 @@ def _closely(kernel: Kernel) -> Kernel:
 
     def call(x: Any) -> Any:
         if x.size <= _FEW and x.dtype is _FLOATS[0]:
-            return kernel(x, dtype=np.float64).astype(np.float32)
+            wide = x.astype(_FLOATS[1])
+            return kernel(wide, wide).astype(_FLOATS[0])
         return kernel(x)
 
     return call

@@ -6,7 +6,8 @@ are normalised in float32 and rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -14,12 +15,18 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
-from .kernels import family, is_ready
+from .kernels import LARGE, family, is_ready
+from .pointwise import operand
 from .table import operator
 from .windows import Ints, wide_dtype
 
 __all__ = ["normalized", "statistics_dtype"]
 
+_add: Final = np.add
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_total: Final[Callable[..., Any]] = np.add.reduce
 _FLOAT32: Final = np.dtype(np.float32)
 _NONE: Final = np.empty(0, _FLOAT32)
 
@@ -30,6 +37,8 @@ def statistics_dtype(input: Array, *parameters: Array | None) -> np.dtype[Any]:
     Raises:
         OperatorError: the parameters are in another dtype than the input, and it is not float32.
     """
+    if input.dtype is _FLOAT32 and all(p is None or p.dtype is _FLOAT32 for p in parameters):
+        return _FLOAT32
     dtypes = {p.dtype for p in parameters if p is not None}
     if dtypes <= {input.dtype}:
         return input.dtype
@@ -45,27 +54,31 @@ def statistics_dtype(input: Array, *parameters: Array | None) -> np.dtype[Any]:
 
 def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
     """(what is left, mean, 1 / deviation) of every row of a matrix of float32 or float64."""
-    mean = rows.mean(-1, keepdims=True)
-    centered = rows - mean
-    squares = np.einsum("ij,ij->i", centered, centered)[:, None]
-    if rows.shape[-1] and not np.isfinite(squares).all():
+    count = operand(rows.shape[-1], rows.dtype)
+    mean = _total(rows, -1, None, None, True)
+    _divide(mean, count, mean)
+    centered = _subtract(rows, mean)
+    squares = np.vecdot(centered, centered)[:, None]
+    if squares.size and not squares.item(squares.argmax()) < math.inf:
         squares = np.square(centered, dtype=np.float64).sum(-1, keepdims=True)
-    variance = squares / max(rows.shape[-1], 1)
-    scale = (1 / np.sqrt(variance + eps)).astype(rows.dtype)
-    centered *= scale
+    if rows.shape[-1]:
+        _divide(squares, count, squares)
+    _add(squares, operand(eps, squares.dtype), squares)
+    scale = np.reciprocal(np.sqrt(squares, squares), squares).astype(rows.dtype, copy=False)
+    _multiply(centered, scale, centered)
     return centered, mean, scale
 
 
 def _check_float(input: Array, kernel: str) -> None:
-    if not dtype_of(input).is_floating_point:
+    if input.dtype is not _FLOAT32 and not dtype_of(input).is_floating_point:
         raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{dtype_of(input).scalar_name}'")
 
 
 def _affine(result: Array, weight: Array | None, bias: Array | None) -> Array:
     if weight is not None:
-        result *= weight.astype(result.dtype, copy=False)
+        _multiply(result, weight.astype(result.dtype, copy=False), result)
     if bias is not None:
-        result += bias.astype(result.dtype, copy=False)
+        _add(result, bias.astype(result.dtype, copy=False), result)
     return result
 
 
@@ -121,6 +134,11 @@ def native_layer_norm(
     _check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
     saved = statistics_dtype(input, weight, bias)
+    if saved is _FLOAT32 is input.dtype and 0 < input.size < LARGE and len(shape) == 1:
+        result, mean, scale = normalized(input.reshape(-1, shape[0]), eps)
+        result = _affine(result.reshape(input.shape), weight, bias)
+        kept = (*input.shape[:-1], 1)
+        return result, mean.reshape(kept), scale.reshape(kept)
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
     if is_ready(input):

@@ -26,6 +26,7 @@ __all__ = [
     "float_unary",
     "in_place",
     "number_as",
+    "operand",
     "unary",
     "with_number",
     "write",
@@ -37,7 +38,15 @@ ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
-_FLOAT32_NUMBERS: Final[dict[Scalar, Array]] = {}
+_INT64: Final = np.dtype(np.int64)
+_USUAL: Final[dict[Dtype, tuple[type, ...]]] = {
+    _FLOAT32: (float, int),
+    np.dtype(np.float64): (float, int),
+    _INT64: (int,),
+}
+"""Dtypes that meet Python numbers of these types in themselves."""
+_NUMBERS: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
+_MOST_NUMBERS: Final = 1000
 
 
 def as_array(value: Any, dtype: Dtype | None = None) -> Array:
@@ -72,6 +81,20 @@ def number_as(number: Scalar, dtype: Dtype) -> Array:
     if isinstance(number, complex) and dtype.kind != "c":
         number = number.real
     return asarray(number).astype(dtype)
+
+
+def operand(number: Scalar, dtype: Dtype) -> Array:
+    """`number_as`, remembered: an array to compute with, not to write to nor to give back."""
+    known: Scalar | str = number
+    if not number:  # there are two float zeros, which are equal
+        known = str(number)
+    found = _NUMBERS.get((dtype, known))
+    if found is None:
+        if len(_NUMBERS) > _MOST_NUMBERS:
+            _NUMBERS.clear()
+        found = _NUMBERS[dtype, known] = number_as(number, dtype)
+        found.setflags(write=False)
+    return found
 
 
 # --------------------------------------------------------------------------- shapes
@@ -138,34 +161,19 @@ def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = Fal
 
     16-bit floats are computed in float32 with the number in float32, then rounded, as in torch.
     """
-    if a.dtype is _FLOAT32 and (number or type(number) is int):
-        operand = _FLOAT32_NUMBERS.get(number)
-        if operand is None and isinstance(number, (int, float)):
-            operand = _remembered(number)
-        if operand is not None:
-            result = kernel(operand, a) if swapped else kernel(a, operand)
-            return result if type(result) is ndarray else asarray(result)
+    dtype = a.dtype
+    if type(number) in _USUAL.get(dtype, ()):
+        value = operand(number, dtype)
+        result = kernel(value, a) if swapped else kernel(a, value)
+        return result if type(result) is ndarray else asarray(result)
     dtype = common_dtype_with(a, number)
     a = cast(a, dtype)
     if dtype.itemsize < 4 and kind(dtype) == 2:
         wide = with_number(kernel, a.astype(np.float32), number, swapped=swapped)
         return wide if wide.dtype == _BOOL else wide.astype(dtype)
-    operand = number_as(number, dtype)
-    result = kernel(operand, a) if swapped else kernel(a, operand)
+    value = operand(number, dtype)
+    result = kernel(value, a) if swapped else kernel(a, value)
     return result if type(result) is ndarray else asarray(result)
-
-
-def _remembered(number: int | float) -> Array:
-    """The number as a float32 tensor, kept: making one costs more than adding it.
-
-    A float zero never comes here, since it would answer for both signs.
-    """
-    if len(_FLOAT32_NUMBERS) > 1000:
-        _FLOAT32_NUMBERS.clear()
-    made = asarray(number).astype(_FLOAT32)
-    made.setflags(write=False)
-    _FLOAT32_NUMBERS[number] = made
-    return made
 
 
 def compare(kernel: Kernel, a: Array, b: Array) -> Array:

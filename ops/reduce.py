@@ -1,4 +1,4 @@
-"""Reductions, running totals and sorting.
+"""Reductions and running totals.
 
 Sums of float32 are pairwise along contiguous memory and in double elsewhere; variances are computed
 in double; 16-bit floats are added up in float32.
@@ -6,6 +6,7 @@ in double; 16-bit floats are added up in float32.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -14,16 +15,16 @@ import numpy as np
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
-from .kernels import family, is_ready
+from .kernels import LARGE, family, is_ready
 from .kernels.sums import native_sum, native_variance
 from .ordered import check_kernel, check_ordered
-from .pointwise import as_array, cast, write
+from .pointwise import as_array, cast, operand, write
 from .promotion import kind
 from .refusals import CPP_NAMES
 from .table import operator
 
 __all__ = [
-    *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sorted_positions", "sum_over"),
+    *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sum_over"),
     "total",
 ]
 
@@ -31,11 +32,14 @@ Dims = Sequence[int] | None
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
+_BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _FEW: Final = 64
-"""Up to so many largest elements are kept in order while looking; more are sorted."""
+_SHORT: Final = 16
+"""So few numbers in a row are added up one by one as well as in pairs."""
 _add_over: Final[Callable[..., Any]] = np.add.reduce
+_max_over: Final[Callable[..., Any]] = np.maximum.reduce
 _multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
 
 
@@ -52,6 +56,9 @@ def _sum_input(self: Array, dtype: int | None) -> Array:
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
+    if dtype is _FLOAT32 and self.size < LARGE and _is_pairwise(self, axes):
+        result = _add_over(self, axes, None, None, keepdim)
+        return result if type(result) is ndarray else asarray(result)
     if is_ready(self):
         found = native_sum(self, axes, keepdim)
         if found is not None:
@@ -70,8 +77,9 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
 
 
 def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
-    """Whether NumPy adds along these axes in pairs: only along contiguous memory."""
-    if self.size < 64:
+    """Whether NumPy adds along these axes in pairs: along contiguous memory, or so few numbers
+    that it makes no difference."""
+    if self.size < _FEW or (axes and _count(self, axes) <= _SHORT):
         return True
     return self.flags.c_contiguous and (axes is None or axes == (self.ndim - 1,))
 
@@ -79,7 +87,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 @operator("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _FLOAT32 and self.flags.c_contiguous:
-        return asarray(np.add.reduce(self, None))
+        return asarray(_add_over(self, None))
     return _add_up(_sum_input(self, dtype), None, False)
 
 
@@ -139,14 +147,16 @@ def mean(self: Array, dtype: int | None) -> Array:
 def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if dtype is not None:
         self = cast(self, numpy_dtype(dtype))
-    if kind(self.dtype) < 2:
-        raise _no_mean(self, dtype)
-    axes = wrap_dims(dim, self.ndim)
     own = self.dtype
-    if own.itemsize < 4:
-        self = self.astype(np.float32)
-    result = np.true_divide(_add_up(self, axes, keepdim), _count(self, axes))
-    return as_array(result).astype(own, copy=False)
+    if own is not _FLOAT32:
+        if kind(own) < 2:
+            raise _no_mean(self, dtype)
+        if own.itemsize < 4:
+            self = self.astype(np.float32)
+    axes = wrap_dims(dim, self.ndim)
+    sums = _add_up(self, axes, keepdim)
+    result = as_array(np.true_divide(sums, operand(_count(self, axes), sums.dtype)))
+    return result if own is _FLOAT32 else result.astype(own, copy=False)
 
 
 def _freedom(count: int, correction: Scalar | None) -> float:
@@ -171,15 +181,24 @@ def _variance(
         if found is not None:
             return found
     wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
-    middle = np.true_divide(_add_over(wide, axes, None, None, True), count)
-    squares = np.square(np.abs(wide - middle))
-    freedom = _freedom(count, correction)
-    spread = np.true_divide(_add_over(squares, axes, None, None, keepdim), freedom)
-    shape = np.shape(spread)
-    middle = asarray(middle).reshape(shape)
-    if count > 1 and not np.isfinite(middle).all():  # the mean is updated element by element
+    middle = asarray(_add_over(wide, axes, None, None, True))
+    middle = asarray(np.true_divide(middle, operand(count, middle.dtype)))
+    apart = wide - middle
+    squares = np.square(np.abs(apart) if wide.dtype.kind == "c" else apart)
+    spread = asarray(_add_over(squares, axes, None, None, keepdim))
+    freedom = operand(_freedom(count, correction), spread.dtype)
+    spread = asarray(np.true_divide(spread, freedom))
+    shape = spread.shape
+    middle = middle.reshape(shape)
+    if count > 1 and not _all_finite(middle):  # the mean is updated element by element
         middle = np.where(_ends_infinite(self, axes).reshape(shape), middle, middle - middle)
     return asarray(spread), middle
+
+
+def _all_finite(numbers: Array) -> bool:
+    if numbers.dtype.kind == "f" and 0 < numbers.size < _FEW:
+        return all(map(math.isfinite, numbers.reshape(-1).tolist()))
+    return bool(np.isfinite(numbers).all())
 
 
 def _ends_infinite(self: Array, axes: tuple[int, ...]) -> Array:
@@ -279,6 +298,8 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = wrap_dims(dim, self.ndim)
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
+    if self.dtype is _FLOAT32 and 0 < self.size < LARGE:
+        return _few_logsumexp(self, axes, keepdim)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
     if axes == (self.ndim - 1,) and is_ready(self):
@@ -290,6 +311,17 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
     return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
+
+
+def _few_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    top = asarray(_max_over(self, axes, None, None, True))
+    np.copyto(top, operand(0, _FLOAT32), where=np.isinf(top))
+    apart = asarray(self - top)
+    np.exp(apart, apart)
+    result = asarray(_add_over(apart, axes, None, None, keepdim))
+    np.log(result, result)
+    result += top if keepdim else top.reshape(result.shape)
+    return result
 
 
 @operator("aten::trace(Tensor self) -> Tensor")
@@ -328,18 +360,28 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     """Declare max or min: of all elements, along a dimension with positions, over several."""
 
     def of_all(self: Array) -> Array:
+        if self.dtype is _FLOAT32 and self.size:
+            flat = self.reshape(-1)
+            return asarray(flat[position(flat)])
         _check_not_empty(self, name)
         check_kernel(f"{name}_all", self, "uqce")
         return as_array(choose(self, None))
 
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-        check_ordered(f"{name}():", self, "c", "input")
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "c", "input")
+            check_kernel(f"{name}_cpu", self, "ue")
         axis = check_dim_not_empty(self, dim, name)
-        check_kernel(f"{name}_cpu", self, "ue")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
+        if self.ndim == 1 and not keepdim:
+            found = position(self)
+            return asarray(self[found]), asarray(found)
         if self.ndim == 2 and not keepdim:
-            found = asarray(position(self, axis))
+            found = position(self, axis)
+            if axis and self.flags.c_contiguous:
+                starts = np.arange(0, self.size, self.shape[1])
+                return self.reshape(-1).take(starts + found), found
             line = np.arange(found.size)
             return (self[line, found] if axis else self[found, line]), found
         where = np.expand_dims(asarray(position(self, axis)), axis)
@@ -347,13 +389,14 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
-        check_kernel(f"{name}_values_cpu", self, "uqce")
+        if self.dtype is not _FLOAT32:
+            check_kernel(f"{name}_values_cpu", self, "uqce")
         axes = wrap_dims(dim, self.ndim)
         if not dim:
             _check_not_empty(self, f"a{name}")
         for axis in axes:
             check_dim_not_empty(self, axis, f"a{name}")
-        return as_array(choose(self, axes, keepdims=keepdim))
+        return as_array(choose(self, axes, None, None, keepdim))
 
     operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
     operator(
@@ -363,8 +406,8 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     operator(f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")(over)
 
 
-_extreme("max", np.max, np.argmax)
-_extreme("min", np.min, np.argmin)
+_extreme("max", np.maximum.reduce, ndarray.argmax)
+_extreme("min", np.minimum.reduce, ndarray.argmin)
 
 
 @operator(
@@ -385,7 +428,8 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
 
 def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
     def position(self: Array, dim: int | None, keepdim: bool) -> Array:
-        check_ordered(f"{name}():", self, "bc", "input")
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "bc", "input")
         if dim is None:
             if not self.size:
                 raise IndexOutOfRange(
@@ -396,16 +440,16 @@ def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Arr
         axis = check_dim_not_empty(self, dim, name)
         if not self.ndim:
             return np.zeros((), _INT64)
-        return asarray(choose(self, axis, keepdims=keepdim))
+        return asarray(choose(self, axis, keepdims=True) if keepdim else choose(self, axis))
 
     return position
 
 
 operator("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
-    _position("argmax", np.argmax)
+    _position("argmax", ndarray.argmax)
 )
 operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
-    _position("argmin", np.argmin)
+    _position("argmin", ndarray.argmin)
 )
 
 
@@ -414,9 +458,14 @@ operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 
 def _truth(name: str, choose: Any) -> None:
     def result(self: Array, value: Any) -> Array:
+        if self.dtype is _BOOL:
+            return asarray(value)
         return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
 
     def of_all(self: Array) -> Array:
+        if self.dtype is _BOOL:
+            count = np.count_nonzero(self)
+            return asarray(count > 0 if name == "any" else count == self.size)
         return result(self, choose(self, None))
 
     def along(self: Array, dim: int, keepdim: bool) -> Array:
@@ -494,106 +543,3 @@ for _name, _accumulate in (
     operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
         _running_in_place(_name, _accumulate)
     )
-
-
-# --------------------------------------------------------------------------- sorting
-
-
-def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
-    """A stable order; NaN counts as the largest."""
-    if not self.ndim:
-        return np.zeros((), _INT64)
-    if self.dtype.isbuiltin != 1:
-        self = self.astype(np.float32)
-    if not descending:
-        return self.argsort(axis, kind="stable")
-    if axis == self.ndim - 1:
-        turned = self[..., ::-1].argsort(axis, kind="stable")
-        return (self.shape[axis] - 1 - turned)[..., ::-1].copy()
-    turned = np.argsort(np.flip(self, axis), axis, kind="stable")
-    return np.flip(self.shape[axis] - 1 - turned, axis).copy()
-
-
-def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
-    check_ordered(" Sort", self)
-    axis = wrap_dim(dim, self.ndim)
-    where = sorted_positions(self, axis, descending)
-    return _taken(self, where, axis) if self.ndim else self.copy(), where
-
-
-def _taken(self: Array, where: Array, axis: int) -> Array:
-    """The elements at these places along an axis."""
-    return self[where] if self.ndim == 1 else np.take_along_axis(self, where, axis)
-
-
-operator(
-    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
-)(_sort)
-
-
-@operator(
-    "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
-    "-> (Tensor values, Tensor indices)"
-)
-def sort_stable(
-    self: Array, stable: bool | None, dim: int, descending: bool
-) -> tuple[Array, Array]:
-    return _sort(self, dim, descending)
-
-
-@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
-def argsort(self: Array, dim: int, descending: bool) -> Array:
-    return _sort(self, dim, descending)[1]
-
-
-@operator(
-    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"
-)
-def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
-    return _sort(self, dim, descending)[1]
-
-
-@operator(
-    "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
-    "-> (Tensor values, Tensor indices)"
-)
-def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
-    check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")
-    axis = wrap_dim(dim, self.ndim)
-    size = self.shape[axis] if self.ndim else 1
-    if not 0 <= k <= size:
-        raise OperatorError(
-            "selected index k out of range",
-            code="index-out-of-range",
-            headline=f"`k` is {k}, but dimension {axis} has size {size}",
-            roles={"k": f"must be 0 to {size}"},
-        )
-    if not self.ndim:
-        return self.copy(), np.zeros((), _INT64)
-    if 0 < k <= _FEW and axis == self.ndim - 1 and is_ready(self):
-        tables = family("tables")
-        if tables is not None:
-            found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
-            shape = (*self.shape[:-1], k)
-            return found.reshape(shape), at.reshape(shape)
-    where = sorted_positions(self, axis, largest)
-    where = where[..., :k].copy() if axis == self.ndim - 1 else np.take(where, range(k), axis)
-    return _taken(self, where, axis), where
-
-
-@operator(
-    "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) "
-    "-> (Tensor values, Tensor indices)"
-)
-def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    axis = wrap_dim(dim, self.ndim)
-    check_kernel("kthvalue_cpu", self, "bc")
-    check_dim_not_empty(self, dim, "kthvalue")
-    size = self.shape[axis] if self.ndim else 1
-    if not 1 <= k <= size:
-        raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
-    if not self.ndim:
-        return self.copy(), np.zeros((), _INT64)
-    where = np.take(sorted_positions(self, axis, False), [k - 1], axis)
-    values = np.take_along_axis(self, where, axis)
-    return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))

@@ -346,6 +346,8 @@ operator("aten::Bool.int(int a) -> bool", "aten::Bool.float(float a) -> bool")(b
 
 @operator("aten::Int.Scalar(Scalar a) -> int")
 def int_of_scalar(a: Any) -> int:
+    if type(a) is int:
+        return a
     if isinstance(a, int):
         return int(a)
     if isinstance(a, complex):

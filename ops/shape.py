@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 ndarray: Final = np.ndarray
+_WHOLE: Final = slice(None)
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
@@ -48,7 +50,7 @@ def _like(kind: str, shape: Sequence[int]) -> str:
     "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
 )
 def view(self: Array, size: Sequence[int]) -> Array:
-    result = self.reshape(infer_size(size, self.size))
+    result = reshape(self, size)
     if self.size and not self.flags.c_contiguous and not np.may_share_memory(result, self):
         raise OperatorError(
             "view size is not compatible with input tensor's size and stride (at least one "
@@ -69,6 +71,11 @@ def view_as(self: Array, other: Array) -> Array:
 
 @operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
 def reshape(self: Array, shape: Sequence[int]) -> Array:
+    if self.size and min(shape, default=0) >= -1:
+        try:
+            return self.reshape(shape)
+        except ValueError:  # the words for it come from infer_size
+            pass
     return self.reshape(infer_size(shape, self.size))
 
 
@@ -91,7 +98,7 @@ def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
         return self.reshape(1)
     if first == last:
         return self
-    count = int(np.prod(self.shape[first : last + 1]))
+    count = math.prod(self.shape[first : last + 1])
     return self.reshape(*self.shape[:first], count, *self.shape[last + 1 :])
 
 
@@ -132,7 +139,7 @@ def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
 @operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)
-    return self[(slice(None),) * axis + (None,)]
+    return self[(_WHOLE,) * axis + (None,)] if axis else self[None]
 
 
 def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> OperatorError:
@@ -269,10 +276,14 @@ def permute(self: Array, dims: Sequence[int]) -> Array:
             code="shape-mismatch",
             headline=f"`dims` names {len(dims)} dimensions, the tensor has {self.ndim}",
         )
-    axes = [wrap_dim(dim, self.ndim) for dim in dims]
-    if len(set(axes)) != len(axes):
-        raise OperatorError("permute(): duplicate dims are not allowed.")
-    return self.transpose(axes) if axes else self.view()
+    if not dims:
+        return self.view()
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        for dim in dims:
+            wrap_dim(dim, self.ndim)
+        raise OperatorError("permute(): duplicate dims are not allowed.") from None
 
 
 def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) -> Array:
@@ -336,7 +347,7 @@ def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step
     if step <= 0:
         raise OperatorError("slice step must be positive")
     axis = wrap_dim(dim, self.ndim)
-    return self[(slice(None),) * axis + (slice(start, end, step),)]
+    return self[(_WHOLE,) * axis + (slice(start, end, step),)] if axis else self[start:end:step]
 
 
 @operator("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")

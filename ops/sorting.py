@@ -15,7 +15,8 @@ from .kernels import family, is_ready
 from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, number_as
 from .promotion import common_dtype, kind
-from .reduce import check_dim_not_empty, sorted_positions
+from .ranking import sorted_positions
+from .reduce import check_dim_not_empty
 from .table import operator
 
 __all__: list[str] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError
-from .reduce import sorted_positions
+from .ranking import sorted_positions
 from .table import operator
 from .windows import wide_dtype
 

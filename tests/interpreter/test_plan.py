@@ -16,7 +16,7 @@ from rushlight.interpreter.instructions import ROWS
 from rushlight.interpreter.machine import MachineFailure, execute
 from rushlight.interpreter.objects import ScriptObject
 from rushlight.interpreter.plan import Plan, make_plan
-from rushlight.interpreter.plan_lines import LINES, OPERATORS
+from rushlight.interpreter.plan_lines import LINES, OPERATORS, SHAPED
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table import TABLE
 from rushlight.ops.tensor import Tensor
@@ -62,6 +62,22 @@ FORMS = {
     "aten::sub.Tensor": "%r : Tensor = aten::sub(%a, %b, %one)",
     "aten::mul.Tensor": "%r : Tensor = aten::mul(%a, %b)",
     "aten::matmul": "%r : Tensor = aten::matmul(%a, %b)",
+    "aten::div.Tensor": "%r : Tensor = aten::div(%a, %b)",
+    "aten::mm": "%r : Tensor = aten::mm(%a, %b)",
+    **{
+        f"aten::{name}.Tensor": f"%r : Tensor = aten::{name}(%a, %b)"
+        for name in ("eq", "ne", "lt", "le", "gt", "ge")
+    },
+    **{
+        f"aten::{name}.Scalar": f"%r : Tensor = aten::{name}(%a, %number)"
+        for name in ("eq", "ne", "lt", "le", "gt", "ge", "div")
+    },
+    "aten::rsub.Scalar": "%r : Tensor = aten::rsub(%a, %number, %one)",
+    "aten::neg": "%r : Tensor = aten::neg(%a)",
+    "aten::item": "%r : Scalar = aten::item(%a)",
+    "aten::Int.Tensor": "%r : int = aten::Int(%a)",
+    "aten::Float.Tensor": "%r : float = aten::Float(%a)",
+    "aten::Bool.Tensor": "%r : bool = aten::Bool(%a)",
     "aten::add.Scalar": "%r : Tensor = aten::add(%a, %number, %one)",
     "aten::sub.Scalar": "%r : Tensor = aten::sub(%a, %number, %one)",
     "aten::mul.Scalar": "%r : Tensor = aten::mul(%a, %number)",
@@ -117,7 +133,48 @@ def test_tensor_forms_equal_the_operator(name: str, number: str) -> None:
             else:
                 assert found == expected
             tried += 1
-    assert tried > 10
+    assert tried > 3
+
+
+SHAPED_FORMS = {
+    "aten::unsqueeze": ("aten::unsqueeze(%a, %d)", ("0", "1", "-1", "2")),
+    "aten::select.int": ("aten::select(%a, %d, %two)", ("1", "-1", "0")),
+    "aten::slice.Tensor": ("aten::slice(%a, %d, %one, %two, %one)", ("0", "1", "-1", "2")),
+}
+
+
+def test_all_shaped_forms_are_tried() -> None:
+    assert {n for n in SHAPED if "Tensor" in TABLE.operator(n).schema} == set(SHAPED_FORMS)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "dim"), [(n, d) for n in SHAPED_FORMS for d in SHAPED_FORMS[n][1]]
+)
+def test_shaped_forms_equal_the_operator(name: str, dim: str) -> None:
+    code, plan = both(
+        f"""
+        graph(%a : Tensor):
+          %d : int = prim::Constant[value={dim}]()
+          %one : int = prim::Constant[value=1]()
+          %two : int = prim::Constant[value=2]()
+          %r : Tensor = {SHAPED_FORMS[name][0]}
+          return (%r)
+        """
+    )
+    assert [o.full_name for o in code.operators] == [name]
+    for a in ARRAYS:
+        try:
+            expected = execute(code, (a,), no_calls)
+        except MachineFailure:
+            with pytest.raises(Exception):  # noqa: B017, PT011
+                plan.run(a)
+            continue
+        found = plan.run(a)
+        assert type(found) is np.ndarray
+        assert found.base is not None
+        assert found.tobytes() == expected.tobytes()
+        assert found.shape == expected.shape
+        assert found.strides == expected.strides
 
 
 EDGES = st.sampled_from([0, 1, -1, 2**30, -(2**30), 2**31, 2**62, 2**63 - 1, -(2**63), 12345])
