@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ops.errors import OperatorError
 from ..ops.tensor import Tensor
+from ..ops.tensor_dict import TensorDict
 from ..typecheck.types import ClassType, Type
 from .matching import matches
 from .objects import EnumMember, ScriptObject
@@ -19,6 +20,7 @@ __all__ = [
     "create",
     "is_instance",
     "make_dict",
+    "make_tensor_dict",
     "raise_exception",
     "read_slot",
     "wrap",
@@ -59,6 +61,11 @@ def write_slot(value: object) -> object:
 def make_dict(items: Sequence[Any]) -> dict[Any, Any]:
     """A dict of keys and values in turn."""
     return dict(zip(items[::2], items[1::2], strict=True))
+
+
+def make_tensor_dict(items: Sequence[Any]) -> TensorDict:
+    """A dict of tensors and values in turn."""
+    return TensorDict(zip(items[::2], items[1::2], strict=True))
 
 
 def check_list(values: list[Any], count: int) -> list[Any]:

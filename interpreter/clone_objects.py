@@ -42,7 +42,7 @@ class ObjectCloning:
         if isinstance(value, tuple):
             return tuple(self._value(v) for v in value)
         if isinstance(value, dict):
-            return {k: self._value(v) for k, v in value.items()}
+            return type(value)((k, self._value(v)) for k, v in value.items())
         return value
 
     def cls(self, source: ClassType) -> ClassType:

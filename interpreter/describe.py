@@ -114,8 +114,8 @@ def _elements(array: np.ndarray[Any, Any]) -> str:
 
 def _describe_container(value: Any) -> str:
     if isinstance(value, dict):
-        shown = dict(list(value.items())[:MOST])
-        text = ", ".join(f"{_item(k)}: {_item(v)}" for k, v in shown.items())
+        shown = list(value.items())[:MOST]
+        text = ", ".join(f"{_item(k)}: {_item(v)}" for k, v in shown)
         left, right = "{", "}"
         names = {f"{_type_name(k)}, {_type_name(v)}" for k, v in value.items()}
     else:

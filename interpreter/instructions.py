@@ -91,6 +91,7 @@ ROWS: tuple[Row, ...] = (
     _row("list a:R b:V*", "a = [b]"),
     _row("tuple a:R b:V*", "a = (b)"),
     _row("dict a:R b:V*", "a = {b}", "keys and values in turn"),
+    _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors"),
     _row("unpack a:R* b:V", "a = b", "a tuple"),
     _row("unpack_list a:R* b:V n:N", "a = b", "a list of exactly n elements"),
     _row("item a:R b:V n:N", "a = b[n]", "a tuple"),

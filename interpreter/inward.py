@@ -15,6 +15,7 @@ from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.futures import TaskResult
 from ..ops.tensor import Tensor
+from ..ops.tensor_dict import TensorDict
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import (
     ANY,
@@ -257,6 +258,7 @@ def _list_inward(type: ListType) -> Convert:
 
 def _dict_inward(type: DictType) -> Convert:
     key, element = inward(type.key), inward(type.value)
+    of_tensors = type.key == TENSOR
 
     def convert(value: Any) -> dict[Any, Any]:
         if value.__class__ is ScriptDict and value.type == type:
@@ -266,7 +268,8 @@ def _dict_inward(type: DictType) -> Convert:
         except (TypeError, ValueError) as error:
             name = error.__class__.__name__
             raise CastError(f" Python error details: {name}: {error}") from None
-        return {key(k): element(v) for k, v in items.items()}
+        pairs = ((key(k), element(v)) for k, v in items.items())
+        return TensorDict(pairs) if of_tensors else dict(pairs)
 
     return convert
 

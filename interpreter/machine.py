@@ -17,6 +17,7 @@ from .actions import (
     enum_value,
     is_instance,
     make_dict,
+    make_tensor_dict,
     raise_exception,
     read_slot,
     wrap,
@@ -275,6 +276,8 @@ def _rarely(op: int, a: Any, b: Any, c: Any, d: Any, r: list[Any], invoke: Invok
             r[a] = b(r)
         case "dict":
             r[a] = make_dict(b(r))
+        case "tensor_dict":
+            r[a] = make_tensor_dict(b(r))
         case "unpack":
             _store(r, a, r[b])
         case "unpack_list":

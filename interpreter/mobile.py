@@ -15,8 +15,8 @@ import numpy as np
 
 from ..ops.errors import OperatorError
 from ..ops.table import TABLE, Operator
-from ..typecheck.types import Type
-from .actions import ScriptRaise, is_instance, make_dict, read_slot, write_slot
+from ..typecheck.types import TENSOR, DictType, Type
+from .actions import ScriptRaise, is_instance, make_dict, make_tensor_dict, read_slot, write_slot
 from .objects import ScriptObject
 
 __all__ = ["INSTRUCTIONS", "MobileCode", "MobileOperator", "check_code", "execute_mobile"]
@@ -257,7 +257,10 @@ class _Machine:
         self.stack.append(self.take(n))
 
     def make_dict(self, x: int, n: int) -> None:
-        self.stack.append(make_dict(self.take(n)))
+        type = self.code.types[x]
+        of_tensors = isinstance(type, DictType) and type.key == TENSOR
+        make = make_tensor_dict if of_tensors else make_dict
+        self.stack.append(make(self.take(n)))
 
     def make_tuple(self, x: int, n: int) -> None:
         self.stack.append(tuple(self.take(x)))

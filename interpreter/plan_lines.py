@@ -66,6 +66,7 @@ LINES = {
     "list": "{a} = [{b}]",
     "tuple": "{a} = ({b})",
     "dict": "{a} = make_dict(({b}))",
+    "tensor_dict": "{a} = make_tensor_dict(({b}))",
     "unpack_list": "{a} = check_list({b}, {n})",
     "unpack": "{a} = {b}",
     "item": "{a} = {b}[{n}]",

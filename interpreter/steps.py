@@ -10,7 +10,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..ir.graph import Graph, Node
 from ..ops.table import Operator, Table
 from ..typecheck.functions import Function, PythonFunction
-from ..typecheck.types import TENSOR, ClassType, FunctionType, Type
+from ..typecheck.types import TENSOR, ClassType, DictType, FunctionType, Type
 from .instructions import Instruction, opcode
 from .tasks import Task
 
@@ -111,6 +111,12 @@ def _construct(name: str) -> Maker:
         return (opcode(name), outputs[0], inputs)
 
     return make
+
+
+def _dict(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    type = node.output.type
+    of_tensors = isinstance(type, DictType) and type.key == TENSOR
+    return (opcode("tensor_dict" if of_tensors else "dict"), outputs[0], inputs)
 
 
 def _pass_on(name: str) -> Maker:
@@ -216,7 +222,7 @@ _MAKERS: dict[str, Maker] = {
     "prim::ListConstruct": _construct("list"),
     "prim::TupleConstruct": _construct("tuple"),
     "prim::NamedTupleConstruct": _construct("tuple"),
-    "prim::DictConstruct": _construct("dict"),
+    "prim::DictConstruct": _dict,
     "prim::TupleUnpack": _unpack,
     "prim::ListUnpack": _unpack_list,
     "prim::TupleIndex": _index,

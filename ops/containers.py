@@ -1,26 +1,26 @@
-"""Operators over lists and dicts, which are changed in place where the schema says so.
-
-Dicts are declared for every key type but Tensor: a tensor has no value to look it up by.
-"""
+"""Operators over lists and dicts, which are changed in place where the schema says so."""
 
 from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
-from typing import Any, Final
+from types import MethodDescriptorType
+from typing import Any, Final, cast
 
 import numpy as np
 
+from .display_aten import format_for_print
 from .dtype import Array
 from .errors import IndexOutOfRange, OperatorError
 from .hashing import type_name
 from .scalar import wrap64
 from .table import operator
+from .tensor_dict import TensorDict
 
 __all__ = ["KEYS", "get_element", "key_error", "slice_of"]
 
 KEYS: Final = ("str", "int", "bool", "float", "complex")
-"""The key types of dicts."""
+"""The key types of dicts whose keys are looked up by their value; tensors are by identity."""
 
 List = list[Any]
 Dict = dict[Any, Any]
@@ -31,9 +31,19 @@ def for_keys(*templates: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
     def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
         operator(*(text.replace("KEY", key) for text in templates for key in KEYS))(forward)
+        operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
         return forward
 
     return declare
+
+
+def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
+    if forward is dict:
+        return TensorDict
+    if isinstance(forward, MethodDescriptorType):
+        return cast("Callable[..., Any]", getattr(TensorDict, forward.__name__))
+    return forward
 
 
 # --------------------------------------------------------------------------- lists
@@ -323,8 +333,10 @@ def items_of(mapping: Dict) -> list[tuple[Any, Any]]:
 
 def key_error(key: Any) -> OperatorError:
     """The error of a key that a dict does not have."""
+    text = format_for_print(key) if isinstance(key, np.ndarray) else key
+    shown = "this tensor" if isinstance(key, np.ndarray) else f"key {key!r}"
     return OperatorError(
-        f"KeyError: {key}", code="key-missing", headline=f"the dict has no key {key!r}"
+        f"KeyError: {text}", code="key-missing", headline=f"the dict has no {shown}"
     )
 
 

@@ -324,8 +324,9 @@ _BY_HAND: Final[dict[str, Any]] = {
 
 
 def _is_tensor_function(name: str) -> bool:
-    """Whether an overload takes or gives a tensor; read off the schema text, unparsed."""
-    return any("Tensor" in entry.schema for entry in TABLE.operators(name))
+    """Whether an overload takes or gives a tensor, not as a key alone; read off the schema text."""
+    schemas = (entry.schema for entry in TABLE.operators(name))
+    return any("Tensor" in schema and "Dict(Tensor" not in schema for schema in schemas)
 
 
 def public_names() -> dict[str, Any]:

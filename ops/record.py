@@ -126,7 +126,7 @@ class Record:
         if type(value) is tuple:
             return tuple(self.outward(each) for each in value)
         if isinstance(value, dict):
-            return {key: self.outward(each) for key, each in value.items()}
+            return {self.outward(key): self.outward(each) for key, each in value.items()}
         return value
 
     def tensor(self, array: Array) -> Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..ops.errors import OperatorError
 from ..ops.packed_weights import PACKED_CLASSES, PackedWeights
 from ..ops.quantized import QuantizedArray, Quantizer
 from ..ops.tensor import Parameter, Tensor
+from ..ops.tensor_dict import TensorDict
 from ..typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassAttribute, ClassType, EnumType, Type
@@ -140,7 +142,9 @@ class ValueReader:
 
     def _dict(self, node: DictNode) -> dict[object, object]:
         try:
-            return {self.value(key): self.value(value) for key, value in node.items}
+            pairs: Iterator[tuple[Any, object]]
+            pairs = ((self.value(key), self.value(value)) for key, value in node.items)
+            return TensorDict(pairs) if node.tag.startswith("Dict[Tensor,") else dict(pairs)
         except TypeError:
             raise self._damaged("has a dict with a key that no dict can have") from None
 
