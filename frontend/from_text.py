@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from . import tree
 from .diagnostics import Collector, Diagnostic, Label
@@ -15,7 +18,10 @@ from .python_ast import python_tree
 from .source import Source, Span
 from .type_comments import fold_first_comment
 
-__all__ = ["expression_tree", "function_trees", "module_trees"]
+__all__ = ["Outline", "expression_tree", "function_trees", "module_outlines", "module_trees"]
+
+_N = TypeVar("_N", bound=ast.stmt)
+_T = TypeVar("_T")
 
 MAXIMUM_LENGTH = 1 << 28
 """Characters of one text; more is refused unread."""
@@ -32,7 +38,69 @@ def module_trees(
     `import` lines and assignments at the top (`op_version_set = 1`) say nothing and are skipped;
     any other statement there is reported.
     """
-    return _definitions(Source(_unix(text), filename, origin=origin), collector)
+    outlines = module_outlines(text, filename, collector, origin)
+    whole = (outline.whole() for outline in outlines)
+    return [definition for definition in whole if definition is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A class or function of a code file; functions become trees when they are asked for.
+
+    What is wrong with a function is reported each time it is read.
+    """
+
+    node: ast.ClassDef | ast.FunctionDef
+    converter: Converter
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.node.name
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is a class; if not, it is a function."""
+        return isinstance(self.node, ast.ClassDef)
+
+    def whole(self) -> tree.Definition | None:
+        """The whole tree; None, after a report, if it is nested too deeply."""
+        return _guarded(self.node, self.converter, _definition)
+
+    def head(self) -> tree.ClassDefinition | None:
+        """The tree of a class without its methods; None, after a report, as above."""
+        assert isinstance(self.node, ast.ClassDef)
+        return _guarded(self.node, self.converter, _head)
+
+    def methods(self) -> dict[str, Callable[[], tree.Function | None]]:
+        """What reads each method of a class, by name."""
+        return {
+            part.name: partial(self.method, part)
+            for part in self.node.body
+            if isinstance(part, ast.FunctionDef)
+        }
+
+    def method(self, node: ast.FunctionDef) -> tree.Function | None:
+        """The tree of a method; None, after a report, if it is nested too deeply."""
+        read = partial(Converter.function, class_name=self.name)
+        return _guarded(node, self.converter, lambda n, converter: read(converter, n))
+
+
+def module_outlines(
+    text: str,
+    filename: str | None,
+    collector: Collector,
+    origin: Callable[[int], Span | None] | None = None,
+) -> list[Outline]:
+    """The outlines of what `module_trees` gives."""
+    nodes, converter = _parsed(Source(_unix(text), filename, origin=origin), collector)
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.append(Outline(node, converter))
+        else:
+            _guarded(node, converter, _definition)
+    return found
 
 
 def function_trees(
@@ -85,35 +153,47 @@ def _unix(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _definitions(
-    source: Source, collector: Collector, *, are_methods: bool | None = None
-) -> list[tree.Definition]:
-    """All definitions; comments are read where `are_methods` says whose they are."""
+def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Converter]:
+    """The statements of a text, none after a report, and what converts them."""
+    converter = converter_of(source, collector)
+    converter.local_functions = True
     problem = _too_big(source.text)
     if problem is not None:
         _report(source, collector, Span(source, 0, 0), problem, "limit-exceeded")
-        return []
+        return [], converter
     try:
-        body = parse(source.text).body
+        return parse(source.text).body, converter
     except SyntaxError as error:
         _report(source, collector, _place_of(error, source), f"this is not code: {error.msg}")
-        return []
-    converter = converter_of(source, collector)
-    converter.local_functions = True
-    result: list[tree.Definition] = []
-    for node in body:
-        try:
-            definition = _definition(node, converter)
-            if isinstance(definition, tree.Function) and are_methods is not None:
-                assert isinstance(node, ast.FunctionDef)
-                definition = fold_first_comment(definition, node, converter, is_method=are_methods)
-        except RecursionError:
-            span = converter.span(node)
-            _report(source, collector, span, "the code is nested too deeply", "limit-exceeded")
-            continue
-        if definition is not None:
-            result.append(definition)
-    return result
+        return [], converter
+
+
+def _definitions(
+    source: Source, collector: Collector, *, are_methods: bool
+) -> list[tree.Definition]:
+    """All definitions; comments are read where `are_methods` says whose they are."""
+
+    def definition(node: ast.stmt, converter: Converter) -> tree.Definition | None:
+        made = _definition(node, converter)
+        if isinstance(made, tree.Function):
+            assert isinstance(node, ast.FunctionDef)
+            return fold_first_comment(made, node, converter, is_method=are_methods)
+        return made
+
+    nodes, converter = _parsed(source, collector)
+    found = (_guarded(node, converter, definition) for node in nodes)
+    return [made for made in found if made is not None]
+
+
+def _guarded(node: _N, converter: Converter, make: Callable[[_N, Converter], _T]) -> _T | None:
+    """What is made of a node; None, after a report, if it is nested too deeply."""
+    try:
+        return make(node, converter)
+    except RecursionError:
+        span = converter.span(node)
+        what = "the code is nested too deeply"
+        _report(converter.source, converter.collector, span, what, "limit-exceeded")
+        return None
 
 
 def _definition(node: ast.stmt, converter: Converter) -> tree.Definition | None:
@@ -134,21 +214,25 @@ def _definition(node: ast.stmt, converter: Converter) -> tree.Definition | None:
 
 def _class(node: ast.ClassDef, converter: Converter) -> tree.ClassDefinition:
     """A class of an archive, its members and methods in the order they are written."""
-    start = converter.positions.start(node)
-    converter.where = f"in class `{node.name}`"
-    bases = converter.expressions(node.bases)
-    members = converter.members(node.body)
+    head = _head(node, converter)
     methods = [
         converter.function(part, class_name=node.name)
         for part in node.body
         if isinstance(part, ast.FunctionDef)
     ]
+    return replace(head, methods=tuple(methods))
+
+
+def _head(node: ast.ClassDef, converter: Converter) -> tree.ClassDefinition:
+    """A class without its methods."""
+    start = converter.positions.start(node)
+    converter.where = f"in class `{node.name}`"
     return tree.ClassDefinition(
         converter.span(node, torch_end=start + len("class")),
         node.name,
-        bases,
-        members,
-        tuple(methods),
+        converter.expressions(node.bases),
+        converter.members(node.body),
+        (),
     )
 
 

@@ -141,39 +141,47 @@ def _linear(state: Any) -> PackedLinear:
 
 
 def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
+    """The maker for `dims` dimensions, from any of the three forms there have been:
+
+    1. weight, bias and, each as a tensor of one element, stride, padding, dilation and groups;
+    2. `"2"`, the numbers as one tensor and the weight, the bias (or nothing);
+    3. `3`, the numbers, then nothing, weight and bias.
+    """
+
     def make(state: Any) -> PackedConvolution:
         match state:
-            case (str(), [np.ndarray() as numbers, np.ndarray() as weight], [bias]):
-                return _of_numbers(numbers.tolist(), weight, bias)
-            case (np.ndarray() as weight, bias, list() as stride, list() as padding, *rest):
-                return _oldest(weight, bias, stride, padding, rest)
+            case ("2", [np.ndarray() as numbers, np.ndarray() as weight], [*bias]):
+                return _of_numbers(dims, numbers.tolist(), weight, bias[0] if bias else None)
+            case (3, [*numbers], [None, np.ndarray() as weight, bias]):
+                return _of_numbers(dims, numbers, weight, bias)
+            case (np.ndarray() as weight, bias, [*stride], [*padding], [*dilation], groups):
+                parts = [[n.item() for n in part] for part in (stride, padding, dilation)]
+                numbers = [dims, *parts[0], *parts[1], *parts[2], *[0] * dims, groups.item(), 0]
+                return _of_numbers(dims, numbers, weight, bias)
         raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
 
     return make
 
 
-def _of_numbers(numbers: list[int], weight: Array, bias: Array | None) -> PackedConvolution:
-    dims = numbers[0] if numbers else 0
-    if not 1 <= dims <= 3 or len(numbers) not in (4 * dims + 3, 4 * dims + 2):
-        raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
-    stride, padding, dilation, output_padding = (
-        numbers[1 + dims * i : 1 + dims * (i + 1)] for i in range(4)
-    )
-    groups = numbers[4 * dims + 1]
-    transpose = bool(numbers[4 * dims + 2]) if len(numbers) == 4 * dims + 3 else False
-    return PackedConvolution(
-        weight, bias, stride, padding, dilation, output_padding, groups, transpose
-    )
-
-
-def _oldest(
-    weight: Array, bias: Array | None, stride: list[Any], padding: list[Any], rest: list[Any]
+def _of_numbers(
+    dims: int, numbers: list[Any], weight: Array, bias: Array | None
 ) -> PackedConvolution:
-    """Of the first form, where each number is a tensor of one element."""
-    dilation, groups = rest[0], rest[1]
-    one, two, three = ([int(n) for n in part] for part in (stride, padding, dilation))
-    count = groups[0] if isinstance(groups, list) else groups
-    return PackedConvolution(weight, bias, one, two, three, [0] * len(one), int(count), False)
+    """From dims, then stride, padding, dilation, output padding, groups, whether transposed."""
+    well_formed = (
+        len(numbers) == 4 * dims + 3
+        and all(type(number) is int for number in numbers)
+        and numbers[0] == dims == weight.ndim - 2
+        and numbers[-1] in (0, 1)
+        and (bias is None or isinstance(bias, np.ndarray))
+    )
+    if not well_formed:
+        raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
+    parts = (numbers[1 + dims * i : 1 + dims * (i + 1)] for i in range(4))
+    stride, padding, dilation, output_padding = parts
+    groups, transpose = numbers[-2:]
+    return PackedConvolution(
+        weight, bias, stride, padding, dilation, output_padding, groups, bool(transpose)
+    )
 
 
 def _embedding(state: Any) -> PackedEmbedding:

@@ -71,6 +71,7 @@ def packed_class(qualified: str) -> ClassType | None:
         definition = importer.function_named(f"{_FILE}.{method}") if text else None
         if definition is None:
             return None
+        importer.read(definition)
         full = f"{qualified}.{method}"
         made = Function(full, definition.tree, define, owner=cls, is_text=True)
         return cls.methods.setdefault(method, made)

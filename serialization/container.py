@@ -22,7 +22,7 @@ from .errors import ArchiveError, archive_error
 from .identify import FileKind, identify
 from .limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["ArchiveReader", "Entry", "Readable"]
+__all__ = ["ArchiveReader", "Entry", "OpenedFile", "Readable"]
 
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
@@ -48,6 +48,45 @@ class Entry:
     data: int
 
 
+class OpenedFile:
+    """The bytes of a file: mapped if it is at a path, in memory else.
+
+    `title` is what messages call the file.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+
+    def __init__(self, source: Readable) -> None:
+        self.map: mmap.mmap | None = None
+        self.title, self.data = self._open(source)
+
+    def _open(self, source: Readable) -> tuple[str, memoryview]:
+        if isinstance(source, bytes | bytearray | memoryview):
+            return "the given buffer", memoryview(source).cast("B")
+        if isinstance(source, str | os.PathLike):
+            path = os.fspath(source)
+            with open(path, "rb") as file:
+                if os.fstat(file.fileno()).st_size == 0:
+                    return f"`{path}`", memoryview(b"")
+                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            return f"`{path}`", memoryview(self.map)
+        read = source.read()
+        if not isinstance(read, bytes | bytearray | memoryview):
+            raise TypeError("an archive is read from a file opened in binary mode ('rb')")
+        name = getattr(source, "name", None)
+        return f"`{name}`" if isinstance(name, str) else "the given file object", memoryview(read)
+
+    def close(self) -> None:
+        """Let go of the file; memory that is used elsewhere stays."""
+        with contextlib.suppress(BufferError):  # parts of it are still referred to
+            self.data.release()
+        if self.map is not None:
+            with contextlib.suppress(BufferError):  # weights are mapped: it goes when they do
+                self.map.close()
+            self.map = None
+
+
 class ArchiveReader:
     """The records of an archive.
 
@@ -59,41 +98,21 @@ class ArchiveReader:
         OSError: the file cannot be opened.
     """
 
-    def __init__(self, source: Readable, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, source: Readable | OpenedFile, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
-        self._map: mmap.mmap | None = None
         self._strange: list[str] = []
         self._after = 0
-        self.title, self._data = self._open(source)
+        self._file = source if isinstance(source, OpenedFile) else OpenedFile(source)
+        self.title, self._data = self._file.title, self._file.data
         try:
             self.name, self.entries = self._read_directory()
         except BaseException:
             self.close()
             raise
 
-    def _open(self, source: Readable) -> tuple[str, memoryview]:
-        if isinstance(source, bytes | bytearray | memoryview):
-            return "the given buffer", memoryview(source).cast("B")
-        if isinstance(source, str | os.PathLike):
-            path = os.fspath(source)
-            with open(path, "rb") as file:
-                if os.fstat(file.fileno()).st_size == 0:
-                    return f"`{path}`", memoryview(b"")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            return f"`{path}`", memoryview(self._map)
-        read = source.read()
-        if not isinstance(read, bytes | bytearray | memoryview):
-            raise TypeError("an archive is read from a file opened in binary mode ('rb')")
-        name = getattr(source, "name", None)
-        return f"`{name}`" if isinstance(name, str) else "the given file object", memoryview(read)
-
     def close(self) -> None:
         """Let go of the file; records read before stay valid."""
-        self._data.release()
-        if self._map is not None:
-            with contextlib.suppress(BufferError):  # weights are mapped: it goes when they do
-                self._map.close()
-            self._map = None
+        self._file.close()
 
     def __enter__(self) -> ArchiveReader:
         return self
@@ -165,9 +184,10 @@ class ArchiveReader:
         before it is used, and nothing that is written reaches the file.  Checksums are not looked
         at.  None if the record is deflated, badly aligned, or there is no file."""
         entry = self.entries[record]
-        if self._map is None or entry.method != 0 or entry.data % max(alignment, 1):
+        mapped = self._file.map
+        if mapped is None or entry.method != 0 or entry.data % max(alignment, 1):
             return None
-        return memoryview(self._map)[entry.data : entry.data + entry.size]
+        return memoryview(mapped)[entry.data : entry.data + entry.size]
 
     @property
     def length(self) -> int:

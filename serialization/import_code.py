@@ -15,7 +15,7 @@ from typing import Literal
 
 from ..frontend import tree
 from ..frontend.diagnostics import Collector, Diagnostic, Label
-from ..frontend.from_text import module_trees
+from ..frontend.from_text import Outline, module_outlines
 from ..frontend.source import Span
 from ..ops.packed_weights import PACKED_CLASSES
 from ..typecheck.annotations import AnnotationReader
@@ -36,6 +36,7 @@ from ..typecheck.types import (
     Type,
 )
 from .archive_names import ArchiveResolver, Operators, Upgrade, no_upgrade
+from .old_slots import declared_before
 
 __all__ = ["CodeFile", "CodeImporter"]
 
@@ -78,7 +79,9 @@ class CodeImporter:
         self._builtin = builtin
         self.resolver = ArchiveResolver(self, operators, upgrade)
         self.define: Define = _undefined
-        self._definitions: dict[str, dict[str, tree.Definition]] = {}
+        self._outlines: dict[str, dict[str, Outline]] = {}
+        self._members: dict[str, tuple[str, ...]] = {}
+        self._bodies: dict[Function, Callable[[], tree.Definition | None]] = {}
         self._types: dict[str, Type | None] = {}
         self._functions: dict[str, Function | None] = {}
 
@@ -86,47 +89,71 @@ class CodeImporter:
 
     def definition(self, qualified: str) -> tree.Definition | None:
         """The tree of a class or function."""
-        namespace, _, name = qualified.rpartition(".")
-        if namespace not in self._definitions:
-            self._definitions[namespace] = dict(self._parse(namespace))
-        return self._definitions[namespace].get(name)
+        outline = self._outline(qualified)
+        return outline.whole() if outline is not None else None
 
-    def _parse(self, namespace: str) -> Iterator[tuple[str, tree.Definition]]:
+    def texts(self) -> Iterator[str]:
+        """The texts of all code files."""
+        return (file().text for file in self._files.values())
+
+    def read(self, function: Function) -> bool:
+        """Give a function of the archive its tree; False, after a report, if it has none."""
+        body = self._bodies.get(function)
+        if body is not None:
+            reported = len(self._collector.found)
+            definition = body()
+            assert not isinstance(definition, tree.ClassDefinition)
+            function.tree = definition
+            if len(self._collector.found) == reported:  # else it is to be reported again
+                del self._bodies[function]
+        return function.tree is not None
+
+    def _outline(self, qualified: str) -> Outline | None:
+        namespace, _, name = qualified.rpartition(".")
+        if namespace not in self._outlines:
+            self._outlines[namespace] = dict(self._parse(namespace))
+        return self._outlines[namespace].get(name)
+
+    def _parse(self, namespace: str) -> Iterator[tuple[str, Outline]]:
         if namespace not in self._files:
             return
         file = self._files[namespace]()
         filename = f"code/{namespace.replace('.', '/')}.py"
-        for definition in module_trees(file.text, filename, self._collector, file.origin):
-            yield definition.name, definition
+        for outline in module_outlines(file.text, filename, self._collector, file.origin):
+            yield outline.name, outline
 
     def type_named(self, qualified: str) -> Type | None:
         """The class, NamedTuple, enumeration or interface of that name; None if there is none."""
         if qualified.startswith(BUILTIN_NAMESPACE):
             return self._builtin(qualified)
         if qualified not in self._types:
-            definition = self.definition(qualified)
-            if not isinstance(definition, tree.ClassDefinition):
+            outline = self._outline(qualified)
+            definition = outline.head() if outline is not None and outline.is_class else None
+            if outline is None or definition is None:
                 return None
-            self._make_type(qualified, definition)
+            self._make_type(qualified, definition, outline)
         return self._types[qualified]
 
     def function_named(self, qualified: str) -> Function | None:
         """The free function of that name; None if there is none."""
         if qualified not in self._functions:
-            definition = self.definition(qualified)
-            if not isinstance(definition, tree.Function):
+            outline = self._outline(qualified)
+            if outline is None or outline.is_class:
                 return None
-            function = Function(qualified, tree=definition, define=self.define, is_text=True)
+            function = Function(qualified, define=self.define, is_text=True)
+            self._bodies[function] = outline.whole
             self._functions[qualified] = function
         return self._functions[qualified]
 
     def members_of(self, namespace: str) -> Iterable[str]:
         """The names one level below a namespace."""
-        self.definition(f"{namespace}.")
-        prefix = f"{namespace}."
-        names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
-        inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
-        return {**dict.fromkeys(self._definitions[namespace]), **dict.fromkeys(inner)}
+        if namespace not in self._members:
+            self._outline(f"{namespace}.")
+            prefix = f"{namespace}."
+            names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
+            inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
+            self._members[namespace] = (*dict.fromkeys((*self._outlines[namespace], *inner)),)
+        return self._members[namespace]
 
     def constant(self, name: str) -> Constant | None:
         """`c0` is the first of the constants."""
@@ -141,12 +168,14 @@ class CodeImporter:
 
     # -- classes
 
-    def _make_type(self, qualified: str, definition: tree.ClassDefinition) -> None:
+    def _make_type(
+        self, qualified: str, definition: tree.ClassDefinition, outline: Outline
+    ) -> None:
         """Enter the type of a class definition into the table, before its parts are looked at."""
         bases = [base.span.text for base in definition.bases]
         match bases:
             case [] | ["Module"]:
-                self._make_class(qualified, definition, bool(bases))
+                self._make_class(qualified, definition, outline, bool(bases))
             case ["NamedTuple"]:
                 self._types[qualified] = None  # it cannot contain itself
                 members = [m for m in definition.members if m.annotation is not None]
@@ -156,13 +185,13 @@ class CodeImporter:
             case ["Enum"]:
                 self._types[qualified] = self._enum(qualified, definition)
             case ["Interface"] | ["ModuleInterface"]:
-                self._make_interface(qualified, definition, bases == ["ModuleInterface"])
+                self._make_interface(qualified, outline, bases == ["ModuleInterface"])
             case _:
                 self._types[qualified] = None
                 self._report(definition.span, f"`{qualified}` has bases no class here can have")
 
     def _make_class(
-        self, qualified: str, definition: tree.ClassDefinition, is_module: bool
+        self, qualified: str, definition: tree.ClassDefinition, outline: Outline, is_module: bool
     ) -> None:
         cls = ClassType(qualified, is_module)
         self._types[qualified] = cls
@@ -180,9 +209,10 @@ class CodeImporter:
             elif member.name in buffers:
                 kind = "buffer"
             cls.add_attribute(member.name, self._type_of(member, qualified), kind)
-        for method in definition.methods:
-            name = f"{qualified}.{method.name}"
-            cls.methods[method.name] = Function(name, method, self.define, owner=cls, is_text=True)
+        for name, body in outline.methods().items():
+            made = Function(f"{qualified}.{name}", define=self.define, owner=cls, is_text=True)
+            self._bodies[made] = body
+            cls.methods[name] = made
         for word, hooks in (("pre_", cls.forward_pre_hooks), ("", cls.forward_hooks)):
             names = self._strings(definition, f"__forward_{word}hooks__")
             hooks.extend(cls.methods[name] for name in names if name in cls.methods)
@@ -194,20 +224,18 @@ class CodeImporter:
                 if function is not None:
                     cls.static_methods[name] = function
 
-    def _make_interface(
-        self, qualified: str, definition: tree.ClassDefinition, is_module: bool
-    ) -> None:
+    def _make_interface(self, qualified: str, outline: Outline, is_module: bool) -> None:
         interface = InterfaceType(qualified, is_module)
         self._types[qualified] = interface
-        for method in definition.methods:
-            name = f"{qualified}.{method.name}"
-            made = Function(name, method, is_text=True)
+        for name, body in outline.methods().items():
+            made = Function(f"{qualified}.{name}", body(), is_text=True)
             made.define = partial(self._declare, interface=interface)
-            interface.methods[method.name] = made
+            interface.methods[name] = made
 
     def _declare(self, function: Function, interface: InterfaceType) -> None:
         """Give a method of an interface its signature; it has no body."""
-        assert function.tree is not None
+        if function.tree is None:
+            return  # that has been reported
         where = f"in method `{interface.python}.{function.name}`"
         read = AnnotationReader(self.resolver, self._collector, where).read
         arguments = [
@@ -236,8 +264,14 @@ class CodeImporter:
         return ()
 
     def _type_of(self, member: tree.ClassMember, qualified: str) -> Type:
+        annotation = member.annotation
+        if isinstance(annotation, tree.Name):
+            now = declared_before(qualified, member.name, annotation.id)
+            held = None if now is None else self.type_named(now)
+            if held is not None:
+                return held
         where = f"in class `{qualified}`"
-        return AnnotationReader(self.resolver, self._collector, where).read(member.annotation)
+        return AnnotationReader(self.resolver, self._collector, where).read(annotation)
 
     def _report(self, span: Span, message: str) -> None:
         self._collector.add(Diagnostic("damaged-archive", message, Label(span, "here")))

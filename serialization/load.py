@@ -35,7 +35,7 @@ from .value_types import machine_type
 
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
-LARGE = 1 << 26
+LARGE = 1 << 25
 """From this size on, an archive's weights are mapped, not read."""
 
 NEWEST_VERSION = 10
@@ -60,7 +60,7 @@ def load_archive(
         trusted: whether its code may reach files, processes and networks and run without bounds;
             if not, all of it is compiled and looked at now.
         mapped: whether the weights stay in the file, mapped into memory, until they are used; by
-            default those of a file of at least 64 MB do.
+            default those of a file of at least 32 MB do.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -109,7 +109,8 @@ def _old_meanings(collector: Collector) -> CodeImporter:
     importer = CodeImporter(files, (), collector, ARCHIVE_TABLE.names)
 
     def define(function: Function) -> None:
-        define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
+        if importer.read(function):
+            define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
 
     importer.define = define
     return importer
@@ -255,7 +256,9 @@ class _Loader:
         function.guard = self.guard
         outermost = not self._defining
         self._defining.append(function)
-        define_function(function, self.importer.resolver, self.collector, ARCHIVE_TABLE, evaluate)
+        if self.importer.read(function):
+            names = self.importer.resolver
+            define_function(function, names, self.collector, ARCHIVE_TABLE, evaluate)
         if isinstance(function.graph, Graph) and self.upgraders.needed:
             self.upgraders.upgrade(function.graph)
         if self.guard is not None and isinstance(function.graph, Graph):

@@ -1,8 +1,9 @@
-"""Opening the archives of the lite interpreter (`.ptl`)."""
+"""Opening the archives (`.ptl`) and flatbuffers (`.ff`) of the lite interpreter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
@@ -14,21 +15,20 @@ from ..typecheck.functions import Function
 from ..typecheck.schema import NO_DEFAULT, Signature
 from ..typecheck.types import ANY, TENSOR, ClassType, Type
 from .builtin_methods import packed_class
-from .container import ArchiveReader, Readable
+from .container import ArchiveReader, OpenedFile, Readable
 from .errors import ArchiveError, archive_error
 from .limits import DEFAULT_LIMITS, Limits
-from .load import archive_version, old_meanings
+from .load import old_meanings
+from .mobile_contents import MobileArgument, MobileContents, MobileFunction
+from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
+from .mobile_pickle import read_mobile_pickle
 from .mobile_types import mobile_type
-from .pickle_nodes import DictNode, Node, ObjectNode, TensorNode, TupleNode
-from .pickle_reader import read_pickle
+from .pickle_nodes import DictNode, ObjectNode, TensorNode
 from .read_values import ValueReader
 from .tensors import StorageReader
 from .value_types import machine_type
 
-__all__ = ["MobileModule", "load_mobile", "mobile_version"]
-
-OLDEST, NEWEST = 3, 9
-"""The versions of bytecode that are read."""
+__all__ = ["MobileModule", "load_mobile", "mobile_version", "opened_mobile"]
 
 
 class MobileModule:
@@ -59,59 +59,56 @@ class MobileModule:
 def load_mobile(
     source: Readable, extra_files: dict[str, Any] | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> MobileModule:
-    """The module of a mobile archive.
+    """The module of a mobile archive or flatbuffer.
 
     Raises:
         ArchiveError: the file is no such archive, is damaged, or uses what does not exist here.
         OSError: the file cannot be opened.
     """
-    with ArchiveReader(source, limits) as archive:
-        return _Loader(archive, limits).load(extra_files)
+    with opened_mobile(source, limits) as contents:
+        return _Loader(contents, limits).load(extra_files)
+
+
+@contextmanager
+def opened_mobile(source: Readable, limits: Limits = DEFAULT_LIMITS) -> Iterator[MobileContents]:
+    """What a mobile archive or flatbuffer holds, as it is written, while the file is open.
+
+    Raises:
+        ArchiveError: the file is neither, or is damaged.
+        OSError: the file cannot be opened.
+    """
+    with closing(OpenedFile(source)) as file:
+        if is_flatbuffer(file.data):
+            yield read_mobile_flatbuffer(file.title, file.data, limits)
+            return
+        with ArchiveReader(file, limits) as archive:
+            yield read_mobile_pickle(archive, limits)
 
 
 def mobile_version(source: Readable, limits: Limits = DEFAULT_LIMITS) -> int:
-    """The version of the bytecode in an archive.
-
-    Raises:
-        ArchiveError: there is none.
-    """
-    with ArchiveReader(source, limits) as archive:
-        return _Loader(archive, limits).version
+    """The version of the bytecode in an archive; raises as `opened_mobile`."""
+    with opened_mobile(source, limits) as contents:
+        return contents.version
 
 
 class _Loader:
-    def __init__(self, archive: ArchiveReader, limits: Limits) -> None:
-        self.archive = archive
+    def __init__(self, contents: MobileContents, limits: Limits) -> None:
+        self.contents = contents
         self.limits = limits
         self.classes: dict[str, ClassType] = {}
-        if "bytecode.pkl" not in archive or "data.pkl" not in archive:
-            kind = archive.kind()
-            raise self.error(
-                "not-an-archive",
-                f"is no archive of the lite interpreter: it is {kind.description}",
-                "PytorchStreamReader failed locating file bytecode.pkl: file not found",
-            )
-        root = read_pickle(archive.read("bytecode.pkl"), "`bytecode.pkl`", limits)
-        match root:
-            case TupleNode((int() as version, *functions)) if not isinstance(version, bool):
-                self.version, self.functions = version, functions
-            case _:
-                raise self.damaged("begins with no version")
-        if not OLDEST <= self.version <= NEWEST:
-            raise self.error(
-                "version-too-new" if self.version > NEWEST else "unsupported-value",
-                f"has bytecode of version {self.version}; versions {OLDEST} to {NEWEST} are read",
-                "Lite Interpreter version number does not match. The model version must be "
-                f"between {OLDEST} and {NEWEST} but the model version is {self.version}",
-            )
-        self.upgrade = old_meanings(archive_version(archive))
+        self.upgrade = old_meanings(contents.operator_version)
+        self.named = _NamedTuples(contents, self.class_named)
+        self.values = ValueReader(
+            contents.constants, self.class_named, _no_call, contents.part, limits
+        )
 
     def load(self, extra_files: dict[str, Any] | None) -> MobileModule:
+        contents = self.contents
         unknown: dict[str, None] = {}
-        codes = [self.code(node, unknown) for node in self.functions]
+        codes = [self.code(function, unknown) for function in contents.functions]
         if unknown:
             names = ", ".join(f"`{name}`" for name in unknown)
-            raise self.error(
+            raise contents.error(
                 "unknown-op",
                 f"uses operators that do not exist here: {names}",
                 f"Following ops cannot be found: {', '.join(unknown)}",
@@ -120,23 +117,16 @@ class _Loader:
         for code in codes:
             wrong = check_code(code)
             if wrong:
-                raise self.damaged(f"`{code.name}` {wrong}")
-        reader = _Objects(module, StorageReader(self.archive, "data/"), self)
-        root = reader.value(read_pickle(self.archive.read("data.pkl"), "`data.pkl`", self.limits))
+                raise contents.damaged(f"`{code.name}` {wrong}")
+        root = _Objects(module, contents.storages, self).value(contents.root())
         if not isinstance(root, ScriptObject):
-            raise self.error("damaged-archive", "holds no module in `data.pkl`")
+            raise contents.error("damaged-archive", "holds no module in `data.pkl`")
         module.root = root
         for name in extra_files or ():
-            if f"extra/{name}" in self.archive:
+            if name in contents.extra:
                 assert extra_files is not None
-                extra_files[name] = self.archive.read(f"extra/{name}")
+                extra_files[name] = contents.extra[name]()
         return module
-
-    def error(self, code: str, what: str, torch: str = "") -> ArchiveError:
-        return archive_error(code, f"{self.archive.title} {what}", torch=torch)
-
-    def damaged(self, what: str) -> ArchiveError:
-        return self.error("damaged-archive", f"is damaged: in `bytecode.pkl`, {what}")
 
     def class_named(self, name: str) -> Type | None:
         """The class of that name; classes are known by their names alone."""
@@ -147,70 +137,25 @@ class _Loader:
 
     # -- functions
 
-    def code(self, node: Node, unknown: dict[str, None]) -> MobileCode:
-        match node:
-            case TupleNode((str(name), TupleNode() as body, *schema)):
-                parts = self.table(body)
-            case _:
-                raise self.damaged("a function has no name or no code")
-        constants_folder = "bytecode/" if any(self.archive.records("bytecode/")) else "constants/"
-        reader = ValueReader(
-            StorageReader(self.archive, constants_folder),
-            self.class_named,
-            _no_call,
-            "`bytecode.pkl`",
-            self.limits,
-        )
-        arguments, result = self.signature(schema, reader)
-        size = parts.get("register_size")
-        if not isinstance(size, int) or not 0 <= size <= 1 << 20:
-            raise self.damaged(f"`{name}` has no number of registers")
+    def code(self, function: MobileFunction, unknown: dict[str, None]) -> MobileCode:
+        if not 0 <= function.register_size <= 1 << 20:
+            raise self.contents.damaged(f"`{function.name}` has no number of registers")
+        returns = function.returns
         return MobileCode(
-            name,
-            tuple(self.instruction(n) for n in self.items(parts, "instructions")),
-            tuple(self.operator(n, unknown) for n in self.items(parts, "operators")),
-            tuple(reader.value(n) for n in self.items(parts, "constants")),
-            tuple(self.type(n) for n in self.items(parts, "types")),
-            size,
-            arguments,
-            result,
+            function.name,
+            function.instructions,
+            tuple(self.operator(*operator, unknown) for operator in function.operators),
+            tuple(self.values.value(node) for node in function.constants),
+            tuple(self.named.type(text) for text in function.types),
+            function.register_size,
+            tuple(self.argument(argument) for argument in function.arguments),
+            self.named.type(returns[0].type) if len(returns) == 1 else None,
         )
 
-    def table(self, node: TupleNode) -> dict[str, Node]:
-        """A tuple of named values."""
-        found: dict[str, Node] = {}
-        for item in node.items:
-            match item:
-                case TupleNode((str(name), value)):
-                    found[name] = value
-                case _:
-                    raise self.damaged("a table has an entry without a name")
-        return found
-
-    def items(self, table: dict[str, Node], name: str) -> tuple[Node, ...]:
-        found = table.get(name)
-        if not isinstance(found, TupleNode):
-            raise self.damaged(f"a function has no {name}")
-        return found.items
-
-    def instruction(self, node: Node) -> tuple[str, int, int]:
-        match node:
-            case TupleNode((str(name), int(x), int(n))):
-                return name, x, n
-        raise self.damaged("an instruction is none")
-
-    def type(self, node: Node) -> Type:
-        if not isinstance(node, str):
-            raise self.damaged("a type is no text")
-        return mobile_type(node, self.class_named)
-
-    def operator(self, node: Node, unknown: dict[str, None]) -> MobileOperator:
-        match node:
-            case TupleNode((str(name), str(overload), *rest)):
-                full_name = f"{name}.{overload}" if overload else name
-                count = rest[0] if rest and isinstance(rest[0], int) else -1
-            case _:
-                raise self.damaged("an operator has no name")
+    def operator(
+        self, name: str, overload: str, count: int, unknown: dict[str, None]
+    ) -> MobileOperator:
+        full_name = f"{name}.{overload}" if overload else name
         made = _special_operator(full_name)
         if made is not None:
             return made
@@ -220,35 +165,53 @@ class _Loader:
             return MobileOperator(_identity(), 0)
         run = self.upgrade(full_name)
         forward = partial(_run_function, run) if run is not None else None
-        return _completed(entry.signature, MobileOperator(entry, count, run=forward), self.damaged)
+        made = MobileOperator(entry, count, run=forward)
+        return _completed(entry.signature, made, self.contents.damaged)
 
-    def signature(
-        self, schema: Sequence[Node], reader: ValueReader
-    ) -> tuple[tuple[tuple[str, Type, object], ...], Type | None]:
-        """The arguments (name, type, default) and the type of the result."""
-        if not schema or not isinstance(schema[0], TupleNode):
-            return (), None
-        parts = self.table(schema[0])
-        arguments = [self.argument(n, reader) for n in self.items(parts, "arguments")]
-        returns = [self.argument(n, reader) for n in self.items(parts, "returns")]
-        return tuple(arguments), returns[0][1] if len(returns) == 1 else None
-
-    def argument(self, node: Node, reader: ValueReader) -> tuple[str, Type, object]:
-        if not isinstance(node, TupleNode):
-            raise self.damaged("an argument is none")
-        table = self.table(node)
-        name = table.get("name")
-        type = self.type(table.get("type"))
+    def argument(self, argument: MobileArgument) -> tuple[str, Type, object]:
+        """Name, type and default."""
+        type = self.named.type(argument.type)
         if isinstance(type, ClassType):  # named tuples are sometimes written by name alone
             type = ANY
-        return str(name), type, reader.value(table.get("default_value"))
+        return argument.name, type, self.values.value(argument.default)
+
+
+class _NamedTuples:
+    """The types of a file's texts; named tuples may be written out in another function than the
+    one that names them."""
+
+    def __init__(self, contents: MobileContents, class_named: Callable[[str], Type | None]) -> None:
+        self._class_named = class_named
+        self._written: dict[str, str] = {}
+        self._made: dict[str, Type] = {}
+        for function in contents.functions:
+            schema = (a.type for a in (*function.arguments, *function.returns))
+            for text in (*function.types, *schema):
+                name, _, rest = text.partition("[")
+                if rest.lstrip().startswith("NamedTuple"):
+                    self._written[name.strip()] = text
+
+    def type(self, text: str) -> Type:
+        """The type of a text."""
+        made = self._made.get(text)
+        if made is None:
+            made = self._made[text] = mobile_type(text, self.named)
+        return made
+
+    def named(self, name: str) -> Type | None:
+        """The type of that name."""
+        text = self._written.pop(name, None)  # it cannot contain itself
+        if text is None:
+            return self._made.get(name) or self._class_named(name)
+        self._made[name] = self.type(text)
+        return self._made[name]
 
 
 class _Objects(ValueReader):
     """The objects of `data.pkl`, whose classes are made of what they hold."""
 
     def __init__(self, module: MobileModule, storages: StorageReader, loader: _Loader) -> None:
-        super().__init__(storages, loader.class_named, _no_call, "`data.pkl`", loader.limits)
+        super().__init__(storages, loader.class_named, _no_call, "its data", loader.limits)
         self._module = module
         self._loader = loader
 

@@ -35,7 +35,7 @@ from .pickle_nodes import (
 )
 from .tensors import StorageReader
 
-__all__ = ["Call", "ValueReader"]
+__all__ = ["Call", "ValueReader", "quantizer_for"]
 
 Call = Callable[[Function, Sequence[object]], object]
 """Runs a function on machine values."""
@@ -131,14 +131,10 @@ class ValueReader:
         if node is None:
             raise self._damaged("has a tensor of a quantized storage that has no scale")
         scale, zero_point = self.value(node.scale), self.value(node.zero_point)
-        if isinstance(scale, float) and isinstance(zero_point, int):
-            return Quantizer(scale, zero_point)
-        assert isinstance(scale, np.ndarray)
-        assert isinstance(zero_point, np.ndarray)
-        channels = array.shape[node.axis : node.axis + 1] if node.axis >= 0 else ()
-        if not (scale.shape == zero_point.shape == channels):
+        made = quantizer_for(scale, zero_point, node.axis, array.shape)
+        if made is None:
             raise self._damaged("has a quantized tensor whose scales do not fit its shape")
-        return Quantizer(scale, zero_point, node.axis, zero_point.dtype.kind == "f")
+        return made
 
     def _dict(self, node: DictNode) -> dict[object, object]:
         try:
@@ -225,3 +221,20 @@ class ValueReader:
             f"{self._title} holds a `{name}`, which no code file defines",
             torch=f"Unknown type name '{name}'",
         )
+
+
+def quantizer_for(
+    scale: object, zero_point: object, axis: int, shape: tuple[int, ...]
+) -> Quantizer | None:
+    """The quantizer of a tensor of some shape: of two numbers, or of two arrays along an axis.
+
+    None if they do not fit.
+    """
+    if isinstance(scale, float) and isinstance(zero_point, int):
+        return Quantizer(scale, zero_point)
+    if not isinstance(scale, np.ndarray) or not isinstance(zero_point, np.ndarray):
+        return None
+    channels = shape[axis : axis + 1] if axis >= 0 else ()
+    if not (scale.shape == zero_point.shape == channels):
+        return None
+    return Quantizer(scale, zero_point, axis, zero_point.dtype.kind == "f")

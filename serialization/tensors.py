@@ -10,20 +10,40 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..ops.dtype import DTYPES, Array, DType, dtype_of
 from ..ops.storage import address, strides_of
-from .container import ArchiveReader
 from .container_writer import ContainerWriter
 from .errors import archive_error
 from .pickle_nodes import StorageNode, TensorNode
 
-__all__ = ["StorageReader", "StorageTable", "Window", "window_of"]
+__all__ = ["Records", "StorageReader", "StorageTable", "Window", "window_of"]
 
 _BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
+
+
+class Records(Protocol):
+    """Where storages are read from: an archive's records, see `container.ArchiveReader`."""
+
+    title: str
+
+    @property
+    def byteorder(self) -> str:
+        """The order of the bytes of numbers, `big` or `little`."""
+
+    def __contains__(self, record: str) -> bool: ...
+
+    def size(self, record: str) -> int:
+        """The number of bytes of a record."""
+
+    def stored(self, record: str) -> memoryview | bytes:
+        """The bytes of a record, checked."""
+
+    def mapped(self, record: str, alignment: int) -> memoryview | None:
+        """The bytes of a record where the file is mapped, if it is and they are well aligned."""
 
 
 class StorageReader:
@@ -32,7 +52,7 @@ class StorageReader:
     With `mapped`, their memory is the file's own, mapped privately, wherever that is possible.
     """
 
-    def __init__(self, archive: ArchiveReader, folder: str, mapped: bool = False) -> None:
+    def __init__(self, archive: Records, folder: str, mapped: bool = False) -> None:
         self._mapped = mapped
         self._archive = archive
         self._folder = folder

@@ -1,5 +1,8 @@
 """Finding the operators of an archive that do not exist here, before anything runs.
 
+Nearly always all exist, which the spellings in the texts tell without making trees of them.  If
+not, the trees say which are used, and where.
+
 Only the code that can be reached is looked at: the methods of the classes of the archive's objects,
 and what they name.  Operators are recognised by their spelling, `torch.name(...)` and
 `ops.namespace.name(...)`.
@@ -7,6 +10,7 @@ and what they name.  Operators are recognised by their spelling, `torch.name(...
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -26,6 +30,8 @@ def unknown_operators(
 
     `classes` are the qualified names to begin with.
     """
+    if all(is_known(operator) for operator in _spelled(importer.texts())):
+        return []
     places: dict[str, list[Label]] = {}
     waiting = list(classes)
     seen = set(waiting)
@@ -44,6 +50,19 @@ def unknown_operators(
             elif not is_known(operator):
                 places.setdefault(operator, []).append(Label(expression.span, "used here"))
     return [_diagnostic(operator, labels) for operator, labels in places.items()]
+
+
+_SPELLING = re.compile(r"(?<![\w.])((?:torch|ops)(?:[\s\\]*\.[\s\\]*\w+){1,2})")
+_BLANK = re.compile(r"[\s\\]+")
+
+
+def _spelled(texts: Iterable[str]) -> set[str]:
+    """The operators that texts spell out, and some that stand in strings, or are attributes."""
+    found: set[str] = set()
+    for text in texts:
+        found.update(_SPELLING.findall(text))
+    operators = (_operator(_BLANK.sub("", spelling).split(".")) for spelling in found)
+    return {operator for operator in operators if operator is not None}
 
 
 def operators_in(definition: tree.Definition) -> Iterator[str]:

@@ -117,20 +117,25 @@ class _LaterStorages(StorageReader):
 
 
 def _load_legacy(data: bytes, title: str) -> Any:
-    """Three pickles that say what follows, the value, the storages' keys, the storages."""
+    """Three pickles that say what follows, the value, the storages' keys, the storages.
+
+    The value is read before its storages are; where it depends on their contents (packed weights,
+    negated values), it is read once more.
+    """
     storages = _LaterStorages(title, len(data))
-    reader = WeightsReader(data, title, storages)
+    reader = WeightsReader(data, title, storages, is_first=True)
     magic, protocol, system = reader.read(), reader.read(), reader.read()
     little = isinstance(system, dict) and system.get("little_endian", True)
     if magic != _MAGIC or protocol != _PROTOCOL:
         raise _other(title, STATE_DICT if magic == _MAGIC else identify(data))
     if not little or sys.byteorder != "little":
         raise archive_error("unsupported-value", f"{title} is of a machine of another byte order")
+    begin = reader.at
     value = reader.read()
     keys = reader.read()
     if not isinstance(keys, list):
         raise archive_error("damaged-archive", f"{title} does not list its storages")
     storages.fill(keys, data, reader.at)
-    for array, node in reader.changed:
-        np.copyto(array, storages.array(node))
+    if reader.makers.wants_contents:
+        return WeightsReader(data, title, storages, begin).read()
     return value

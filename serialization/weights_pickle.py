@@ -1,22 +1,23 @@
 """Reading the pickles of `torch.save`: tensors, and plain Python values around them.
 
 This is no general unpickler.  It knows a closed list of names, none of which is imported or looked
-up, calls nothing but the makers of values below, and sets the state of nothing but an OrderedDict.
+up, calls nothing but the makers of `weights_values.py`, and sets the state of nothing but an
+OrderedDict and of packed weights.
 Everything else is an error that names what the file holds.
 """
 
 from __future__ import annotations
 
 import struct
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dtype import DTYPES, Array, Device, DType
-from ..ops.tensor import Parameter, Size, Tensor
+from ..ops.dtype import DTYPES
 from .errors import ArchiveError, archive_error
-from .pickle_nodes import StorageNode, TensorNode
+from .pickle_nodes import StorageNode
 from .tensors import StorageReader
+from .weights_values import MAKERS, Makers, StorageView, Unset
 
 __all__ = ["WeightsReader"]
 
@@ -45,18 +46,24 @@ class _StorageKind(_Name):
 class WeightsReader:
     """The values of pickles that follow each other in `data`, from `at` on.
 
-    `title` is what messages call the file.  Storages come from `storages`.
+    `title` is what messages call the file.  Storages come from `storages`; `is_first` says that
+    they have no contents yet (see `Makers`).
     """
 
-    def __init__(self, data: bytes, title: str, storages: StorageReader, at: int = 0) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        title: str,
+        storages: StorageReader,
+        at: int = 0,
+        is_first: bool = False,
+    ) -> None:
         self.data = data
         self.title = title
-        self.storages = storages
         self.at = at
+        self.makers = Makers(storages, self.damaged, is_first)
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.changed: list[tuple[Array, TensorNode]] = []
-        """Arrays that are no windows on their storages, since their values are others."""
 
     def read(self) -> Any:
         """The next value.
@@ -68,6 +75,8 @@ class WeightsReader:
         while True:
             opcode = self.take(1)
             if opcode == b".":
+                if self.makers.unset:
+                    raise self.damaged("has an object without a state")
                 return self.pop()
             action = _ACTIONS.get(opcode)
             if action is None:
@@ -143,7 +152,9 @@ class WeightsReader:
         self.push(self.memo[index])
 
     def remember(self, index: int) -> None:
-        self.memo[index] = self.stack[-1]
+        value = self.memo[index] = self.stack[-1]
+        if isinstance(value, Unset):
+            value.places.append(index)
 
     # -- containers
 
@@ -192,8 +203,8 @@ class WeightsReader:
     def named(self, module: str, name: str) -> Any:
         module = {"__builtin__": "builtins", "torch.torch": "torch"}.get(module, module)
         full = f"{module}.{name}"
-        if full in _MAKERS:
-            return _Name(full, _MAKERS[full])
+        if full in MAKERS:
+            return _Name(full, MAKERS[full])
         if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
             return _StorageKind(name.removesuffix("Storage"))
         if module == "torch" and name in DTYPES:
@@ -204,106 +215,33 @@ class WeightsReader:
         arguments, target = self.pop(), self.pop()
         if not isinstance(target, _Name) or target.make is None or type(arguments) is not tuple:
             raise self.refused("calls what is no known maker of values")
-        self.push(target.make(self, *arguments))
+        self.push(target.make(self.makers, *arguments))
 
     def set_state(self) -> None:
         state, target = self.pop(), self.stack[-1]
+        if isinstance(target, Unset):
+            made = self.stack[-1] = self.makers.with_state(state)
+            self.memo.update(dict.fromkeys(target.places, made))
+            return
         if not isinstance(target, OrderedDict) or not isinstance(state, dict):
             raise self.refused("sets the state of what is no OrderedDict")
         target.__dict__.update(state)
 
     def persistent(self) -> None:
         match self.pop():
-            case ("storage", _StorageKind(text=kind), key, str(place), int(numel), *_):
-                self.push(StorageNode(kind, str(key), place, numel))
+            case ("storage", _StorageKind(text=kind), key, str(place), int(numel), *view):
+                self.push(self.storage(StorageNode(kind, str(key), place, numel), view))
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
 
-    # -- the makers
-
-    def tensor(
-        self,
-        storage: Any,
-        offset: int,
-        size: tuple[int, ...],
-        stride: tuple[int, ...],
-        requires_grad: bool = False,
-        hooks: Any = None,
-        metadata: Any = None,
-    ) -> Tensor:
-        if not isinstance(storage, StorageNode):
-            raise self.damaged("has a tensor without a storage")
-        bits = frozenset(key for key, value in (metadata or {}).items() if value is True)
-        node = TensorNode(storage, offset, tuple(size), tuple(stride), requires_grad, bits)
-        array = self.storages.array(node)
-        if bits:
-            self.changed.append((array, node))
-        if array.dtype.names is not None:
-            raise archive_error(
-                "unsupported-value", f"{self.title} holds a quantized tensor, which is not loaded"
-            )
-        return Tensor._of(array, requires_grad)
-
-    def typed_tensor(
-        self,
-        storage: Any,
-        offset: int,
-        size: tuple[int, ...],
-        stride: tuple[int, ...],
-        requires_grad: bool,
-        hooks: Any,
-        dtype: Any,
-        metadata: Any = None,
-    ) -> Tensor:
-        """A tensor over bytes without a type (`_rebuild_tensor_v3`)."""
-        if not isinstance(storage, StorageNode) or not isinstance(dtype, DType):
-            raise self.damaged("has a tensor without a storage")
-        count = storage.numel // dtype.itemsize
-        typed = StorageNode(dtype.scalar_name, storage.key, storage.location, count)
-        return self.tensor(typed, offset, size, stride, requires_grad, hooks, metadata)
-
-    def parameter(self, data: Any, requires_grad: bool = True, *_: Any) -> Parameter:
-        if not isinstance(data, Tensor):
-            raise self.damaged("has a parameter that is no tensor")
-        return Parameter(data, requires_grad)
-
-    def ordered_dict(self, items: Any = ()) -> OrderedDict[Any, Any]:
-        return OrderedDict(items)
-
-    def encoded(self, text: str, encoding: str = "latin1") -> bytes:
-        if encoding not in ("latin1", "latin-1", "utf-8"):
-            raise self.damaged(f"encodes bytes by {encoding!r}")
-        return text.encode(encoding)
-
-
-def _plain(make: Callable[..., Any], *types: type) -> Callable[..., Any]:
-    """A maker that takes at most one argument of each of the given types."""
-
-    def made(reader: WeightsReader, *arguments: Any) -> Any:
-        if len(arguments) > len(types) or not all(map(isinstance, arguments, types)):
-            raise reader.damaged(f"makes a {make.__name__} in an unknown way")
-        return make(*arguments)
-
-    return made
-
-
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "torch._utils._rebuild_tensor": WeightsReader.tensor,
-    "torch._utils._rebuild_tensor_v2": WeightsReader.tensor,
-    "torch._utils._rebuild_tensor_v3": WeightsReader.typed_tensor,
-    "torch._utils._rebuild_parameter": WeightsReader.parameter,
-    "torch._utils._rebuild_parameter_with_state": WeightsReader.parameter,
-    "torch.nn.parameter.Parameter": WeightsReader.parameter,
-    "collections.OrderedDict": WeightsReader.ordered_dict,
-    "collections.Counter": _plain(Counter, dict),
-    "builtins.set": _plain(set, list),
-    "builtins.frozenset": _plain(frozenset, list),
-    "builtins.complex": _plain(complex, float, float),
-    "builtins.bytearray": _plain(bytearray, bytes),
-    "_codecs.encode": WeightsReader.encoded,
-    "torch.Size": _plain(Size, tuple),
-    "torch.device": _plain(Device, str, int),
-}
+    def storage(self, root: StorageNode, view: list[Any]) -> StorageNode | StorageView:
+        """A storage, or the part of one that files before PyTorch 1.6 can speak of."""
+        match view:
+            case [] | [None]:
+                return root
+            case [(_, int(offset), int(count))] if 0 <= offset <= offset + count <= root.numel:
+                return StorageView(root, offset, count)
+        raise self.damaged("refers to a part of a storage in an unknown way")
 
 
 def _long(reader: WeightsReader, size: int) -> None:

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from ..ops.dtype import Device, DType
+from ..ops.quantized import QuantizedArray, quantizer_of
 from ..ops.tensor import Parameter, Size, Tensor
 from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
 from .errors import ArchiveError, archive_error
@@ -199,6 +200,9 @@ class _Writer:
 
     def tensor(self, tensor: Tensor) -> None:
         array = tensor._array
+        if isinstance(array, QuantizedArray):
+            self.quantized(array)
+            return
         if type(array).__name__ != "ndarray" or array.dtype.names is not None:
             raise archive_error(
                 "unsupported-value", "only dense tensors are saved, and this one is not"
@@ -215,6 +219,26 @@ class _Writer:
         self.made("collections", "OrderedDict")
         if not typed:
             self.write(tensor.dtype)
+        self.out += b"tR"
+
+    def quantized(self, array: QuantizedArray) -> None:
+        quantizer = quantizer_of(array, "save")
+        node = self.storages.tensor(array)
+        self.name("torch._utils", "_rebuild_qtensor")
+        self.out += b"("
+        self.storage(node.storage, None)
+        self.integer(node.offset)
+        self.tuple(*node.size)
+        self.tuple(*node.stride)
+        self.out += b"("
+        self.name("torch", quantizer.scheme)
+        for part in quantizer.numbers:
+            self.write(part if quantizer.axis is None else Tensor._of(part))
+        if quantizer.axis is not None:
+            self.integer(quantizer.axis)
+        self.out += b"t"
+        self.write(False)
+        self.made("collections", "OrderedDict")
         self.out += b"tR"
 
     def storage(self, storage: StorageNode, itemsize: int | None) -> None:

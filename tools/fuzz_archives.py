@@ -252,7 +252,7 @@ def _split(text: str) -> list[str]:
 
 
 _UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, OverflowError),
     *(NotImplementedError, OSError, RuntimeError, ValueError),
 )
 """What reading a mutated archive in order to mutate it again may raise."""

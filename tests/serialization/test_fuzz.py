@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import struct
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +43,25 @@ def test_mutations_end_in_documented_errors(fuzz: Any, sources: Any, start: int)
 
 def test_mutations_are_the_same_every_time(fuzz: Any, sources: Any) -> None:
     assert fuzz.mutated(7, sources) == fuzz.mutated(7, sources)
+
+
+def test_what_cannot_be_read_is_mutated_all_the_same(fuzz: Any) -> None:
+    """An entry that says it lies beyond what a file can hold."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as file:
+        file.writestr("a/data.pkl", b"\x80\x02N.")
+    data = bytearray(sink.getvalue())
+    entry = data.index(b"PK\x01\x02")
+    end = data.index(b"PK\x05\x06")
+    far = struct.pack("<HHQ", 1, 8, 2**63)
+    data[entry + 42 : entry + 46] = b"\xff" * 4
+    data[entry + 30 : entry + 32] = struct.pack("<H", len(far))
+    data[end + 12 : end + 16] = struct.pack("<I", end - entry + len(far))
+    data[end:end] = far
+    with pytest.raises(OverflowError):
+        fuzz._entries(bytes(data))
+    for number in range(20):
+        assert isinstance(fuzz.mutated(number, [bytes(data)]), bytes)
 
 
 def test_broken_rules_are_seen(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,6 +178,39 @@ def test_unknown_operators_are_found_where_code_can_reach_them() -> None:
     assert "`ops.prim.strange`" in strange.message
 
 
+def test_trees_are_not_asked_for_while_all_operators_are_known() -> None:
+    code = importer()
+
+    def everything(operator: str) -> bool:
+        return operator.partition("::")[0] in ("aten", "prim")
+
+    code.definition = None  # type: ignore[method-assign, assignment]
+    assert unknown_operators(code, ["__torch__.M"], everything) == []
+
+
+def test_an_operator_spelled_in_a_string_is_not_used() -> None:
+    text = 'def f() -> str:\n  return "torch.mystery"\n'
+    code = importer(files={"__torch__": text})
+    assert unknown_operators(code, ["__torch__.f"], {"aten::add"}.__contains__) == []
+
+
+def test_functions_become_trees_when_they_are_read() -> None:
+    collector = Collector()
+    text = "def good(x: Tensor):\n  return x\ndef bad():\n  yield 1\n"
+    code = importer(collector, {"__torch__": text})
+    good, bad = code.function_named("__torch__.good"), code.function_named("__torch__.bad")
+    assert good is not None
+    assert bad is not None
+    assert good.tree is None
+    assert code.read(good)
+    assert good.tree is not None
+    assert not collector.found
+    for _ in range(2):  # who tries again is told again
+        code.read(bad)
+        assert [d.code for d in collector.found] == ["unsupported-syntax"]
+        collector.found.clear()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
