@@ -16,15 +16,16 @@ import numpy as np
 
 from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
-from .dtype import Array, dtype_by_number, dtype_of
+from .dtype import Array, DType, dtype_by_number
 from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .metadata import become
+from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .overlap import check_written
 from .pointwise import cast, number_as
-from .promotion import can_cast, common_dtype_with
+from .promotion import common_dtype_with
 from .quiet import QUIET, enter, leave
 from .recipes import Key, Recipe, key_of
 from .storage import is_resizable
@@ -335,8 +336,10 @@ def _is_for_python(entry: Operator) -> bool:
     return _is_about_tensors(entry)
 
 
-_FACTORIES: Final = frozenset("arange range linspace logspace".split())
-"""Functions that count in the dtype of the tensor they write into."""
+_FACTORIES: Final = frozenset(
+    "arange range linspace logspace empty zeros ones full eye rand randn".split()
+)
+"""Functions that make elements in the dtype of the tensor they write into."""
 
 
 def _as_operands(first: Any, second: Any) -> tuple[Any, Any]:
@@ -409,7 +412,7 @@ class EagerFunction:
             if "requires_grad" in kwargs and not self._takes("requires_grad"):
                 requires_grad = bool(kwargs.pop("requires_grad"))
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
-            kwargs.setdefault("dtype", out.dtype)
+            _check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
         if isinstance(out, Tensor) and f"aten::{self.__name__}" in COMPUTED_IN_OUT:
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
@@ -432,7 +435,7 @@ class EagerFunction:
                     f"{self.__name__}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
                 )
-            _check_out(self.__name__, result, out)
+            _check_out(self.operator_name, result, out)
             return _write_out(result, out)
         if requires_grad:
             result.requires_grad_(True)
@@ -516,42 +519,40 @@ def eager_function(name: str) -> EagerFunction:
 # --------------------------------------------------------------------------- out=
 
 
-_OF_OWN_DTYPE: Final = frozenset(
-    "gather scatter scatter_add scatter_reduce index_add index_copy tril triu mm addmm bmm".split()
-)
-"""Operators that write only into tensors of just their result's dtype."""
+def _check_out(operator_name: str, result: Any, out: Any) -> None:
+    """Refuse tensors of dtypes that the results may not be written into."""
+    name = operator_name.partition("::")[2]
+    if isinstance(out, Tensor):
+        check_out_dtype(name, result.dtype, out.dtype)
+        return
+    fields = result.fields if isinstance(result, _NamedResults) else ("out",) * len(result)
+    for part, target, field in zip(result, out, fields, strict=True):
+        check_out_dtype(name, part.dtype, target.dtype, field)
 
 
-def _check_out(name: str, result: Any, out: Any) -> None:
-    if name in _OF_OWN_DTYPE and isinstance(out, Tensor) and out.dtype is not result.dtype:
-        wanted, given = (_CPP_NAMES.get(t.dtype.name, t.dtype.name) for t in (result, out))
+def _check_factory_dtype(wanted: DType | None, out: DType) -> None:
+    if wanted is not None and wanted is not out:
         raise OperatorError(
-            f"Expected out tensor to have dtype {wanted}, but got {given} instead",
+            f"dtype {wanted.scalar_name} does not match dtype of out parameter ({out.scalar_name})",
             code="dtype-mismatch",
-            headline=f"`out` is `{out.dtype}`, the result is `{result.dtype}`",
+            headline=f"`out` is `{out}`, so `dtype` cannot be `{wanted}`",
         )
-
-
-_CPP_NAMES: Final = {
-    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
-    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char"},
-    **{"float16": "c10::Half", "bfloat16": "c10::BFloat16"},
-    **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
-}
 
 
 def _write_out(result: Any, out: Any) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
-        OperatorError: a result cannot be cast to its tensor's dtype.
+        OperatorError: a tensor has several elements in one place, or cannot take the shape.
     """
     if isinstance(out, Tensor):
         _write_one(result, out)
         return out
     for part, target in zip(result, out, strict=True):
         _write_one(part, target)
-    return type(result)(out) if isinstance(result, _NamedResults) else out
+    if isinstance(result, _NamedResults):
+        return named_results(f"{type(result).__name__}_out", result.fields)(out)
+    return out
 
 
 def _write_one(result: Tensor, out: Tensor) -> None:
@@ -564,13 +565,6 @@ def _write_one(result: Tensor, out: Tensor) -> None:
             "single memory location. Please clone() the tensor before performing the operation.",
             headline="several elements of `out` share one place in memory",
         )
-    if not can_cast(array.dtype, target.dtype):
-        a, b = dtype_of(array).scalar_name, dtype_of(target).scalar_name
-        raise OperatorError(
-            f"result type {a} can't be cast to the desired output type {b}",
-            code="dtype-mismatch",
-            headline=f"a `{dtype_of(array)}` result cannot be written into `out`",
-        )
     if array.shape == target.shape:
         target[...] = cast(array, target.dtype)
     elif array.size * target.itemsize > target.nbytes and not is_resizable(target):
@@ -581,4 +575,4 @@ def _write_one(result: Tensor, out: Tensor) -> None:
             f"shape {list(array.shape)}",
         )
     else:
-        become(target, cast(array, target.dtype).copy())
+        become(target, cast(array, target.dtype).copy(order="K"))

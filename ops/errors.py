@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["IndexOutOfRange", "OperatorError", "UnsupportedDtype", "UnsupportedOperator"]
+__all__ = [
+    *("IndexOutOfRange", "OperatorError", "UnsupportedDtype", "UnsupportedOperator"),
+    "WrongType",
+]
 
 
 Error = TypeVar("Error", bound="type[BaseException]")
@@ -66,6 +69,11 @@ class IndexOutOfRange(OperatorError, IndexError):
 
     def __init__(self, torch_message: str, *, headline: str = "") -> None:
         super().__init__(torch_message, code="index-out-of-range", headline=headline)
+
+
+@_shown_as(TypeError)
+class WrongType(OperatorError, TypeError):
+    """A tensor of a dtype that an operator calls a wrong type."""
 
 
 @_shown_as(NotImplementedError)

@@ -17,9 +17,9 @@ import numpy as np
 from .dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from .errors import OperatorError
 from .metadata import become
+from .out_dtypes import check_out_dtype
 from .overlap import check_written
 from .pointwise import cast
-from .promotion import can_cast
 from .refusals import CPP_NAMES
 from .storage import is_resizable
 
@@ -72,37 +72,31 @@ def check_dtype_of_out(own: DType, wanted: DType) -> None:
 def into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
     """The forward of the out= form of an operator: see `_into_out`."""
     if name not in COMPUTED_IN_OUT:
-        return _into_out(forward)
+        return _into_out(name, forward)
 
     def in_dtype_of_out(*values: Any) -> Array:
         *given, dtype, out = values
         own = dtype_of(out)
         if dtype is not None:
             check_dtype_of_out(own, dtype_by_number(dtype))
-        return _into_out(forward)(*given, own.number, out)
+        return _into_out(name, forward)(*given, own.number, out)
 
     return in_dtype_of_out
 
 
-def _into_out(forward: Callable[..., Any]) -> Callable[..., Array]:
+def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
     """The forward whose result goes into its last argument, which takes the result's shape.
 
-    It raises an OperatorError if the result cannot be cast, or if `out` is a view of another shape.
+    It raises an OperatorError if `out` has a dtype it may not have or is a view of another shape.
     """
+
+    short = name.partition("::")[2]
 
     def write_out(*values: Any) -> Array:
         out: Array = values[-1]
         check_written(out, values[:-1])
         result: Array = forward(*values[:-1])
-        if not can_cast(result.dtype, out.dtype):
-            a, b = of_numpy(result.dtype), of_numpy(out.dtype)
-            raise OperatorError(
-                f"result type {a.scalar_name} can't be cast to the desired output type "
-                f"{b.scalar_name}",
-                code="dtype-mismatch",
-                headline=f"a `{a}` result cannot be written into `out`, which is `{b}`",
-                roles={"out": f"is `{b}`"},
-            )
+        check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
         if out.shape != result.shape:
             _resize(out, result.shape)
         out[...] = cast(result, out.dtype)

@@ -1,0 +1,103 @@
+"""Tensors given as `out=`: the dtypes they may have, the strides they get, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+X = torch.arange(6.0).reshape(2, 3)
+SQUARE = torch.tensor([[2.0, 1.0], [1.0, 3.0]])
+
+REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
+    (
+        lambda out: torch.mm(X, X.t(), out=out),
+        torch.float64,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    (lambda out: torch.neg(X, out=out), torch.int64, "Found dtype Long but expected Float"),
+    (
+        lambda out: torch.exp(X, out=out),
+        torch.int64,
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    (
+        lambda out: torch.isposinf(X, out=out),
+        torch.float32,
+        "isposinf does not support non-boolean outputs.",
+    ),
+    (lambda out: torch.any(X, out=out), torch.int64, "any only supports bool tensor for result"),
+    (
+        lambda out: torch.fft.fft(X, out=out),
+        torch.float32,
+        "fft expects a complex output tensor, but got Float",
+    ),
+    (
+        lambda out: torch.linalg.pinv(X, out=out),
+        torch.int64,
+        "linalg.pinv: Expected result to be safely castable from Float dtype, but got result "
+        "with dtype Long",
+    ),
+    (
+        lambda out: torch.linalg.matrix_power(SQUARE, 0, out=out),
+        torch.int64,
+        "matrix_power: Expected result to be safely castable",
+    ),
+    (
+        lambda out: torch.zeros(3, dtype=torch.float32, out=out),
+        torch.float64,
+        "dtype Float does not match dtype of out parameter (Double)",
+    ),
+    (
+        lambda out: torch.sort(X, out=(out, torch.empty(0, dtype=torch.int64))),
+        torch.float64,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    (
+        lambda out: torch.mode(X, out=(torch.empty(0), out)),
+        torch.int32,
+        "expected scalar type 'Long' but got 'Int' for indices output",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "dtype", "sentence"), REFUSED)
+def test_a_dtype_that_out_may_not_have(call: Callable[..., Any], dtype: Any, sentence: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        call(torch.empty(0, dtype=dtype))
+    assert str(caught.value).startswith(sentence)
+
+
+def test_joined_tensors_are_of_a_wrong_type() -> None:
+    with pytest.raises(TypeError, match="input types can't be cast to the desired output type Int"):
+        torch.cat([X, X], out=torch.empty(0, dtype=torch.int32))
+
+
+def test_scripts_refuse_the_same_dtypes() -> None:
+    @torch.jit.script
+    def product(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        return torch.mm(x, x.t(), out=out)
+
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got d"):
+        product(X, torch.empty(0, dtype=torch.float64))
+
+
+def test_zeros_are_made_in_the_dtype_of_out() -> None:
+    out = torch.ones(2, dtype=torch.float64)
+    assert torch.zeros(2, out=out).dtype is torch.float64
+    assert out.tolist() == [0.0, 0.0]
+
+
+def test_an_empty_out_gets_the_order_of_the_result() -> None:
+    out = torch.exp(X.t(), out=torch.empty(0))
+    assert out.stride() == (1, 3)
+
+
+def test_several_results_come_back_under_the_name_of_the_out_form() -> None:
+    targets = (torch.empty(0), torch.empty(0, dtype=torch.int64))
+    found = torch.sort(X, out=targets)
+    assert type(found).__name__ == "sort_out"
+    assert found.values is targets[0]
