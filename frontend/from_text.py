@@ -18,7 +18,14 @@ from .python_ast import python_tree
 from .source import Source, Span
 from .type_comments import fold_first_comment
 
-__all__ = ["Outline", "expression_tree", "function_trees", "module_outlines", "module_trees"]
+__all__ = [
+    "Outline",
+    "expression_tree",
+    "function_trees",
+    "module_of_methods",
+    "module_outlines",
+    "module_trees",
+]
 
 _N = TypeVar("_N", bound=ast.stmt)
 _T = TypeVar("_T")
@@ -101,6 +108,21 @@ def module_outlines(
         else:
             _guarded(node, converter, _definition)
     return found
+
+
+def module_of_methods(
+    name: str,
+    text: str,
+    filename: str,
+    collector: Collector,
+    origin: Callable[[int], Span | None] | None = None,
+) -> Outline:
+    """The outline of a class whose methods are the functions of a code file."""
+    nodes, converter = _parsed(Source(_unix(text), filename, origin=origin), collector)
+    methods: list[ast.stmt] = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    place = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+    node = ast.ClassDef(name, [], [], methods, [], **place)
+    return Outline(node, converter)
 
 
 def function_trees(

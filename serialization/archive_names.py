@@ -130,12 +130,12 @@ class _Definitions:
     def member(self, name: str, span: Span) -> Meaning | None:
         qualified = f"{self.title}.{name}"
         type = self.definitions.type_named(qualified)
+        inner = _Definitions(self.definitions, qualified)
         if type is not None:
-            return TypeName(type)
+            return TypeName(type, inside=inner)
         function = self.definitions.function_named(qualified)
         if function is not None:
             return FunctionName(function)
-        inner = _Definitions(self.definitions, qualified)
         return inner if any(True for _ in inner.names()) else None
 
     def names(self) -> Iterable[str]:

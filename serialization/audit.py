@@ -30,7 +30,7 @@ _RECORDS = re.compile(
     r"(data|constants|traced_inputs|bytecode|mobile_debug_handles|callstack_debug_map"
     r"|version|byteorder|producer_info\.json|model\.json|attributes|delegated_backends"
     r"|\.data|\.format_version|\.storage_alignment|archive_format)"
-    r"([./].*)?$|code/.*\.py(\.debug_pkl)?$|extra/.*|tensors/.*|backends/.*"
+    r"([./].*)?$|(code|libs)/.*\.py(\.debug_pkl)?$|extra/.*|tensors/.*|backends/.*"
 )
 
 
@@ -168,7 +168,7 @@ def _class_names(root: Node) -> Iterator[str]:
 
 def _code(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
     used: dict[str, None] = {}
-    for record in archive.records("code/"):
+    for record in (*archive.records("code/"), *archive.records("libs/")):
         if not record.endswith(".py"):
             continue
         if archive.size(record) > limits.code:

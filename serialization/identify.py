@@ -52,7 +52,7 @@ LEGACY_TAR = FileKind(
 LEGACY_TORCHSCRIPT = FileKind(
     "legacy-torchscript",
     "a TorchScript archive in the `model.json` format before PyTorch 1.3",
-    "load and save it again with a PyTorch of version 1.4 or later",
+    "load it with `jit.load`",
 )
 EXPORTED = FileKind(
     "exported-program",

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Literal
 
 from ..frontend import tree
 from ..frontend.diagnostics import Collector, Diagnostic, Label
-from ..frontend.from_text import Outline, module_outlines
-from ..frontend.source import Span
+from ..frontend.from_text import Outline, module_of_methods, module_outlines
+from ..frontend.source import Source, Span
 from ..ops.packed_weights import PACKED_CLASSES
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
@@ -29,6 +30,7 @@ from ..typecheck.types import (
     FLOAT,
     INT,
     STRING,
+    ClassAttribute,
     ClassType,
     EnumType,
     InterfaceType,
@@ -82,6 +84,7 @@ class CodeImporter:
         self._outlines: dict[str, dict[str, Outline]] = {}
         self._members: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[Function, Callable[[], tree.Definition | None]] = {}
+        self._more_texts: list[str] = []
         self._types: dict[str, Type | None] = {}
         self._functions: dict[str, Function | None] = {}
 
@@ -94,7 +97,7 @@ class CodeImporter:
 
     def texts(self) -> Iterator[str]:
         """The texts of all code files."""
-        return (file().text for file in self._files.values())
+        return chain((file().text for file in self._files.values()), self._more_texts)
 
     def read(self, function: Function) -> bool:
         """Give a function of the archive its tree; False, after a report, if it has none."""
@@ -167,6 +170,32 @@ class CodeImporter:
         return (f"c{index}" for index in range(len(self._constants)))
 
     # -- classes
+
+    def add_module(
+        self, qualified: str, file: CodeFile, filename: str, attributes: Iterable[ClassAttribute]
+    ) -> None:
+        """A module class whose file holds the methods alone; its attributes are told.
+
+        `filename` is what messages call the file.
+        """
+        namespace, _, name = qualified.rpartition(".")
+        self._outline(qualified)  # what the namespace has by itself
+        outline = module_of_methods(name, file.text, filename, self._collector, file.origin)
+        self._outlines[namespace][name] = outline
+        self._members.clear()
+        self._more_texts.append(file.text)
+        head = outline.head()
+        assert head is not None
+        self._make_class(qualified, head, outline, is_module=True)
+        cls = self._types[qualified]
+        assert isinstance(cls, ClassType)
+        for attribute in attributes:
+            cls.attributes[attribute.name] = attribute
+
+    def type_of_text(self, text: str, title: str) -> Type:
+        """The type that a text spells, as annotations do; `title` is what messages call it."""
+        written = tree.Literal(Span(Source(text, title), 0, len(text)), text)
+        return AnnotationReader(self.resolver, self._collector, f"in {title}").read(written)
 
     def _make_type(
         self, qualified: str, definition: tree.ClassDefinition, outline: Outline

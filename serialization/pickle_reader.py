@@ -8,7 +8,8 @@ ask for nothing else.  Whatever it does not know is an error that names the opco
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from .errors import ArchiveError, archive_error
 from .limits import DEFAULT_LIMITS, Limits
@@ -29,7 +30,7 @@ from .pickle_nodes import (
     TupleNode,
 )
 
-__all__ = ["read_pickle"]
+__all__ = ["PickleReader", "check_length", "read_pickle"]
 
 _LIST_BUILDERS = {
     "build_intlist": "List[int]",
@@ -50,10 +51,15 @@ def read_pickle(data: bytes, title: str, limits: Limits = DEFAULT_LIMITS) -> Nod
     Raises:
         ArchiveError: it is damaged, or uses what archives do not use (`unsafe-pickle`).
     """
+    check_length(data, title, limits)
+    return PickleReader(data, title).read()
+
+
+def check_length(data: bytes, title: str, limits: Limits) -> None:
+    """Refuse a pickle of more bytes than the limits allow, with an ArchiveError."""
     if len(data) > limits.pickle:
         message = f"{title} has {len(data)} bytes (the limit is {limits.pickle})"
         raise archive_error("limit-exceeded", message)
-    return _Reader(data, title).read()
 
 
 class _Mark:
@@ -63,7 +69,15 @@ class _Mark:
 _MARK = _Mark()
 
 
-class _Reader:
+class PickleReader:
+    """The stack machine of one pickle.
+
+    `actions` says what opcodes do, `rebuilders` what the names stand for that may be called.
+    """
+
+    actions: Mapping[bytes, Callable[[Any], None]]
+    rebuilders: Mapping[tuple[str, str], Callable[[Any, Sequence[Node]], Node]]
+
     def __init__(self, data: bytes, title: str) -> None:
         self.data = data
         self.title = title
@@ -81,7 +95,7 @@ class _Reader:
             opcode = self.take(1)
             if opcode == b".":
                 return self.pop()
-            action = _ACTIONS.get(opcode)
+            action = self.actions.get(opcode)
             if action is None:
                 raise self.error("unsafe-pickle", "uses an opcode that archives do not use")
             action(self)
@@ -237,7 +251,7 @@ class _Reader:
             raise self.error("unsafe-pickle", "calls what is not a name")
         items = arguments.items if isinstance(arguments, TupleNode) else (arguments,)
         key = (function.module, function.name)
-        rebuild = _REBUILDERS.get(key)
+        rebuild = self.rebuilders.get(key)
         if rebuild is not None:
             self.push(rebuild(self, items))
         elif function.module == "torch.jit._pickle" and function.name in _LIST_BUILDERS:
@@ -363,20 +377,20 @@ def _is_library(module: str) -> bool:
     return module != "__torch__" and not module.startswith("__torch__.")
 
 
-_REBUILDERS: dict[tuple[str, str], Callable[[_Reader, Sequence[Node]], Node]] = {
-    ("builtins", "complex"): _Reader.complex_number,
-    ("collections", "OrderedDict"): _Reader.ordered_dict,
-    ("torch", "device"): _Reader.device,
-    ("torch._utils", "_rebuild_tensor_v2"): _Reader.tensor,
-    ("torch._utils", "_rebuild_tensor"): _Reader.older_tensor,
-    ("torch._utils", "_rebuild_qtensor"): _Reader.quantized,
-    ("torch._utils", "_rebuild_sparse_tensor"): _Reader.sparse,
-    ("torch._utils", "_rebuild_parameter"): _Reader.parameter,
-    ("torch.jit._pickle", "restore_type_tag"): _Reader.tagged,
+PickleReader.rebuilders = {
+    ("builtins", "complex"): PickleReader.complex_number,
+    ("collections", "OrderedDict"): PickleReader.ordered_dict,
+    ("torch", "device"): PickleReader.device,
+    ("torch._utils", "_rebuild_tensor_v2"): PickleReader.tensor,
+    ("torch._utils", "_rebuild_tensor"): PickleReader.older_tensor,
+    ("torch._utils", "_rebuild_qtensor"): PickleReader.quantized,
+    ("torch._utils", "_rebuild_sparse_tensor"): PickleReader.sparse,
+    ("torch._utils", "_rebuild_parameter"): PickleReader.parameter,
+    ("torch.jit._pickle", "restore_type_tag"): PickleReader.tagged,
 }
 
-_ACTIONS: dict[bytes, Callable[[_Reader], None]] = {
-    b"c": _Reader.name,
+PickleReader.actions = {
+    b"c": PickleReader.name,
     b"q": lambda r: r.remember(1),
     b"r": lambda r: r.remember(4),
     b"h": lambda r: r.recall(1),
@@ -384,28 +398,28 @@ _ACTIONS: dict[bytes, Callable[[_Reader], None]] = {
     b")": lambda r: r.tuple_of(0),
     b"]": lambda r: r.push(ListNode()),
     b"}": lambda r: r.push(DictNode()),
-    b"(": _Reader.mark,
-    b"t": _Reader.tuple_to_mark,
+    b"(": PickleReader.mark,
+    b"t": PickleReader.tuple_to_mark,
     b"\x85": lambda r: r.tuple_of(1),
     b"\x86": lambda r: r.tuple_of(2),
     b"\x87": lambda r: r.tuple_of(3),
-    b"a": _Reader.one_item,
+    b"a": PickleReader.one_item,
     b"e": lambda r: r.append(r.pop_to_mark()),
-    b"l": _Reader.list_to_mark,
-    b"d": _Reader.dict_to_mark,
-    b"s": _Reader.one_pair,
+    b"l": PickleReader.list_to_mark,
+    b"d": PickleReader.dict_to_mark,
+    b"s": PickleReader.one_pair,
     b"u": lambda r: r.set_items(r.pop_to_mark()),
-    b"\x81": _Reader.new_object,
-    b"b": _Reader.build,
-    b"R": _Reader.reduce,
-    b"Q": _Reader.persistent,
+    b"\x81": PickleReader.new_object,
+    b"b": PickleReader.build,
+    b"R": PickleReader.reduce,
+    b"Q": PickleReader.persistent,
     b"N": lambda r: r.push(None),
     b"\x88": lambda r: r.push(True),
     b"\x89": lambda r: r.push(False),
     b"K": lambda r: r.push(r.unsigned(1)),
     b"M": lambda r: r.push(r.unsigned(2)),
     b"J": lambda r: r.push(int.from_bytes(r.take(4), "little", signed=True)),
-    b"\x8a": _Reader.long,
+    b"\x8a": PickleReader.long,
     b"G": lambda r: r.push(struct.unpack(">d", r.take(8))[0]),
-    b"X": _Reader.text,
+    b"X": PickleReader.text,
 }

@@ -20,7 +20,7 @@ from .container_writer import ContainerWriter
 from .errors import archive_error
 from .pickle_nodes import StorageNode, TensorNode
 
-__all__ = ["Records", "StorageReader", "StorageTable", "Window", "window_of"]
+__all__ = ["Records", "StorageReader", "StorageTable", "Window", "itemsize_of", "window_of"]
 
 _BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
 
@@ -44,6 +44,11 @@ class Records(Protocol):
 
     def mapped(self, record: str, alignment: int) -> memoryview | None:
         """The bytes of a record where the file is mapped, if it is and they are well aligned."""
+
+
+def itemsize_of(kind: str) -> int:
+    """The bytes of an element of a kind of storage, which must be known."""
+    return _BY_STORAGE[kind].itemsize
 
 
 class StorageReader:

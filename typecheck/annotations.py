@@ -197,7 +197,8 @@ class AnnotationReader:
             return None
         meaning = self._resolver.lookup(base.id, base.span)
         for part in reversed(parts):
-            member = getattr(meaning, "member", None)
+            owner = meaning.inside if isinstance(meaning, TypeName) else meaning
+            member = getattr(owner, "member", None)
             if member is None:
                 return None
             meaning = member(part.name, part.name_span)

@@ -207,6 +207,9 @@ class Attributes(Operators):
                 return SpecialForm("__new__")
             if name in type.static_methods:
                 return StaticMethod(type.static_methods[name])
+        found = owner.inside.member(name, access.name_span) if owner.inside is not None else None
+        if found is not None:
+            return found
         self.report(
             "missing-attribute",
             f"`{type.python}` has no attribute `{name}`",

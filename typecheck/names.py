@@ -7,7 +7,7 @@ importer for archives) hands it a `Resolver` that answers in these terms.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from ..frontend.places import Place
@@ -90,11 +90,13 @@ class FlaggedFunction:
 class TypeName:
     """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`.
 
-    `dtype` is that of the tensors which `torch.FloatTensor` and its like make.
+    `dtype` is that of the tensors which `torch.FloatTensor` and its like make.  In archives a
+    namespace can have the name of a class, `inside`: `__torch__.net` and `__torch__.net.Layer`.
     """
 
     type: Type
     dtype: int | None = None
+    inside: Namespace | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

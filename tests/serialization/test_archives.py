@@ -132,6 +132,26 @@ def test_two_archives_with_equal_class_names_live_side_by_side() -> None:
     assert (run(one, 10), run(two, 10)) == (11, 12)
 
 
+def test_a_namespace_may_have_the_name_of_a_class() -> None:
+    code = (
+        "class M(Module):\n  inner : __torch__.M.Inner\n"
+        "  def forward(self: __torch__.M) -> int:\n"
+        "    made = __torch__.M.Inner(__torch__.M.three())\n"
+        "    return torch.add(made.n, (self.inner).n)\n"
+    )
+    inner = (
+        b"class Inner:\n  n : int\n"
+        b"  def __init__(self: __torch__.M.Inner,\n    n: int) -> None:\n    self.n = n\n"
+        b"    return None\n"
+        b"def three() -> int:\n  return 3\n"
+    )
+    state = ObjectNode(Global("__torch__.M", "Inner"), DictNode([("n", 4)]))
+    data = made(code, {"inner": state}, extra={"code/__torch__/M.py": inner})
+    loaded = load_archive(data)
+    assert run(loaded) == 7
+    assert run(load_archive(save_to_buffer(loaded))) == 7
+
+
 def test_extra_files(tmp_path: Path) -> None:
     wanted = {"a/b.txt": "", "absent": "stays"}
     loaded = load_archive(DATA / "function.pt", wanted)

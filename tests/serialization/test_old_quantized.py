@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,16 @@ def archive(cls: str, code: str, parts: list[Any]) -> bytes:
     storages.write(writer, "data/")
     writer.finish()
     return sink.getvalue()
+
+
+def sample() -> bytes:
+    cls = "__torch__.torch.nn.quantized.modules.linear.Linear"
+    return archive(cls, LAYER.format(mangle=""), [WEIGHT, BIAS, False])
+
+
+def test_the_sample_is_what_is_made_here() -> None:
+    """The file is there for those who look for archives, such as the fuzzer."""
+    assert (Path(__file__).parent / "data" / "quantized.pt").read_bytes() == sample()
 
 
 @pytest.mark.parametrize("mangle", ["", ".___torch_mangle_7"])
