@@ -30,6 +30,9 @@ __all__ = [
 Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
 
+_PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
+"""The dtypes of tensors that number places."""
+
 
 # --------------------------------------------------------------------------- index
 
@@ -45,7 +48,7 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
         if kind == "b" or index.dtype == np.uint8:
             _check_mask_shape(self, index, len(key), position)
             key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
-        elif kind in "iu":
+        elif index.dtype in _PLACES:
             key.append(index)
         else:
             raise IndexOutOfRange(
@@ -78,6 +81,8 @@ def _index_error(error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
         text = (
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         )
+    if text.endswith("with size 0"):
+        text = "index is out of bounds for dimension with size 0"
     return IndexOutOfRange(text.replace("for axis", "for dimension"))
 
 
@@ -104,7 +109,9 @@ def index(self: Array, indices: Indices) -> Array:
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
     """Write values to some positions of `self`, which is returned."""
+    key = _key(self, indices)
     if self.dtype != values.dtype:
+        _check_fits(self, key, values)
         raise OperatorError(
             "Index put requires the source and destination dtypes match, got "
             f"{dtype_of(self).scalar_name} for the destination and "
@@ -113,7 +120,6 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
             headline=f"`values` is `{dtype_of(values)}`, `self` is `{dtype_of(self)}`",
             roles={"values": f"must be `{dtype_of(self)}`"},
         )
-    key = _key(self, indices)
     try:
         if accumulate:
             np.add.at(self, key, values)
@@ -122,15 +128,30 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     except IndexError as error:
         raise _index_error(error, key) from None
     except ValueError:
-        wanted = list(np.asarray(self[key]).shape)
-        raise OperatorError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
-            f"indexing result of shape {wanted}",
-            code="shape-mismatch",
-            headline=f"values of shape {list(values.shape)} do not fit positions of shape {wanted}",
-            roles={"values": f"has shape {list(values.shape)}"},
-        ) from None
+        raise _misfit(values, np.asarray(self[key]).shape) from None
     return self
+
+
+def _check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
+    """See that the values have as many elements as there are positions, or one for many."""
+    try:
+        wanted = np.asarray(self[key]).shape
+        np.broadcast_to(values, wanted)
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    except ValueError:
+        raise _misfit(values, wanted) from None
+
+
+def _misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
+    given = list(values.shape)
+    return OperatorError(
+        f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of "
+        f"shape {list(wanted)}",
+        code="shape-mismatch",
+        headline=f"values of shape {given} do not fit positions of shape {list(wanted)}",
+        roles={"values": f"has shape {given}"},
+    )
 
 
 operator(
@@ -296,8 +317,33 @@ def take(self: Array, index: Array) -> Array:
 @operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:
-        return np.asarray(self.reshape(-1)[indices.reshape(-1)])
-    return np.take_along_axis(self, indices, wrap_dim(dim, self.ndim))
+        return take_along_dim(self.reshape(-1), indices.reshape(-1), 0)
+    name = "torch.take_along_dim()"
+    if self.ndim != indices.ndim:
+        raise OperatorError(
+            f"{name}: input and indices should have the same number of dimensions, but got "
+            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
+            code="shape-mismatch",
+        )
+    if indices.dtype != np.int64:
+        raise OperatorError(
+            f"{name}: dtype of indices should be Long but got {dtype_of(indices).scalar_name}",
+            code="dtype-mismatch",
+            roles={"indices": "must be int64"},
+        )
+    axis = wrap_dim(dim, self.ndim)
+    first, second = (
+        tuple(1 if at == axis else n for at, n in enumerate(array.shape))
+        for array in (self, indices)
+    )
+    shape = checked_broadcast(first, second, ("a", "b"))
+    whole = [(*shape[:axis], array.shape[axis], *shape[axis + 1 :]) for array in (self, indices)]
+    try:
+        return np.take_along_axis(
+            np.broadcast_to(self, whole[0]), np.broadcast_to(indices, whole[1]), axis
+        )
+    except IndexError as error:
+        raise _index_error(error, (indices,)) from None
 
 
 @operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")

@@ -17,7 +17,7 @@ from .functional import METHODS
 from .layer_names import NEVER_METHODS
 from .table import TABLE
 from .tensor import Tensor
-from .typed_storage import new, storage
+from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
 __all__: list[str] = []
@@ -249,7 +249,7 @@ def _unknown(self: Tensor, name: str) -> Any:
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
         setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, norm, lu, stft, split, where, storage, new):
+    for method in (to, new_tensor, nonzero, norm, lu, stft, split, where, storage, new, set_):
         setattr(Tensor, method.__name__, method)
     for name, method in METHODS.items():
         setattr(Tensor, name, method)

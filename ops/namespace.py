@@ -256,14 +256,37 @@ def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that all the given ones broadcast to.
 
     Raises:
-        RuntimeError: there is none.
+        RuntimeError: there is none, or a shape is something else.
+        ValueError: a size is negative.
     """
-    try:
-        return Size(np.broadcast_shapes(*shapes))
-    except ValueError:
-        raise OperatorError(
-            "Shape mismatch: objects cannot be broadcast to a single shape", code="shape-mismatch"
-        ) from None
+    sizes = [_sizes(shape) for shape in shapes]
+    common = [1] * max(map(len, sizes), default=0)
+    for number, size in enumerate(sizes):
+        for place in range(-1, -1 - len(size), -1):
+            if size[place] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if size[place] in (1, common[place]):
+                continue
+            if common[place] != 1:
+                raise OperatorError(
+                    f"Attempting to broadcast a dimension of length {size[place]} at {place}! "
+                    f"Mismatching argument at index {number} had {size}; but expected shape should "
+                    f"be broadcastable to {common}",
+                    code="shape-mismatch",
+                )
+            common[place] = size[place]
+    return Size(common)
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """A shape as `broadcast_shapes` takes it: one size or several."""
+    if isinstance(shape, int):
+        return (shape,)
+    if not isinstance(shape, (tuple, list)):
+        raise RuntimeError(
+            f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}"
+        )
+    return tuple(shape)
 
 
 def is_storage(obj: Any) -> bool:

@@ -54,6 +54,8 @@ class Packet:
         return [entry.overload or "default" for entry in TABLE.operators(self._name)]
 
     def __getattr__(self, overload: str) -> Overload:
+        if overload.startswith("_") and "_name" not in vars(self):  # half made, by `copy`
+            raise AttributeError(overload)
         full = self._name if overload == "default" else f"{self._name}.{overload}"
         entry = TABLE.operator(full)
         if entry is None or overload.startswith("__"):

@@ -71,8 +71,9 @@ def strides_of(array: Array) -> tuple[int, ...]:
     """The strides in elements.
 
     A dimension of size 1 has no stride of its own in NumPy; it gets the one torch would give it.
+    Tensors without elements keep the strides they were sliced with, if NumPy gave them any.
     """
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous and (array.size or 0 in array.strides):
         return contiguous_strides(array.shape)
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]

@@ -17,7 +17,7 @@ from .metadata import become
 from .storage import contiguous_strides, is_resizable, storage_of, strides_of
 from .table import operator
 
-__all__: list[str] = []
+__all__ = ["elements_of"]
 
 Sizes = Sequence[int]
 _BYTES: Final = np.dtype(np.uint8)
@@ -34,6 +34,12 @@ def _bytes_of(array: Array) -> Array:
     start, stop = np.lib.array_utils.byte_bounds(owner)
     first = owner[(slice(0, 1),) * owner.ndim].reshape(1).view(_BYTES)
     return np.lib.stride_tricks.as_strided(first, (stop - start,), (1,))
+
+
+def elements_of(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The storage of an array as a vector of elements of a dtype."""
+    memory = _bytes_of(array)
+    return _view_of_bytes(memory, dtype, (memory.size // dtype.itemsize,), (1,), 0)
 
 
 def _reach(size: Sizes, stride: Sizes) -> int:

@@ -24,6 +24,7 @@ from .query import length
 from .shape import matrix_t, numpy_t
 from .storage import address, storage_of, strides_of
 from .tracing import ACTIVE, asked_by_operators, current_tracer
+from .untyped_storage import Storage
 from .versions import written
 
 __all__ = ["Parameter", "Size", "Tensor"]
@@ -351,9 +352,14 @@ class Tensor(Differentiable):
         written(self._array)
         if is_tensor:
             value = value._array
-        elif not isinstance(value, (bool, int, float, complex)):
-            value = np.asarray(value, self._array.dtype)
+        elif not isinstance(value, _NUMBERS):
+            raise TypeError(
+                f"can't assign a {_c_name(type(value))} to a torch.{self.dtype.scalar_name}Tensor"
+            )
         set_item(self._array, _plain(key), value)
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
 
     def __reversed__(self) -> Tensor:
         return Tensor._of(np.flip(self._array, 0).copy()) if self._array.ndim else self
@@ -448,32 +454,6 @@ class Tensor(Differentiable):
         return _rebuilt, (type(self), self._array, self.requires_grad)
 
 
-class Storage:
-    """The memory of a tensor: its address and size."""
-
-    __slots__ = ("_owner", "_size")
-
-    def __init__(self, array: Array) -> None:
-        owner, _, count = storage_of(array)
-        self._owner = owner
-        self._size = count * array.itemsize
-
-    def data_ptr(self) -> int:
-        """The address."""
-        return int(np.lib.array_utils.byte_bounds(self._owner)[0]) if self._size else 0
-
-    def nbytes(self) -> int:
-        """The bytes."""
-        return self._size
-
-    def size(self) -> int:
-        """The bytes."""
-        return self._size
-
-    def __len__(self) -> int:
-        return self._size
-
-
 class Parameter(Tensor):
     """A tensor that belongs to a module and is trained.
 
@@ -505,6 +485,16 @@ def _write(part: Tensor, value: Tensor | complex) -> None:
         part.copy_(value)
     else:
         part.fill_(value)
+
+
+_NUMBERS = (bool, int, float, complex, np.integer)
+
+
+def _c_name(kind: type) -> str:
+    """The name of a type as C code sees it: with its module if it was made in C."""
+    made_in_python = kind.__flags__ & (1 << 9)
+    is_bare = made_in_python or kind.__module__ == "builtins"
+    return kind.__name__ if is_bare else f"{kind.__module__}.{kind.__name__}"
 
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:

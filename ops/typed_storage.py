@@ -1,16 +1,18 @@
-"""The memory of tensors as elements of one dtype, and the old ways to it: `storage`, `new`."""
+"""The memory of tensors as elements of one dtype, and the ways to it: `storage`, `set_`, `new`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .dispatch import eager_function
 from .dtype import CPU, Device, DType
 from .storage import storage_of
-from .tensor import Storage as UntypedStorage
+from .strides import elements_of
 from .tensor import Tensor
+from .untyped_storage import Storage as UntypedStorage
 
-__all__ = ["TypedStorage", "new", "storage"]
+__all__ = ["TypedStorage", "new", "set_", "storage"]
 
 
 class TypedStorage:
@@ -86,6 +88,31 @@ class TypedStorage:
 def storage(self: Tensor) -> TypedStorage:
     """The memory the tensor lies in, as elements of its dtype."""
     return TypedStorage(self)
+
+
+def set_(
+    self: Tensor,
+    source: Tensor | TypedStorage | UntypedStorage | None = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] = (),
+) -> Tensor:
+    """Have the tensor lie in other memory, as sizes and strides say.
+
+    Without sizes it gets all of a storage, or the sizes of a tensor; without a source it is empty
+    afterwards.
+
+    Raises:
+        RuntimeError: another dtype, or sizes that leave the memory.
+    """
+    if isinstance(source, TypedStorage):
+        source = source._flat()
+    elif isinstance(source, UntypedStorage):
+        source = Tensor._of(elements_of(source._owner, self.dtype.numpy))
+    part = () if size is None else (storage_offset, size, stride)
+    given = () if source is None else (source, *part)
+    changed: Tensor = eager_function("aten::set_")(self, *given)
+    return changed
 
 
 def new(self: Tensor, *args: Any) -> Tensor:

@@ -43,6 +43,8 @@ __version__ = "0.1.0"
 
 _PACKAGES = (
     "_C",
+    "__future__",
+    "_utils",
     "autograd",
     "backends",
     "compiler",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.tensor import Storage as UntypedStorage
 from .ops.typed_storage import TypedStorage
+from .ops.untyped_storage import Storage as UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]

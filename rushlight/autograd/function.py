@@ -176,11 +176,12 @@ def _finished(node: Any, result: Any, inputs: Sequence[Tensor], active: bool) ->
         if not isinstance(output, Tensor):
             made.append(output)
             continue
+        has_gradient = not any(output is n for n in node._no_gradient)
         dirty = any(output is d for d in node._dirty)
         if any(output is i for i in inputs) and not dirty:
             output = output.view_as(output.detach())
         smooth = output._array.dtype.kind not in "biu"
-        if active and smooth and not any(output is n for n in node._no_gradient):
+        if active and smooth and has_gradient:
             output._requires_grad = True
             output._grad_node, output._output_number = node, number
         node._sizes.append(output._array)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["allow_tf32", "benchmark", "deterministic", "enabled", "is_available", "version"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = [
+    "allow_tf32",
+    "benchmark",
+    "deterministic",
+    "enabled",
+    "flags",
+    "is_available",
+    "version",
+]
 
 enabled = True
 allow_tf32 = True
@@ -18,3 +30,25 @@ def is_available() -> bool:
 def version() -> None:
     """The library's version: None."""
     return
+
+
+_SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32")
+
+
+@contextmanager
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    **others: Any,
+) -> Iterator[None]:
+    """Set the switches within a `with` block."""
+    own = globals()
+    before = {name: own[name] for name in _SWITCHES}
+    own.update(zip(_SWITCHES, (enabled, benchmark, deterministic, allow_tf32), strict=True))
+    try:
+        yield
+    finally:
+        own.update(before)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from ..ops.dispatch import eager_function
 from ..ops.dtype import Device, DType, MemoryFormat
 from ..ops.tensor import Parameter, Tensor
+from .replacement import REPLACEMENT
 
 __all__ = ["Conversions"]
 
@@ -49,12 +50,24 @@ class Conversions:
                     parameter.grad = parameter.grad.detach().mul(0)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace what every parameter and buffer holds by `fn` of it; the objects stay."""
+        """Replace what every parameter, its gradient and every buffer holds by `fn` of it.
+
+        The objects stay, unless `torch.__future__` says that new parameters are wanted.
+        """
         for child in self.children() if recurse else ():
             child._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                parameter.data = fn(parameter.detach())
+        for name, parameter in self._parameters.items():
+            if parameter is None:
+                continue
+            gradient, changed = parameter.grad, fn(parameter.detach())
+            if REPLACEMENT.overwrite and not REPLACEMENT.swap:
+                parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)
+                if gradient is not None:
+                    parameter.grad = fn(gradient.detach())
+            else:
+                parameter.data = changed
+                if gradient is not None:
+                    gradient.data = fn(gradient.detach())
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)

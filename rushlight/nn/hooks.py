@@ -1,15 +1,14 @@
-"""Hooks around `forward`, and handles by which hooks are taken away again."""
+"""Hooks around `forward`."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
-import weakref
 from collections import OrderedDict
-from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..ops.tracing import current_tracer
+from .backward_hooks import backward_hooks_exist, gradients_of, watch_result
+from .handles import Hook, RemovableHandle, add_hook
 
 if TYPE_CHECKING:
     from .modules.module import Module
@@ -20,59 +19,11 @@ __all__ = [
     "RemovableHandle",
     "add_hook",
     "call_with_hooks",
-    "global_hooks_exist",
+    "has_hooks",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
     "run_forward",
 ]
-
-Hook = Callable[..., Any]
-
-_numbers = itertools.count()
-
-
-class RemovableHandle:
-    """What registering a hook returns; leaving its `with` block removes the hook."""
-
-    def __init__(self, *tables: MutableMapping[int, Any], id: int | None = None) -> None:
-        self.id = next(_numbers) if id is None else id
-        self._tables = [weakref.ref(table) for table in tables]
-
-    def remove(self) -> None:
-        """Take the hook away; a second time does nothing."""
-        for reference in self._tables:
-            table = reference()
-            if table is not None:
-                table.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
-
-    def __getstate__(self) -> tuple[int, list[MutableMapping[int, Any] | None]]:
-        return self.id, [reference() for reference in self._tables]
-
-    def __setstate__(self, state: tuple[int, list[MutableMapping[int, Any] | None]]) -> None:
-        self.id, tables = state
-        self._tables = [weakref.ref(table) for table in tables if table is not None]
-
-
-def add_hook(
-    hooks: MutableMapping[int, Any],
-    hook: Hook,
-    *flags: MutableMapping[int, bool],
-    prepend: bool = False,
-) -> RemovableHandle:
-    """Add a hook to an ordered table, last or first, and its number to the tables of flags."""
-    handle = RemovableHandle(hooks, *flags)
-    hooks[handle.id] = hook
-    for flag in flags:
-        flag[handle.id] = True
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)  # type: ignore[attr-defined]
-    return handle
 
 
 class LoadHook:
@@ -124,9 +75,17 @@ def register_module_forward_hook(
     return add_hook(_after_all, hook, *flags)
 
 
-def global_hooks_exist() -> bool:
-    """Whether there is a hook for all modules."""
-    return bool(_before_all or _after_all)
+def has_hooks(module: Module) -> bool:
+    """Whether a call of the module has hooks to call, its own or those of all modules."""
+    return bool(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+        or _before_all
+        or _after_all
+        or backward_hooks_exist()
+    )
 
 
 def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -139,10 +98,16 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     called: set[int] = set()
     try:
         args, kwargs = _run_before(module, args, kwargs)
+        gradients = gradients_of(module)
+        if gradients is not None:
+            args = gradients.watch_arguments(args)
         result = run_forward(module, args, kwargs)
         for number, hook in _after(module):
             called.add(number)
             result = _run_after(module, number, hook, args, kwargs, result)
+        if gradients is not None:
+            result = gradients.watch_results(result)
+        watch_result(module, args, result)
         return result
     except Exception:
         for number, hook in _after(module):

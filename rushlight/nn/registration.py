@@ -1,17 +1,34 @@
-"""What a parameter, buffer or module may be called, and what messages call a value's type."""
+"""What a parameter, buffer or module may be called, and the hooks called when one is registered."""
 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Container
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..ops.tensor import Tensor
+from .handles import Hook, RemovableHandle, add_hook
 
 if TYPE_CHECKING:
     from .modules.module import Module
 
-__all__ = ["check_name", "type_name"]
+__all__ = [
+    "check_name",
+    "register_module_buffer_registration_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+    "replaced",
+    "type_name",
+]
+
+Member = TypeVar("Member")
+
+_HOOKS: Final[dict[str, OrderedDict[int, Hook]]] = {
+    "buffer": OrderedDict(),
+    "module": OrderedDict(),
+    "parameter": OrderedDict(),
+}
 
 
 def type_name(value: object) -> str:
@@ -39,3 +56,28 @@ def check_name(module: Module, name: object, what: str, own: Container[str]) -> 
         raise KeyError(f'{what} name can\'t contain "."{got}')
     if not name:
         raise KeyError(f'{what} name can\'t be empty string ""')
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` for every buffer; what it returns is registered instead."""
+    return add_hook(_HOOKS["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, child)` for every child; what it returns is registered instead."""
+    return add_hook(_HOOKS["module"], hook)
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` for every parameter; what it returns is registered
+    instead."""
+    return add_hook(_HOOKS["parameter"], hook)
+
+
+def replaced(what: str, module: Module, name: str, value: Member) -> Member:
+    """What to register for `value`: what the hooks for a `parameter`, `buffer` or `module` say."""
+    for hook in _HOOKS[what].values():
+        changed: Any = hook(module, name, value)
+        if changed is not None:
+            value = changed
+    return value

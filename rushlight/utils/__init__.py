@@ -1,7 +1,7 @@
-"""`torch.utils`: data sets and their loaders, checkpoints."""
+"""`torch.utils`: data sets and their loaders, checkpoints, handles of hooks."""
 
 from __future__ import annotations
 
-from . import checkpoint, data
+from . import checkpoint, data, hooks
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "hooks"]

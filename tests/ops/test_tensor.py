@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from recorded import TORCH, load
 
+import rushlight as torch
 from rushlight.ops.dispatch import LISTENERS
 from rushlight.ops.storage import storage_of
 from rushlight.ops.tensor import Parameter, Size, Tensor
@@ -240,3 +241,57 @@ def test_only_the_cpu_has_tensors() -> None:
         TORCH.zeros(2, device="cuda")
     with pytest.raises(RuntimeError, match="device type at start of device string: gpu"):
         TORCH.device("gpu")
+
+
+def test_a_tensor_is_set_to_a_storage() -> None:
+    numbers = torch.arange(6.0)
+    part = torch.empty(0).set_(numbers.storage(), 1, (2, 2), (2, 1))
+    assert part.tolist() == [[1, 2], [3, 4]]
+    part[0, 0] = 9
+    assert numbers[1] == 9
+    assert torch.empty(0).set_(numbers.untyped_storage()).tolist() == numbers.tolist()
+    assert torch.empty(0).set_(source=numbers.storage()).shape == (6,)
+    with pytest.raises(RuntimeError, match="Could not set tensor"):
+        torch.empty(0, dtype=torch.int64).set_(numbers.storage())
+
+
+def test_empty_slices_keep_their_strides() -> None:
+    x = torch.ones(3, 4, 5)
+    assert x[:, :, :0].stride() == x[3:].stride() == (20, 5, 1)
+    assert torch.empty(2, 0, 3).stride() == (3, 3, 1)
+
+
+def test_only_numbers_and_tensors_are_written_to_parts() -> None:
+    x = torch.zeros(3)
+    for value, name in (([1], "list"), ("a", "str"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=f"can't assign a {name} to a torch.FloatTensor"):
+            x[0] = value
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del x[0]
+
+
+def test_faults_of_indexing() -> None:
+    with pytest.raises(IndexError, match="out of bounds for dimension with size 0"):
+        torch.ones(2, 0)[:, torch.tensor([0])]
+    with pytest.raises(IndexError, match="must be long, int, byte or bool tensors"):
+        torch.ones(2)[torch.zeros(1, dtype=torch.int8)]
+    with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+        torch.zeros(4, dtype=torch.int64)[torch.tensor([0, 1])] = torch.ones(3)
+
+
+def test_take_along_dim() -> None:
+    x = torch.tensor([[1, 2], [3, 4]])
+    assert x.take_along_dim(torch.tensor([[1], [0]]), 1).tolist() == [[2], [3]]
+    assert x.take_along_dim(torch.tensor([[1]]), 0).tolist() == [[3, 4]]
+    with pytest.raises(RuntimeError, match="same number of dimensions"):
+        x.take_along_dim(torch.tensor([0]), 1)
+    with pytest.raises(RuntimeError, match="dtype of indices should be Long but got Int"):
+        x.take_along_dim(torch.zeros(1, 1, dtype=torch.int32), 1)
+
+
+def test_broadcast_shapes_says_what_does_not_fit() -> None:
+    assert torch.broadcast_shapes(3, (2, 1)) == (2, 3)
+    with pytest.raises(RuntimeError, match="length 3 at -1! Mismatching argument at index 1"):
+        torch.broadcast_shapes((1, 2), (3, 3))
+    with pytest.raises(ValueError, match="negative length"):
+        torch.broadcast_shapes((1, -1))

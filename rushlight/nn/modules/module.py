@@ -16,6 +16,14 @@ from ...frontend.exceptions import trimmed
 from ...ops.tensor import Parameter, Tensor
 from ...ops.tracing import ACTIVE
 from .. import state as states
+from ..backward_hooks import add_backward_hook
+from ..backward_hooks import register_module_backward_hook as register_module_backward_hook
+from ..backward_hooks import (
+    register_module_full_backward_hook as register_module_full_backward_hook,
+)
+from ..backward_hooks import (
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+)
 from ..conversion import Conversions
 from ..hooks import (
     Hook,
@@ -23,14 +31,23 @@ from ..hooks import (
     RemovableHandle,
     add_hook,
     call_with_hooks,
-    global_hooks_exist,
+    has_hooks,
     run_forward,
 )
 from ..hooks import register_module_forward_hook as register_module_forward_hook
 from ..hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
 from ..members import Members
 from ..parameter import Buffer
-from ..registration import check_name, type_name
+from ..registration import check_name, replaced, type_name
+from ..registration import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+)
+from ..registration import (
+    register_module_module_registration_hook as register_module_module_registration_hook,
+)
+from ..registration import (
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
 
 __all__ = ["Module"]
 
@@ -69,6 +86,9 @@ class Module(Members, Conversions):
     _buffers: dict[str, Tensor | None]
     _non_persistent_buffers_set: set[str]
     _modules: dict[str, Module | None]
+    _backward_pre_hooks: OrderedDict[int, Hook]
+    _backward_hooks: OrderedDict[int, Hook]
+    _is_full_backward_hook: bool | None
     _forward_hooks: OrderedDict[int, Hook]
     _forward_hooks_with_kwargs: OrderedDict[int, bool]
     _forward_hooks_always_called: OrderedDict[int, bool]
@@ -101,6 +121,7 @@ class Module(Members, Conversions):
         for table in _HOOK_TABLES:  # objects pickled by older versions lack some
             self.__dict__.setdefault(table, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
 
     # -- attributes ----------------------------------------------------------------------------
 
@@ -124,7 +145,7 @@ class Module(Members, Conversions):
         elif isinstance(value, Module):
             _need(self, "_modules", "module")
             _forget(self, name, "_parameters", "_buffers")
-            own["_modules"][name] = value
+            own["_modules"][name] = replaced("module", self, name, value)
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(_wrong(value, "child module", name, "torch.nn.Module"))
@@ -161,7 +182,7 @@ class Module(Members, Conversions):
         if param is not None and not isinstance(param, Parameter):
             given = f"cannot assign '{type_name(param)}' object to parameter '{name}'"
             raise TypeError(f"{given} (torch.nn.Parameter or None required)")
-        self._parameters[name] = param
+        self._parameters[name] = replaced("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: object, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; only persistent ones are saved.
@@ -175,7 +196,7 @@ class Module(Members, Conversions):
         if tensor is not None and not isinstance(tensor, Tensor):
             given = f"cannot assign '{type_name(tensor)}' object to buffer '{name}'"
             raise TypeError(f"{given} (torch Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = replaced("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -192,7 +213,7 @@ class Module(Members, Conversions):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         _need(self, "_modules", "module")
         check_name(self, name, "module", self._modules)
-        self._modules[name] = module
+        self._modules[name] = replaced("module", self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """The same as `add_module`."""
@@ -304,7 +325,7 @@ class Module(Members, Conversions):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with trimmed():
-            if self._forward_hooks or self._forward_pre_hooks or global_hooks_exist():
+            if has_hooks(self):
                 return call_with_hooks(self, args, kwargs)
             if ACTIVE:
                 return run_forward(self, args, kwargs)
@@ -367,28 +388,26 @@ class Module(Members, Conversions):
         return add_hook(self._load_state_dict_pre_hooks, LoadHook(hook, with_module))
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Refused.
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are
+        known; what it returns replaces them.
 
         Raises:
-            NotImplementedError: always; gradients do not pass through modules here.
+            RuntimeError: the module has hooks of the old kind.
         """
-        raise _no_gradient_hooks("register_full_backward_hook")
+        return add_backward_hook(self, hook, full=True, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Refused.
-
-        Raises:
-            NotImplementedError: always; gradients do not pass through modules here.
-        """
-        raise _no_gradient_hooks("register_full_backward_pre_hook")
+        """Call `hook(module, grad_output)` before the gradients of the arguments are computed;
+        what it returns replaces those of the results."""
+        return add_hook(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """Refused.
+        """The old kind of `register_full_backward_hook`: sees the last operator's gradients.
 
         Raises:
-            NotImplementedError: always; gradients do not pass through modules here.
+            RuntimeError: the module has full hooks.
         """
-        raise _no_gradient_hooks("register_backward_hook")
+        return add_backward_hook(self, hook, full=False)
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the two lists."""
@@ -430,7 +449,7 @@ def _set_buffer(module: Module, name: str, value: object) -> None:
         _forget(module, name, "_parameters", "_modules")
         module.register_buffer(name, value, value.persistent)
     else:
-        module._buffers[name] = value
+        module._buffers[name] = replaced("buffer", module, name, value)
 
 
 def _need(module: Module, table: str, what: str) -> None:
@@ -444,10 +463,6 @@ def _forget(module: Module, name: str, *tables: str) -> None:
     for table in tables:
         module.__dict__[table].pop(name, None)
     module.__dict__["_non_persistent_buffers_set"].discard(name)
-
-
-def _no_gradient_hooks(name: str) -> NotImplementedError:
-    return NotImplementedError(f"Module.{name}: hooks on gradients of modules are not supported")
 
 
 def _wrong(value: object, what: str, name: str, wanted: str) -> str:
