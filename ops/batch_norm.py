@@ -89,12 +89,10 @@ def _apply(
 ) -> Array:
     """`(input - mean) * scale * weight + bias`, one factor and one term a channel."""
     wide = wide_dtype(input.dtype)
-    factor = scale.astype(np.float64)
-    if weight is not None:
-        factor = factor * weight
-    term = -mean.astype(np.float64) * factor
-    if bias is not None:
-        term = term + bias
+    factor = scale if weight is None else scale * weight
+    term = mean * factor if bias is None else bias - mean * factor
+    if bias is None:
+        np.negative(term, term)
     if input.ndim > 2 and is_ready(input):
         rows = family("rows")
         if rows is not None:
@@ -122,7 +120,9 @@ def _batch_norm(
     if not training:
         assert running_mean is not None
         assert running_var is not None
-        scale = 1 / np.sqrt(running_var.astype(np.float64) + eps)
+        scale = running_var.astype(np.float64)
+        scale += eps
+        np.reciprocal(np.sqrt(scale, scale), scale)
         result = _apply(input, running_mean, scale, weight, bias)
         return result, np.empty(0, saved), np.empty(0, saved)
     channels = input.shape[1]

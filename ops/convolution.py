@@ -38,8 +38,10 @@ __all__ = ["convolution"]
 
 ndarray: Final = np.ndarray
 _FLOAT32: Final = np.dtype(np.float32)
-_NATIVE_LEAST: Final = 1 << 21
+_NATIVE_LEAST: Final = 1 << 18
 """Products of numbers from which native code is worth its start."""
+_GROUPED_LEAST: Final = 1 << 16
+"""The same where channels lie in groups, which NumPy is slow with."""
 _DENSE_LIMIT: Final = 1 << 22
 """Columns of more elements than this are made for a few output rows at a time."""
 
@@ -221,7 +223,8 @@ def _natively(
         return None
     output = _sizes(input, kernel, stride, pads, dilation)
     work = input.shape[0] * weight.size * prod(output)
-    native = family("convolve") if work >= _NATIVE_LEAST and min(output) > 0 else None
+    least = _NATIVE_LEAST if groups == 1 else _GROUPED_LEAST
+    native = family("convolve") if work >= least and min(output) > 0 else None
     if native is None:
         return None
     more = 2 - dims

@@ -16,6 +16,7 @@ from .pointwise import (
     cast,
     checked_broadcast,
     in_place,
+    in_place_kernel,
     number_as,
     operand,
     with_number,
@@ -510,8 +511,14 @@ _IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
     "aten::neg_(Tensor(a!) self) -> Tensor(a!)": neg,
     "aten::abs_(Tensor(a!) self) -> Tensor(a!)": _absolute_in_place,
 }
+_STRAIGHT: Final = {add: _add, add_number: _add, sub: _subtract, sub_number: _subtract} | {
+    **{mul: _multiply, mul_number: _multiply, div: _divide, div_number: _divide}
+}
+"""The kernels of forwards which need no more than that for float32."""
+
 for _schema, _forward in _IN_PLACE.items():
-    operator(_schema)(in_place(_forward))
+    _kernel = _STRAIGHT.get(_forward)
+    operator(_schema)(in_place(_forward) if _kernel is None else in_place_kernel(_kernel, _forward))
 
 _ALIASES: Final = {
     **{"multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div"},

@@ -25,6 +25,7 @@ __all__ = [
     "compare",
     "float_unary",
     "in_place",
+    "in_place_kernel",
     "number_as",
     "operand",
     "unary",
@@ -259,6 +260,27 @@ def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
             _check_target(self, rest)
             raise
         return write(self, result)
+
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
+    return write_result
+
+
+def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[..., Array]:
+    """`in_place` of a function of two numbers, for float32 straight into the first argument."""
+    general = in_place(forward)
+
+    def write_result(self: Array, other: Any, *alpha: Any) -> Array:
+        if self.dtype is _FLOAT32 and (not alpha or alpha[0] == 1):
+            if type(other) is ndarray:
+                if other.dtype is _FLOAT32 and other.shape == self.shape:
+                    check_written(self, (other,))
+                    kernel(self, other, self)
+                    return self
+            elif type(other) in _USUAL[_FLOAT32]:
+                check_written(self)
+                kernel(self, operand(other, _FLOAT32), self)
+                return self
+        return general(self, other, *alpha)
 
     write_result.checks_overlap = True  # type: ignore[attr-defined]
     return write_result

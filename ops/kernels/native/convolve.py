@@ -6,6 +6,7 @@ one element a step, and an output row is a run of neighbouring columns.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -280,10 +281,14 @@ def _planes(x: Any, space: tuple[int, int], pads: Any, stride: Any) -> tuple[Any
     return planes, height, width
 
 
+@lru_cache(256)
 def _offsets(
     inside: int, channels: int, kernel: Any, stride: Any, dilation: Any, height: int, width: int
 ) -> Any:
-    """How far in bytes from a window's first element each of its others lies."""
+    """How far in bytes from a window's first element each of its others lies.
+
+    Remembered: do not write to it.
+    """
     c = np.arange(inside)[:, None, None]
     h = (np.arange(kernel[0]) * dilation[0])[None, :, None]
     w = (np.arange(kernel[1]) * dilation[1])[None, None, :]
@@ -310,7 +315,8 @@ def convolve(
         planes, (height, width) = x[:, None], space
     else:
         planes, height, width = _planes(x, space, pads, stride)
-    offsets = _offsets(weight.shape[1], x.shape[1], kernel, stride, dilation, height, width)
+    shape = weight.shape[1], x.shape[1]
+    offsets = _offsets(*shape, kernel, tuple(stride), tuple(dilation), height, width)
     terms = np.zeros(weight.shape[0], F) if bias is None else np.ascontiguousarray(bias)
     out = np.empty((x.shape[0], weight.shape[0], *output), F)
     work = offsets.size * out.size
