@@ -40,8 +40,9 @@ ndarray: Final = np.ndarray
 _FLOAT32: Final = np.dtype(np.float32)
 _NATIVE_LEAST: Final = 1 << 18
 """Products of numbers from which native code is worth its start."""
+_PLAIN_LEAST: Final = 1 << 21
 _GROUPED_LEAST: Final = 1 << 16
-"""The same where channels lie in groups, which NumPy is slow with."""
+"""The same for kernels of size 1, and where channels lie in groups, which NumPy is slow with."""
 _DENSE_LIMIT: Final = 1 << 22
 """Columns of more elements than this are made for a few output rows at a time."""
 
@@ -224,6 +225,8 @@ def _natively(
     output = _sizes(input, kernel, stride, pads, dilation)
     work = input.shape[0] * weight.size * prod(output)
     least = _NATIVE_LEAST if groups == 1 else _GROUPED_LEAST
+    if prod(kernel) == 1:  # which is one product of matrices without any copies
+        least = _PLAIN_LEAST
     native = family("convolve") if work >= least and min(output) > 0 else None
     if native is None:
         return None
