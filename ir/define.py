@@ -45,11 +45,20 @@ def define_function(
 def build_graph(typed: TypedFunction, context: PassContext) -> Graph:
     """Lower a typed function and clean up its graph."""
     graph = lower(typed, context.table, context.evaluate)
+    _clean(graph, context)
+    return graph
+
+
+def _clean(graph: Graph, context: PassContext) -> None:
+    """Take variables and exits out, and run the passes; first in the graphs of tasks."""
+    for node in graph.all_nodes:
+        task = node.attributes.get("Subgraph")
+        if node.kind == "prim::fork" and isinstance(task, Graph):
+            _clean(task, context)
     convert_to_ssa(graph)
     transform_exits(graph)
     for each in PASSES:
         each.run(graph, context)
-    return graph
 
 
 def graph_of(function: Function) -> Graph:

@@ -432,6 +432,15 @@ class Graph:
     def all_nodes(self) -> Iterator[Node]:
         return self.block.all_nodes
 
+    @property
+    def with_tasks(self) -> Iterator[Graph]:
+        """This graph and those of the tasks that are forked in it."""
+        yield self
+        for node in self.all_nodes:
+            task = node.attributes.get("Subgraph")
+            if isinstance(task, Graph):
+                yield from task.with_tasks
+
     def add_input(self, type: Type = TENSOR, name: str | None = None) -> Value:
         return self.block.add_input(type, name)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..typecheck.schema import OperatorTable
 from ..typecheck.typed import TypedFunction
-from .emitter import Evaluate, is_meaningful
+from .emitter import Evaluate
 from .graph import Graph
 from .lower_statements import StatementLowering
 
@@ -28,16 +28,4 @@ def lower(function: TypedFunction, table: OperatorTable, evaluate: Evaluate) -> 
         LookupError: `table` lacks an operator that the language itself needs.
         NotImplementedError: there is no lowering for a form of the typed tree.
     """
-    state = StatementLowering(table, evaluate)
-    graph = state.graph
-    with state.in_block(graph.block):
-        for parameter in function.parameters:
-            value = graph.add_input(parameter.type)
-            if is_meaningful(parameter.name):
-                value.name = parameter.name
-            state.store(parameter.name, value)
-        state.statements(function.body)
-        graph.block.add_output(state.uninitialized(function.returns))
-    for value in state.nameless:
-        value.name = None
-    return graph
+    return StatementLowering(table, evaluate).function(function)

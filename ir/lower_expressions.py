@@ -31,6 +31,10 @@ class ExpressionLowering(Emitter):
         """Emit statements (refinements, targets of comprehensions)."""
 
     @abstractmethod
+    def function(self, function: typed.TypedFunction) -> Graph:
+        """Make the graph of a whole function."""
+
+    @abstractmethod
     def comprehension(self, expr: typed.ListComprehension | typed.DictComprehension) -> Value:
         """Emit a comprehension."""
 
@@ -99,6 +103,8 @@ class ExpressionLowering(Emitter):
                 return self.expression(expr.value)
             case typed.Fork():
                 return self._fork(expr)
+            case typed.ForkedBody():
+                return self._forked_body(expr)
             case typed.Uninitialized():
                 return self.uninitialized(expr.type)
         raise NotImplementedError(f"no lowering for {type(expr).__name__} at {expr.span}")
@@ -196,6 +202,14 @@ class ExpressionLowering(Emitter):
         finally:
             task, self.graph = self.graph, outer
         node = self.emit("prim::fork", given, (expr.type,), expr.span)
+        node.attributes["Subgraph"] = task
+        return node.output
+
+    def _forked_body(self, expr: typed.ForkedBody) -> Value:
+        """A task: its graph is a function's, which is still to be cleaned up."""
+        inputs = self._all(expr.inputs)
+        task = type(self)(self.table, self.evaluate).function(expr.function)
+        node = self.emit("prim::fork", inputs, (expr.type,), expr.span)
         node.attributes["Subgraph"] = task
         return node.output
 

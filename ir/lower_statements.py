@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from ..typecheck import typed
 from ..typecheck.relations import join
 from ..typecheck.types import NONE, STRING, TENSOR, ListType, TupleType, Type
-from .emitter import Frame
-from .graph import Block, Node, Value
+from .emitter import Frame, is_meaningful
+from .graph import Block, Graph, Node, Value
 from .lower_loops import LoopLowering
 
 __all__ = ["StatementLowering"]
@@ -19,6 +19,21 @@ __all__ = ["StatementLowering"]
 
 class StatementLowering(LoopLowering):
     """One method a form; `statements` chooses it."""
+
+    def function(self, function: typed.TypedFunction) -> Graph:
+        """The graph of a function, which is all that this object can lower."""
+        graph = self.graph
+        with self.in_block(graph.block):
+            for parameter in function.parameters:
+                value = graph.add_input(parameter.type)
+                if is_meaningful(parameter.name):
+                    value.name = parameter.name
+                self.store(parameter.name, value)
+            self.statements(function.body)
+            graph.block.add_output(self.uninitialized(function.returns))
+        for value in self.nameless:
+            value.name = None
+        return graph
 
     def statements(self, statements: Sequence[typed.Statement]) -> None:
         """Emit statements; those after a return or raise are never reached and left out."""

@@ -11,7 +11,7 @@ __all__ = ["refuse_operators"]
 
 def refuse_operators(graph: Graph, collector: Collector) -> None:
     """Report every node of a graph that reaches outside of the program."""
-    for node in graph.all_nodes:
+    for node in (node for each in graph.with_tasks for node in each.all_nodes):
         kind = kind_of(node.kind)
         if kind not in REFUSED:
             continue

@@ -112,12 +112,13 @@ class Upgraders:
 
         %2 : Tensor = aten::div(%x, %y)   =>   the nodes of `div_tensor`
         """
-        for node in list(graph.all_nodes):
-            if node.signature is None:
-                continue
-            function = self._replacement(_NODES.get(node.signature.full_name))
-            if function is not None:
-                _replace(graph, node, function)
+        for each in list(graph.with_tasks):
+            for node in list(each.all_nodes):
+                if node.signature is None:
+                    continue
+                function = self._replacement(_NODES.get(node.signature.full_name))
+                if function is not None:
+                    _replace(each, node, function)
 
 
 def _replace(graph: Graph, node: Node, function: Function) -> None:

@@ -13,8 +13,11 @@ The checker is one class in several files, each building on the one before it:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..frontend import tree
 from ..frontend.diagnostics import Collector, Help, Label
+from ..frontend.names import names_in
 from ..frontend.source import Span
 from . import typed
 from .annotations import broadcast_size
@@ -72,6 +75,23 @@ class _Checker(Statements):
             self._declare(arguments, returns)
         named = tuple(typed.Parameter(p.span, p.name, t) for p, t in parameters)
         return typed.TypedFunction(self.tree.span, self.tree.name, named, returns, body)
+
+    def local_function(self, node: tree.LocalFunction) -> typed.TypedFunction:
+        """See `Context`; its variables are its own."""
+        made = tree.Function(node.span, node.name, node.span, (), None, node.body)
+        function = Function(node.name, made, is_text=True)
+        inner = _Checker(function, self.resolver, self.table, self.collector, self.self_type)
+        inner._temporaries = self._temporaries
+        read = (self.frame.find(name) for name in names_in(node))
+        around = [variable for variable in read if variable is not None]
+        for variable in around:
+            inner.frame.define(variable)
+        body = inner.function_body()
+        self._temporaries = inner._temporaries
+        parameters = tuple(
+            typed.Parameter(node.span, v.name, v.type) for v in around if v.type is not None
+        )
+        return replace(body, parameters=parameters)
 
     def _declare(self, arguments: tuple[Argument, ...], returns: Type) -> None:
         name = self.tree.name

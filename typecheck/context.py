@@ -77,6 +77,10 @@ class Context:
         """What an expression stands for, a value or not."""
         raise NotImplementedError
 
+    def local_function(self, node: tree.LocalFunction) -> typed.TypedFunction:
+        """A function inside this one; what it reads from around it are its parameters."""
+        raise NotImplementedError
+
     def block(self, statements: tuple[tree.Statement, ...]) -> tuple[typed.Statement, ...]:
         """Check statements in the current frame."""
         raise NotImplementedError

@@ -173,6 +173,8 @@ def _compound_expression(node: typed.Expr) -> str:
             return "{" + _guarded(node.prelude, node.key) + f": {value}}}"
         case typed.Fork():
             return f"fork({_expression(node.call)})"
+        case typed.ForkedBody():
+            return f"fork({node.function.name})"
     raise TypeError(f"unknown expression {type(node).__name__}")
 
 

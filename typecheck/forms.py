@@ -458,23 +458,14 @@ def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
 
 
 def _fork_closure(self: Forms, node: tree.Call, closure: Closure) -> Sugar:
-    """A local function that names what it calls and returns the call's result."""
-    statements: list[typed.Statement] = []
-    *before, last = closure.tree.body
-    with self.new_frame():
-        statements.extend(self.block(tuple(before)))
-        call = self.expression(last.value) if isinstance(last, tree.Return) and last.value else None
-    if not isinstance(call, typed.FunctionCall | typed.MethodCall):
-        self.report(
-            "unsupported-syntax",
-            "a forked function can only return the result of a call",
-            closure.tree.span,
-            "forked here",
-            torch="Cannot fork this function",
-        )
-        return self.unknown(node.span)
-    fork = typed.Fork(node.span, FutureType(call.type), call)
-    return self.sequenced(statements, fork, node.span)
+    """A local function.  If it only returns the result of a call, the call is what is forked."""
+    body = self.local_function(closure.tree)
+    match body.body:
+        case (typed.Return(value=typed.FunctionCall() | typed.MethodCall() as call),):
+            return typed.Fork(node.span, FutureType(call.type), call)
+    names = (tree.Name(node.span, parameter.name) for parameter in body.parameters)
+    inputs = tuple(self.expression(name) for name in names)
+    return typed.ForkedBody(node.span, FutureType(body.returns), body, inputs)
 
 
 def _is_scripting(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:

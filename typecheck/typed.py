@@ -285,6 +285,17 @@ class Fork(Expr):
     call: FunctionCall | MethodCall
 
 
+@dataclass(frozen=True, slots=True)
+class ForkedBody(Expr):
+    """`fork` of a local function whose body is more than a call.
+
+    `inputs` are the variables it reads from around it: the function's parameters, in order.
+    """
+
+    function: TypedFunction
+    inputs: tuple[Expr, ...]
+
+
 # ------------------------------------------------------------------------- what a loop runs over
 
 
