@@ -517,8 +517,10 @@ _STRAIGHT: Final = {add: _add, add_number: _add, sub: _subtract, sub_number: _su
 """The kernels of forwards which need no more than that for float32."""
 
 for _schema, _forward in _IN_PLACE.items():
-    _kernel = _STRAIGHT.get(_forward)
-    operator(_schema)(in_place(_forward) if _kernel is None else in_place_kernel(_kernel, _forward))
+    _straight = _STRAIGHT.get(_forward)
+    operator(_schema)(
+        in_place(_forward) if _straight is None else in_place_kernel(_straight, _forward)
+    )
 
 _ALIASES: Final = {
     **{"multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div"},
