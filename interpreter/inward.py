@@ -44,7 +44,7 @@ from ..typecheck.types import (
 from .actions import write_slot
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_classes
-from .shared import ScriptDict, ScriptList
+from .shared_values import SharedValues
 from .tasks import Future
 
 __all__ = ["CastError", "class_text", "inward"]
@@ -241,8 +241,9 @@ def _list_inward(type: ListType) -> Convert:
     packed = type.element in _PACKED
 
     def convert(value: Any) -> list[Any]:
-        if value.__class__ is ScriptList and value.type == type:
-            return value.values
+        if isinstance(value, SharedValues) and value.type == type:
+            content: list[Any] = value.content
+            return content
         if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
         items = _iterate(value)
@@ -261,8 +262,9 @@ def _dict_inward(type: DictType) -> Convert:
     of_tensors = type.key == TENSOR
 
     def convert(value: Any) -> dict[Any, Any]:
-        if value.__class__ is ScriptDict and value.type == type:
-            return value.values_by_key
+        if isinstance(value, SharedValues) and value.type == type:
+            content: dict[Any, Any] = value.content
+            return content
         try:
             items = dict(value)
         except (TypeError, ValueError) as error:

@@ -44,6 +44,7 @@ __version__ = "0.1.0"
 _PACKAGES = (
     "_C",
     "__future__",
+    "_jit_internal",
     "_utils",
     "autograd",
     "backends",

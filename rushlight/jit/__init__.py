@@ -20,7 +20,6 @@ from .decorators import (
     ignore,
     is_scripting,
     is_tracing,
-    isinstance,  # noqa: A004
     unused,
 )
 from .freezing import freeze, optimize_for_inference, run_frozen_optimizations
@@ -31,6 +30,7 @@ from .overloads import overload as _overload
 from .overloads import overload_method as _overload_method
 from .resolver import register_special
 from .script import script, script_method
+from .scripted_objects import RecursiveScriptClass
 from .session import collecting
 from .settings import (
     enable_onednn_fusion,
@@ -53,6 +53,7 @@ from .trace import (
 )
 from .trace_checks import TracingCheckError
 from .traced_modules import TopLevelTracedModule, TracedModule
+from .type_tests import isinstance  # noqa: A004
 from .unit import CompilationUnit
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "Error",
     "Future",
     "Final",
+    "RecursiveScriptClass",
     "RecursiveScriptModule",
     "ScriptFunction",
     "ScriptMethod",

@@ -5,7 +5,14 @@ from __future__ import annotations
 from types import GenericAlias
 from typing import Any
 
-__all__ = [f"BroadcastingList{size}" for size in range(1, 7)]
+__all__ = [
+    "BroadcastingList1",
+    "BroadcastingList2",
+    "BroadcastingList3",
+    "BroadcastingList4",
+    "BroadcastingList5",
+    "BroadcastingList6",
+]
 
 
 class _BroadcastingList:

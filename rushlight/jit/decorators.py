@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import types
-import typing
 import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar, overload
@@ -19,7 +16,6 @@ __all__ = [
     "ignore",
     "is_scripting",
     "is_tracing",
-    "isinstance",
     "modifier",
     "unused",
 ]
@@ -64,7 +60,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """
     if callable(drop):
         return _mark(drop, IGNORE)
-    if not builtins.isinstance(drop, bool):
+    if not isinstance(drop, bool):
         raise RuntimeError(
             f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}"
         )
@@ -100,30 +96,6 @@ def is_scripting() -> bool:
 def is_tracing() -> bool:
     """Whether operations are being recorded by `trace`; False in scripted code."""
     return current_tracer() is not None
-
-
-def isinstance(obj: object, target_type: Any) -> bool:
-    """`isinstance` that also takes `List[int]` and the like; in script the type test."""
-    wanted = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
-    return any(_is_of(obj, one) for one in wanted)
-
-
-def _is_of(value: Any, wanted: Any) -> bool:
-    """Whether a value is of a type, with all that containers hold."""
-    origin, parts = typing.get_origin(wanted), typing.get_args(wanted)
-    if wanted is Any:
-        return True
-    if origin is None:
-        return builtins.isinstance(value, wanted)
-    if origin in (typing.Union, types.UnionType):
-        return any(_is_of(value, part) for part in parts)
-    if not builtins.isinstance(value, origin):
-        return False
-    if origin is list:
-        return all(_is_of(element, parts[0]) for element in value)
-    if origin is dict:
-        return all(_is_of(k, parts[0]) and _is_of(v, parts[1]) for k, v in value.items())
-    return len(value) == len(parts) and all(map(_is_of, value, parts))
 
 
 class _IgnoreContextManager:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
@@ -11,8 +12,6 @@ from typing import Any
 from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
 from ..frontend.places import base_place
-from ..interpreter.inference import CannotInfer, infer_type
-from ..interpreter.inward import inward
 from ..interpreter.objects import ScriptObject
 from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import to_machine
@@ -20,9 +19,9 @@ from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction
-from ..typecheck.types import ClassType, DictType, ListType
+from ..typecheck.types import ClassType
 from . import _state, decorators
-from .classes import script_class
+from .classes import class_type, script_class
 from .compile import compile_function
 from .concrete import concrete_type, kept_if_compiled
 from .decorators import Attribute
@@ -30,6 +29,7 @@ from .function import ScriptFunction
 from .hook_checks import check_hooks
 from .members import container_method
 from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
+from .scripted_objects import RecursiveScriptClass, script_object
 from .session import CompilationFailed, compiling
 from .unit import define_methods
 
@@ -38,17 +38,40 @@ __all__ = [
 ]
 
 
-def script(obj: Any, *, _frames_up: int = 0) -> Any:
+def script(
+    obj: Any,
+    optimize: object = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> Any:
     """Compile a function (-> `ScriptFunction`), module (-> `RecursiveScriptModule`) or class.
 
-    What it calls is compiled too: Python functions, methods, submodules.
+    What it calls is compiled too: Python functions, methods, submodules.  An object of a class
+    gives a `RecursiveScriptClass`, a list or dict a `ScriptList` or `ScriptDict`, which scripted
+    code changes in place.  `optimize` has no effect; types are not inferred from `example_inputs`.
 
     Raises:
         RuntimeError: the code cannot be compiled.  The text is torch's for the first error;
             `e.diagnostics` has all of them, and they are shown in full below the message.
         frontend.exceptions.NotSupportedError: it uses Python that script does not have.
-        TypeError: `obj` is neither a function nor a module.
+        TypeError: `obj` is nothing that can be compiled.
     """
+    if optimize is not None:
+        warnings.warn(
+            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()"
+            "` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if _rcb is not None:
+        raise NotImplementedError("torch.jit.script: `_rcb` is not supported")
+    if example_inputs is not None:
+        warnings.warn(
+            "torch.jit.script: types are not inferred from `example_inputs`; annotate the "
+            "parameters",
+            stacklevel=2,
+        )
     if not _state._enabled:
         return obj
     try:
@@ -61,30 +84,33 @@ def script(obj: Any, *, _frames_up: int = 0) -> Any:
 
 
 def _script(obj: Any) -> Any:
-    if isinstance(obj, ScriptFunction | ScriptModule):
+    if isinstance(obj, _SCRIPTED):
         return obj
     if isinstance(obj, Module):
         return script_module(obj)
-    if isinstance(obj, list | dict):
-        return _shared(obj)
+    if isinstance(obj, list):
+        return ScriptList(obj)
+    if isinstance(obj, dict):
+        return ScriptDict(obj)
     if inspect.isfunction(obj) or inspect.ismethod(obj):
         return _script_function(obj)
-    raise TypeError(
-        f"`{obj!r}` is of type {type(obj).__name__}; script compiles functions and modules"
-    )
+    return _script_object(obj)
 
 
-def _shared(obj: list[Any] | dict[Any, Any]) -> ScriptList | ScriptDict:
-    """A list or dict that scripted code changes in place."""
-    try:
-        type = infer_type(obj)
-    except CannotInfer as reason:
-        raise RuntimeError(str(reason)) from None
-    values = to_machine(obj, type)
-    if isinstance(type, ListType):
-        return ScriptList(type, values, inward(type.element))
-    assert isinstance(type, DictType)
-    return ScriptDict(type, values, inward(type.key), inward(type.value))
+_SCRIPTED = (ScriptFunction, ScriptModule, ScriptList, ScriptDict, RecursiveScriptClass)
+
+
+def _script_object(obj: object) -> RecursiveScriptClass:
+    """Compile the class of an object, and share the object with scripted code."""
+    if type(obj).__module__ == "builtins":
+        raise TypeError(f"{type(obj)} is a built-in class")
+    with compiling():
+        cls = class_type(type(obj))
+    if not isinstance(cls, ClassType):
+        raise TypeError(
+            f"`{obj!r}` is of type {type(obj).__name__}; script compiles functions and modules"
+        )
+    return script_object(obj, cls)
 
 
 def _base_class(cls: type) -> Diagnostic:
