@@ -82,6 +82,10 @@ class QuantizedArray(np.ndarray[Any, Any]):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         raise unsupported(str(ufunc.__name__))
 
+    def item(self, *place: Any) -> Any:
+        """The value that one element means, as a Python number."""
+        return dequantize(self).item(*place)
+
 
 def unsupported(name: str) -> UnsupportedOperator:
     """The error of an operator that does not take quantized tensors."""

@@ -242,10 +242,3 @@ def _compared(plain: Forward, x: Array, other: Any) -> Any:
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     for _overload in ("Scalar", "Tensor"):
         _dispatch(f"aten::{_name}.{_overload}", _compared)
-
-
-def _item(plain: Forward, x: Array) -> Any:
-    return plain(dequantize(x))
-
-
-_dispatch("aten::item", _item)

@@ -91,3 +91,12 @@ def test_linear() -> None:
     out = call("quantized::linear_relu", static, made, 0.5, 3)
     assert call("aten::dequantize.self", out).tolist() == [[3.0, 54.5]]
     assert call("quantized::linear_unpack", made)[0] is weight
+
+
+def test_the_number_of_one_element_is_what_it_means() -> None:
+    x = torch.quantize_per_tensor(torch.tensor(3.04), 0.1, 0, torch.quint8)
+    assert x.item() == 3.0
+    assert float(x) == 3.0
+    assert int(x) == 3
+    assert bool(x)
+    assert torch.ops.aten.FloatImplicit(x) == 3.0
