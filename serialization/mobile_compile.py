@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..ir.graph import Block, Graph, Node, Value
+from ..typecheck.schema import Signature
 from ..typecheck.types import ClassType, TupleType, Type
+from .mobile_arguments import argument_counts, pushed
 
-__all__ = ["CannotCompile", "MobileWriter"]
+__all__ = ["CannotCompile", "MobileWriter", "NEWEST_WRITTEN", "OLDEST_WRITTEN"]
+
+OLDEST_WRITTEN, NEWEST_WRITTEN = 4, 8
+"""The versions of bytecode that are written.
+
+5: operators push all arguments.  6: how many they push is written, and defaults at the end are left
+out.  7: also those before the arguments that are written to.  8: some operators are instructions.
+"""
 
 
 class CannotCompile(Exception):
@@ -29,9 +38,13 @@ _PLAIN = {
 
 
 class MobileWriter:
-    """The code of one graph in which calls are inlined."""
+    """The code of one graph in which calls are inlined, in some version of the bytecode."""
 
-    def __init__(self, graph: Graph, type_text: Callable[[Type], str]) -> None:
+    def __init__(
+        self, graph: Graph, type_text: Callable[[Type], str], version: int = NEWEST_WRITTEN
+    ) -> None:
+        self._version = version
+        self._counts = argument_counts(graph, version)
         self.instructions: list[Instruction] = []
         self.operators: list[tuple[str, str, int]] = []
         self.constants: list[tuple[object, Type | None]] = []
@@ -86,7 +99,7 @@ class MobileWriter:
             if value.node.is_constant:
                 self._constant(value.node.value, value.type)
             elif value.node.kind == "prim::Uninitialized" and value not in self._registers:
-                self.emit("UN_INITIALIZED")
+                self._promoted("UN_INITIALIZED", "prim::Uninitialized", 0)
             else:
                 self.emit("LOAD", self._register(value))
 
@@ -116,30 +129,48 @@ class MobileWriter:
             return
         if node.kind in _PLAIN:
             self._load(node.inputs)
-            self.emit(_PLAIN[node.kind])
+            self._promoted(_PLAIN[node.kind], node.kind, len(node.inputs))
             self._store(node.outputs)
             return
         self._operator(node)
+
+    def _promoted(self, instruction: str, name: str, count: int, x: int = 0) -> None:
+        """An operator that has been an instruction since version 8."""
+        if self._version >= 8:
+            self.emit(instruction, x)
+        else:
+            self._call(name, "", count)
+
+    def _call(self, name: str, overload: str, count: int, loaded: int = -1) -> None:
+        """Call an operator; of one that takes any number, `loaded` arguments."""
+        operator = (name, overload, count)
+        if operator not in self.operators:
+            self.operators.append(operator)
+        place = self.operators.index(operator)
+        if loaded >= 0:
+            self.emit("OPN", place, loaded)
+        else:
+            self.emit("OP", place)
 
     def _operator(self, node: Node) -> None:
         signature = node.signature
         if signature is None:
             raise CannotCompile(f"the lite interpreter has no `{node.kind}`")
-        self._load(node.inputs)
         name, overload = signature.name, signature.overload
-        if name == "aten::format":
+        if name == "aten::format" and self._version >= 8:
+            self._load(node.inputs)
             self.emit("FORMAT", len(node.inputs))
+        elif name in _VARARG or name == "aten::format":
+            self._load(node.inputs)
+            self._call(name, overload, -1, len(node.inputs))
         else:
-            count = -1 if name in _VARARG else len(node.inputs)
-            operator = (name, overload, count)
-            if operator not in self.operators:
-                self.operators.append(operator)
-            place = self.operators.index(operator)
-            if name in _VARARG:
-                self.emit("OPN", place, len(node.inputs))
-            else:
-                self.emit("OP", place)
+            self._with_defaults(node, signature)
         self._store(node.outputs)
+
+    def _with_defaults(self, node: Node, signature: Signature) -> None:
+        count = self._counts.get(signature.full_name, len(node.inputs))
+        self._load(pushed(signature, node.inputs, count))
+        self._call(signature.name, signature.overload, count)
 
     def _if(self, node: Node) -> None:
         then, otherwise = node.blocks
@@ -206,7 +237,7 @@ class MobileWriter:
         for position, value in enumerate(node.outputs):
             self._load(node.inputs)
             self._constant(position)
-            self.emit("TUPLE_INDEX")
+            self._promoted("TUPLE_INDEX", "prim::TupleIndex", 2)
             self._store([value])
 
     def _unpack_list(self, node: Node) -> None:
@@ -216,7 +247,7 @@ class MobileWriter:
 
     def _index(self, node: Node) -> None:
         self._load(node.inputs)
-        self.emit("TUPLE_INDEX")
+        self._promoted("TUPLE_INDEX", "prim::TupleIndex", 2)
         self._store(node.outputs)
 
     def _slice(self, node: Node) -> None:
@@ -243,7 +274,7 @@ class MobileWriter:
 
     def _raise(self, node: Node) -> None:
         self._load(node.inputs)
-        self.emit("RAISE_EXCEPTION")
+        self._promoted("RAISE_EXCEPTION", "prim::RaiseException", 2)
 
     def _warn(self, node: Node) -> None:
         self._load(node.inputs)
@@ -260,7 +291,7 @@ class MobileWriter:
 
     def _to_list(self, node: Node) -> None:
         self._load(node.inputs)
-        self.emit("TO_LIST")
+        self._promoted("TO_LIST", "prim::tolist", 3)
         self._store(node.outputs)
 
 

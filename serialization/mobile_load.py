@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
+from ..interpreter.actions import ScriptRaise
 from ..interpreter.mobile import MobileCode, MobileOperator, check_code, execute_mobile
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import invoke
@@ -19,6 +20,7 @@ from .container import ArchiveReader, OpenedFile, Readable
 from .errors import ArchiveError, archive_error
 from .limits import DEFAULT_LIMITS, Limits
 from .load import old_meanings
+from .mobile_arguments import written_to
 from .mobile_contents import MobileArgument, MobileContents, MobileFunction
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_pickle import read_mobile_pickle
@@ -156,7 +158,7 @@ class _Loader:
         self, name: str, overload: str, count: int, unknown: dict[str, None]
     ) -> MobileOperator:
         full_name = f"{name}.{overload}" if overload else name
-        made = _special_operator(full_name)
+        made = _special_operator(full_name, count)
         if made is not None:
             return made
         entry = TABLE.operator(full_name)
@@ -267,9 +269,7 @@ def _completed(
     arguments = signature.arguments
     if operator.pushed < 0 or signature.vararg:
         return MobileOperator(operator.entry, len(arguments), run=operator.run)
-    last = 0
-    while last < len(arguments) - 1 and _is_out(arguments[-1 - last]):
-        last += 1
+    last = written_to(signature)
     left = arguments[operator.pushed - last : len(arguments) - last]
     defaults = tuple(argument.default for argument in left)
     if operator.pushed < last or NO_DEFAULT in defaults or operator.pushed > len(arguments):
@@ -277,16 +277,25 @@ def _completed(
     return MobileOperator(operator.entry, operator.pushed, defaults, last, operator.run)
 
 
-def _is_out(argument: Any) -> bool:
-    alias = argument.alias
-    return bool(argument.keyword_only and alias is not None and alias.is_write)
-
-
 # -- operators that are nodes of a kind of their own in graphs
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _raise(message: str, cls: str | None = None) -> None:
+    raise ScriptRaise(message, cls)
+
+
+def _index(tup: tuple[Any, ...], i: int) -> Any:
+    if not -len(tup) <= i < len(tup):
+        raise IndexError("Tuple list index out of range")
+    return tup[i]
+
+
+def _nothing() -> None:
+    return None
 
 
 def _enum_name(value: Any) -> Any:
@@ -299,15 +308,19 @@ def _enum_value(value: Any) -> Any:
 
 _SPECIAL: dict[str, tuple[str, Callable[..., Any]]] = {
     "prim::unchecked_cast": ("prim::unchecked_cast(Any x) -> Any", _same),
+    "prim::TupleIndex": ("prim::TupleIndex(Any tup, int i) -> Any", _index),
+    "prim::Uninitialized": ("prim::Uninitialized() -> Any", _nothing),
+    "prim::RaiseException": ("prim::RaiseException(str msg, str? cls=None) -> ()", _raise),
     "prim::TupleUnpack": ("prim::TupleUnpack(Any tup) -> Any", _same),
     "prim::EnumName": ("prim::EnumName(Any enum) -> Any", _enum_name),
     "prim::EnumValue": ("prim::EnumValue(Any enum) -> Any", _enum_value),
 }
 
 
-def _special_operator(full_name: str) -> MobileOperator | None:
+def _special_operator(full_name: str, count: int) -> MobileOperator | None:
     found = _SPECIAL.get(full_name)
     if found is None:
         return None
     entry = Operator(*found)
-    return MobileOperator(entry, 1, spread=full_name == "prim::TupleUnpack")
+    arguments = len(entry.signature.arguments) if count < 0 else count
+    return MobileOperator(entry, arguments, spread=full_name == "prim::TupleUnpack")

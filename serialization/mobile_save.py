@@ -15,7 +15,7 @@ from ..typecheck.types import ClassType, Type
 from .container_writer import archive_name, atomic_file
 from .errors import ArchiveError, archive_error
 from .load import run
-from .mobile_compile import CannotCompile, MobileWriter
+from .mobile_compile import NEWEST_WRITTEN, CannotCompile, MobileWriter
 from .mobile_types import mobile_type_text
 from .pickle_nodes import Node, TupleNode
 from .pickle_writer import write_pickle
@@ -25,14 +25,18 @@ from .tensors import StorageTable
 from .value_types import machine_type
 from .write_values import ValueWriter
 
-__all__ = ["BYTECODE_VERSION", "save_mobile", "save_mobile_to_buffer"]
-
-BYTECODE_VERSION = 8
-"""The version of the bytecode that is written."""
+__all__ = ["save_mobile", "save_mobile_to_buffer"]
 
 
-def save_mobile(target: ScriptObject, file: Target, extra_files: ExtraFiles | None = None) -> None:
+def save_mobile(
+    target: ScriptObject,
+    file: Target,
+    extra_files: ExtraFiles | None = None,
+    version: int = NEWEST_WRITTEN,
+) -> None:
     """Write a module as an archive for the lite interpreter; it is an ordinary archive as well.
+
+    `version` is that of the bytecode, `OLDEST_WRITTEN` to `NEWEST_WRITTEN`.
 
     Raises:
         ArchiveError: something has no form in such an archive.
@@ -40,27 +44,30 @@ def save_mobile(target: ScriptObject, file: Target, extra_files: ExtraFiles | No
     """
     if not hasattr(file, "write"):
         name = archive_name(file)
-        records, bytecode = _records(target, extra_files)
+        records, bytecode = _records(target, extra_files, version)
         with atomic_file(file) as opened:
             write_records(records, opened, name, bytecode)
         return
-    file.write(save_mobile_to_buffer(target, extra_files))
+    file.write(save_mobile_to_buffer(target, extra_files, version))
 
 
-def save_mobile_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
+def save_mobile_to_buffer(
+    target: ScriptObject, extra_files: ExtraFiles | None = None, version: int = NEWEST_WRITTEN
+) -> bytes:
     """The bytes of the archive; raises as `save_mobile`."""
     sink = io.BytesIO()
-    records, bytecode = _records(target, extra_files)
+    records, bytecode = _records(target, extra_files, version)
     write_records(records, sink, "archive", bytecode)
     return sink.getvalue()
 
 
 def _records(
-    target: ScriptObject, extra_files: ExtraFiles | None
-) -> tuple[Records, tuple[bytes, StorageTable]]:
+    target: ScriptObject, extra_files: ExtraFiles | None, version: int
+) -> tuple[Records, tuple[bytes, StorageTable, str]]:
     records = make_records(target, extra_files)
+    folder = "constants/" if version >= 5 else "bytecode/"
     try:
-        return records, _Bytecode(target, records.names).pickle()
+        return records, (*_Bytecode(target, records.names, version).pickle(), folder)
     except CannotCompile as error:
         raise _refused(str(error)) from None
 
@@ -72,14 +79,15 @@ def _refused(what: str) -> ArchiveError:
 class _Bytecode:
     """What goes into `bytecode.pkl`."""
 
-    def __init__(self, target: ScriptObject, names: TypeNames) -> None:
+    def __init__(self, target: ScriptObject, names: TypeNames, version: int) -> None:
+        self.version = version
         self.target = target
         self.names = names
-        self.storages = StorageTable(".storage")
+        self.storages = StorageTable(".storage" if version >= 5 else "")
         self.values = ValueWriter(self.storages, names, run)
 
     def pickle(self) -> tuple[bytes, StorageTable]:
-        functions: list[Node] = [BYTECODE_VERSION]
+        functions: list[Node] = [self.version]
         waiting = [(self.target.cls, name) for name in self._own_methods()]
         for cls in self._classes():
             if cls.method("__setstate__") is not None and cls.method("__getstate__") is not None:
@@ -106,14 +114,15 @@ class _Bytecode:
 
     def function(self, cls: ClassType, method: Function) -> tuple[Node, set[str]]:
         graph = inline(graph_of(method), method.name, CONTEXT)
-        code = MobileWriter(graph, self.type_text)
+        code = MobileWriter(graph, self.type_text, self.version)
         constants = [
             self.values.node(value, machine_type(value) if type is None else type)
             for value, type in code.constants
         ]
+        written = 2 if self.version <= 5 else 3  # later on, with the number of arguments
         body = _table(
             instructions=_tuple(*(_tuple(*one) for one in code.instructions)),
-            operators=_tuple(*(_tuple(*one) for one in code.operators)),
+            operators=_tuple(*(_tuple(*one[:written]) for one in code.operators)),
             constants=_tuple(*constants),
             types=_tuple(*code.types),
             register_size=code.register_size,

@@ -143,9 +143,10 @@ def write_records(
     records: Records,
     sink: Sink,
     name: str,
-    bytecode: tuple[bytes, StorageTable] | None = None,
+    bytecode: tuple[bytes, StorageTable, str] | None = None,
 ) -> None:
-    """The records in the order of PyTorch's own writer."""
+    """The records in the order of PyTorch's own writer; `bytecode` is the pickle, its storages and
+    the folder they lie in."""
     writer = ContainerWriter(sink, name)
     for extra, content in records.extra.items():
         writer.add(f"extra/{extra}", content)
@@ -158,8 +159,8 @@ def write_records(
     records.constant_storages.write(writer, "constants/")
     writer.add("constants.pkl", records.constants)
     if bytecode is not None:
-        content, storages = bytecode
-        storages.write(writer, "constants/")
+        content, storages, folder = bytecode
+        storages.write(writer, folder)
         writer.add("bytecode.pkl", content)
     version = _version(file.text for file in records.files)
     writer.add("version" if version < 6 else ".data/version", f"{version}\n".encode())
