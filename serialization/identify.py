@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["FileKind", "TORCHSCRIPT", "identify"]
+__all__ = ["FileKind", "MOBILE_FLATBUFFER", "TORCHSCRIPT", "identify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,11 @@ TORCHSCRIPT = FileKind("torchscript", "a TorchScript archive", "load it with `ji
 MOBILE = FileKind(
     "mobile",
     "a TorchScript archive for the lite interpreter (`.ptl`)",
+    "load it with `jit.load` if it has code files",
+)
+MOBILE_FLATBUFFER = FileKind(
+    "mobile-flatbuffer",
+    "a TorchScript module for the lite interpreter in a flatbuffer (`.ff`)",
     "load it with `jit.load` if it has code files",
 )
 STATE_DICT = FileKind("state-dict", "a `torch.save` file that holds tensors only", _WEIGHTS)
@@ -127,6 +132,8 @@ def _by_signature(head: bytes, data: memoryview) -> FileKind | None:
     for start, kind in signatures:
         if head.startswith(start):
             return kind
+    if head[4:8] == b"PTMF":
+        return MOBILE_FLATBUFFER
     if head[257:262] == b"ustar":
         return LEGACY_TAR
     return None

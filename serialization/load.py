@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 from ..interpreter.objects import ScriptObject
-from .container import ArchiveReader, Readable
+from .container import ArchiveReader, OpenedFile, Readable
+from .flatbuffer_load import FlatbufferLoader, FlatbufferRecords
 from .legacy_load import LegacyLoader
 from .limits import DEFAULT_LIMITS, Limits
 from .loader import NEWEST_VERSION, Loader, archive_version, old_meanings, run
+from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
@@ -20,7 +23,7 @@ def load_archive(
     trusted: bool = True,
     mapped: bool | None = None,
 ) -> ScriptObject:
-    """The root object of a TorchScript archive.
+    """The root object of a TorchScript archive, or of a flatbuffer with code.
 
     Code is read now and compiled when first needed; nothing is ever executed or imported.
 
@@ -38,6 +41,11 @@ def load_archive(
             limits, or uses operators that do not exist here (all are named).
         OSError: the file cannot be opened.
     """
-    with ArchiveReader(source, limits) as archive:
+    with closing(OpenedFile(source)) as file:
+        if is_flatbuffer(file.data):
+            contents = read_mobile_flatbuffer(file.title, file.data, limits)
+            records = FlatbufferRecords(contents, len(file.data))
+            return FlatbufferLoader(records, limits, trusted, False).load(extra_files)
+        archive = ArchiveReader(file, limits)
         make = LegacyLoader if "model.json" in archive else Loader
         return make(archive, limits, trusted, mapped).load(extra_files)

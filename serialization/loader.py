@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from ..frontend.diagnostics import Collector
 from ..frontend.exceptions import raise_for
@@ -18,9 +18,9 @@ from ..typecheck.names import Constant
 from ..typecheck.types import ClassType
 from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
-from .container import ArchiveReader
 from .debug_info import LateOrigins, Origins, read_debug_records
 from .errors import ArchiveError, archive_error
+from .identify import FileKind
 from .import_code import CodeFile, CodeImporter
 from .limits import Limits
 from .pickle_nodes import Node, ObjectNode, TupleNode
@@ -28,12 +28,12 @@ from .pickle_reader import read_pickle
 from .pickle_writer import children
 from .read_values import ValueReader
 from .refuse import refuse_operators
-from .tensors import StorageReader
+from .tensors import Records, StorageReader
 from .unknown_operators import unknown_operators
 from .upgraders import NAMESPACE, TEXT, Upgraders
 from .value_types import machine_type
 
-__all__ = ["NEWEST_VERSION", "Loader", "archive_version", "old_meanings", "run"]
+__all__ = ["Archive", "NEWEST_VERSION", "Loader", "archive_version", "old_meanings", "run"]
 
 LARGE = 1 << 25
 """From this size on, an archive's weights are mapped, not read."""
@@ -42,7 +42,24 @@ NEWEST_VERSION = 10
 """The newest file version that is read."""
 
 
-def archive_version(archive: ArchiveReader) -> int:
+class Archive(Records, Protocol):
+    """Where everything is read from, see `container.ArchiveReader`."""
+
+    @property
+    def length(self) -> int:
+        """The bytes of the whole file."""
+
+    def kind(self) -> FileKind:
+        """What kind of file it is, for messages."""
+
+    def records(self, folder: str = "") -> Iterator[str]:
+        """The names of the records in a folder."""
+
+    def read(self, record: str) -> bytes:
+        """The bytes of a record."""
+
+
+def archive_version(archive: Archive) -> int:
     """The file version of an archive.
 
     Raises:
@@ -100,7 +117,7 @@ class Loader:
     code_folder = "code/"
 
     def __init__(
-        self, archive: ArchiveReader, limits: Limits, trusted: bool, mapped: bool | None
+        self, archive: Archive, limits: Limits, trusted: bool, mapped: bool | None
     ) -> None:
         self.mapped = archive.length >= LARGE if mapped is None else mapped
         self.archive = archive
