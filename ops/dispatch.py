@@ -336,6 +336,12 @@ def _is_for_python(entry: Operator) -> bool:
     return _is_about_tensors(entry)
 
 
+def _gives_list(entry: Operator) -> bool:
+    """Whether the one result is a list: with `out=` such functions give nothing back."""
+    returned = entry.signature.returns
+    return len(returned) == 1 and isinstance(returned[0].type, ListType)
+
+
 _FACTORIES: Final = frozenset(
     "arange range linspace logspace empty zeros ones full eye rand randn".split()
 )
@@ -436,7 +442,8 @@ class EagerFunction:
                     "differentiation, but one of the arguments requires grad."
                 )
             _check_out(self.operator_name, result, out)
-            return _write_out(result, out)
+            written_out = _write_out(result, out)
+            return None if _gives_list(form.entry) else written_out
         if requires_grad:
             result.requires_grad_(True)
         return result

@@ -236,7 +236,7 @@ def stft(
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     found = eager_function("aten::_lu_with_info")(self, pivot, not get_infos)
-    return found if get_infos else tuple(found)[:2]
+    return tuple(found) if get_infos else tuple(found)[:2]
 
 
 def _unknown(self: Tensor, name: str) -> Any:

@@ -307,7 +307,7 @@ def _covariance(
 ) -> Array:
     weights = frequency if importance is None else importance
     if frequency is not None and importance is not None:
-        weights = frequency * importance
+        weights = frequency.astype(importance.dtype) * importance
     real = values.real.dtype
     count = values.shape[1]
     total = float(count) if weights is None else float(weights.sum(dtype=weights.dtype))
@@ -316,7 +316,8 @@ def _covariance(
     heavy = np.ones(count, real) if weights is None else weights.astype(real)
     centred = values - ((values * heavy).sum(1) / real.type(total))[:, None]
     if weights is not None and importance is not None and correction:
-        factor = total - correction * float((weights * importance).sum()) / total
+        own = weights.dtype.type
+        factor = float(own(total) - own(correction) * (weights * importance).sum() / own(total))
     else:
         factor = total - correction
     products = np.asarray((centred * heavy) @ np.conj(centred).T)

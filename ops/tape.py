@@ -116,14 +116,17 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
     if not any(r._array.dtype.kind not in "biu" for r in results):
         return
     node = _new_node(bound, args, None)
-    number = 0
+    number = -1
+    apart = bound.row.apart if bound.row is not None else ()
     for result in results:
         if result._array.dtype.kind in "biu":
+            continue
+        number += 1
+        if number in apart:
             continue
         result._requires_grad = True
         result._grad_node = node
         result._output_number = number
-        number += 1
         if bound.is_view:
             result._view_of = next((a for a in given), None)
             result._view_version = VERSIONS[0](result._array)

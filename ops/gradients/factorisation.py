@@ -37,14 +37,16 @@ gradient(
 gradient("aten::logdet", self=lambda g, self: _outer(g) * turned(aten.linalg_inv(self)))
 
 
-def _log_det(gs: Any, A: Any) -> Any:
-    if A._array.dtype.kind == "c":
-        raise RuntimeError("the gradient of slogdet of complex matrices is not implemented")
-    return None if gs[1] is None else _outer(gs[1]) * turned(aten.linalg_inv(A))
+def _log_det(gs: Any, A: Any, results: Any) -> Any:
+    g = gs[1]
+    if gs[0] is not None and A._array.dtype.kind == "c":
+        turn = aten.imag(gs[0] * conj(results[0]))
+        g = aten.complex(aten.zeros_like(turn) if g is None else g, turn)
+    return None if g is None else _outer(g) * turned(aten.linalg_inv(A))
 
 
 gradient("aten::linalg_slogdet", A=_log_det)
-gradient("aten::slogdet", self=lambda gs, self: _log_det(gs, self))
+gradient("aten::slogdet", self=lambda gs, self, results: _log_det(gs, self, results))
 
 
 def _solve(gs: Any, wanted: Any, A: Any, B: Any, left: bool, result: Any) -> Any:
@@ -78,17 +80,12 @@ def _triangular(
 joint("aten::linalg_solve_triangular", of="self B")(_triangular)
 
 
-def _half(x: Any) -> Any:
-    """The lower triangle, half of the diagonal."""
-    return x.tril() - 0.5 * aten.diag_embed(x.diagonal(0, -2, -1))
-
-
 def _cholesky(g: Any, result: Any, upper: bool = False) -> Any:
     lower, given = (turned(result), turned(g)) if upper else (result, g)
-    inner = _half(turned(lower) @ given.tril())
-    inverse = aten.linalg_inv(lower)
-    found = turned(inverse) @ inner @ inverse
-    return (found + turned(found)) / 2
+    seen = (turned(lower) @ given.tril()).tril()
+    inner = (seen + turned(seen.tril(-1))) / 2
+    left = aten.linalg_solve_triangular(turned(lower), inner, upper=True)
+    return aten.linalg_solve_triangular(lower, left, upper=False, left=False)
 
 
 gradient(
@@ -186,26 +183,40 @@ def svdvals(A: Any) -> Any:
     return aten.linalg_svd(A, False)[1]
 
 
-def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
-    Q, R = results
-    if mode == "complete" and Q.shape[-2] > R.shape[-1]:
-        raise RuntimeError(
-            "the QR decomposition is not differentiable when mode='complete' and nrows > ncols"
-        )
-    if R.shape[-2] < R.shape[-1]:
-        raise RuntimeError("gradients of the QR decomposition of wide matrices are not implemented")
-    gQ, gR = gs
+def _square_qr(gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
     total = None
     if gR is not None:
         total = gR @ turned(R)
     if gQ is not None:
         part = turned(Q) @ gQ
         total = -part if total is None else total - part
-    if total is None:
-        return None
-    both = Q @ (total.triu() + turned(total.triu(1)))
+    assert total is not None
+    above = total.triu()
+    diagonal = aten.real(above.diagonal(0, -2, -1))
+    both = Q @ (above + turned(above) - aten.diag_embed(diagonal))
     found = both if gQ is None else gQ + both
     return turned(aten.linalg_solve_triangular(R, turned(found), upper=True))
+
+
+def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
+    Q, R = results
+    gQ, gR = gs
+    if mode == "complete" and Q.shape[-2] > R.shape[-1]:
+        raise RuntimeError(
+            "the QR decomposition is not differentiable when mode='complete' and nrows > ncols"
+        )
+    if gQ is None and gR is None:
+        return None
+    count, rest = R.shape[-2], R.shape[-1] - R.shape[-2]
+    if rest <= 0:
+        return _square_qr(gQ, gR, Q, R)
+    of_rest = aten.zeros_like(R.narrow(-1, count, rest))
+    if gR is not None:  # a wide matrix: the last columns are those of R, turned by Q
+        of_rest = gR.narrow(-1, count, rest)
+        back = Q @ R.narrow(-1, count, rest) @ turned(of_rest)
+        gQ, gR = back if gQ is None else gQ + back, gR.narrow(-1, 0, count)
+    first = _square_qr(gQ, gR, Q, R.narrow(-1, 0, count))
+    return aten.cat([first, Q @ of_rest], -1)
 
 
 gradient("aten::linalg_qr", A=_qr)

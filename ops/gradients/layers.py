@@ -53,7 +53,7 @@ def _convolution(
             mine = aten.constant_pad_nd(mine, [-n for n in cut], 0)
         mine = mine if batched else mine.squeeze(0)
     if wanted.get("weight"):
-        one, two = (y, x) if transposed else (x, y)
+        one, two = (conj(y), conj(x)) if transposed else (x, y)
         theirs = _of_weight(one, two, weight.shape, steps, edges, spread, groups)
     of_bias = None
     if wanted.get("bias"):

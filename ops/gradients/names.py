@@ -26,7 +26,14 @@ adaptive_max_pool1d Squeeze1; max_pool1d_with_indices Squeeze1; kron View0
 pairwise_distance Norm1; linalg_matrix_norm Sum1; square Pow0; arccos Acos0; arcsin Asin0
 arctan Atan0; arccosh Acosh0; arcsinh Asinh0; arctanh Atanh0; special_expit Sigmoid0
 special_erf Erf0; special_expm1 Expm1; concat Cat0; concatenate Cat0; fix Trunc0; float_power Pow0
-matrix_power Mm0; linalg_matrix_power Mm0; diag DiagEmbed0; split.Tensor Split0
+matrix_power Mm0; linalg_matrix_power Mm0; split.Tensor Split0
+linalg_inv LinalgInvEx0; diagflat DiagEmbed0; linalg_diagonal Diagonal0; pinverse LinalgPinv0
+linalg_norm LinalgVectorNorm0; combinations Stack0; nanmean Div0; msort Sort0; fft_fftshift Roll0
+fft_ifftshift Roll0; fft_rfft2 FftR2C0; fft_rfftn FftR2C0; fft_irfft2 FftC2R0; fft_irfftn FftC2R0
+fft_fft2 FftC2C0; fft_fftn FftC2C0; fft_ifft2 FftC2C0; fft_ifftn FftC2C0
+float_power.Tensor_Tensor Pow1; lerp.Tensor Lerp1; copysign.Scalar Copysign1
+grid_sampler_3d GridSampler3D0; index_fill.int_Tensor IndexFill1; scatter.value Scatter1
+special_ndtr Mul1; tensordot View0; linalg_multi_dot View0
 """
 
 _REDUCED = {"cosine_embedding_loss": "Add", "hinge_embedding_loss": "Add",
@@ -68,6 +75,40 @@ def _padding(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> 
     return f"{kind}Pad{len(pad) // 2}DBackward0"
 
 
+def _by_kind(real: str, complex: str) -> Callable[..., str]:
+    def name(self: Any, *rest: Any) -> str:
+        return complex if self._array.dtype.kind == "c" else real
+
+    return name
+
+
+def _by_rank(other: str, **named: str) -> Callable[..., str]:
+    """Named by the rank of the first argument: `one="DivBackward0"`."""
+    words = ("none", "one", "two")
+
+    def name(self: Any, *rest: Any) -> str:
+        return named.get(words[self.ndim], other) if self.ndim < len(words) else other
+
+    return name
+
+
+def _inner(self: Any, other: Any) -> str:
+    return "ViewBackward0" if self.ndim and other.ndim else "MulBackward0"
+
+
+def _divergence(self: Any, target: Any, reduction: int, log_target: bool) -> str:
+    plain = "Mul" if log_target else "Sub"
+    return ("Mean" if reduction == 1 else "Sum" if reduction == 2 else plain) + "Backward0"
+
+
+def _matrix_norm(self: Any, order: Any, dim: Any, keepdim: bool, dtype: Any) -> str:
+    if order == "fro":
+        return "LinalgVectorNormBackward0"
+    if order == "nuc":
+        return "PermuteBackward0" if keepdim else "SumBackward1"
+    return "AmaxBackward0" if order > 0 else "AminBackward0"
+
+
 def _recurrent(*args: Any) -> str:
     return "TransposeBackward0" if args[-1] else "StackBackward0"
 
@@ -84,3 +125,19 @@ for _name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2
 _rename("pad", _padding)
 for _name in ("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input"):
     _rename(_name, _recurrent)
+for _name, _function in (
+    ("diag", _by_rank("DiagonalBackward0_copy", one="DiagEmbedBackward0")),
+    ("fft_fft", _by_kind("FftR2CBackward0", "FftC2CBackward0")),
+    ("fft_ifft", _by_kind("ConjBackward0", "FftC2CBackward0")),
+    ("logdet", _by_kind("WhereBackward0", "AddBackward0")),
+    ("linalg_vecdot", _by_rank("SumBackward1", one="VdotBackward0")),
+    ("inner", _inner),
+    ("kl_div", _divergence),
+    ("linalg_matrix_norm", _matrix_norm),
+):
+    _rename(_name, _function)
+for _view in ("alias", "as_strided", "diagonal", "expand", "permute", "split_with_sizes", "squeeze",
+              "t", "transpose", "unbind", "unfold", "unsqueeze", "view"):  # fmt: skip
+    _words = "".join(word[:1].upper() + word[1:] for word in _view.split("_"))
+    _rename(f"{_view}_copy", f"{_words}Backward0_copy")
+_rename("squeeze_copy.dim", "SqueezeBackward1_copy")

@@ -51,7 +51,8 @@ class Row:
     `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets
     `wanted`, which says of each whether it is asked for; `composite` computes the operator from
     others.  An operator that `moves` puts the elements of the arguments `of` somewhere else, and
-    nothing more.  `name` is the node's, `AddBackward0`, or a function of the arguments.
+    nothing more.  `name` is the node's, `AddBackward0`, or a function of the arguments.  Results
+    that stand `apart`, by number, need no gradients though they hold floats.
     """
 
     operator: str
@@ -62,6 +63,7 @@ class Row:
     name: str | Callable[..., str] | None = None
     is_constant: bool = False
     moves: bool = False
+    apart: tuple[int, ...] = ()
 
 
 ROWS: Final[dict[str, Row]] = {}
@@ -69,11 +71,14 @@ ROWS: Final[dict[str, Row]] = {}
 
 
 def gradient(
-    *operators: str, name: str | Callable[..., str] | None = None, **formulas: Formula
+    *operators: str,
+    name: str | Callable[..., str] | None = None,
+    apart: tuple[int, ...] = (),
+    **formulas: Formula,
 ) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
     for operator in operators:
-        ROWS[operator] = Row(operator, formulas=formulas, name=name)
+        ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart)
 
 
 def joint(*operators: str, of: str, name: str | None = None) -> Callable[[Formula], Formula]:
@@ -87,12 +92,16 @@ def joint(*operators: str, of: str, name: str | None = None) -> Callable[[Formul
     return declare
 
 
-def composite(*operators: str, name: str | None = None) -> Callable[[Formula], Formula]:
+def composite(
+    *operators: str,
+    name: str | Callable[..., str] | None = None,
+    apart: tuple[int, ...] = (),
+) -> Callable[[Formula], Formula]:
     """Declare the decorated function to compute what operators do, from others."""
 
     def declare(formula: Formula) -> Formula:
         for operator in operators:
-            ROWS[operator] = Row(operator, composite=formula, name=name)
+            ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart)
         return formula
 
     return declare

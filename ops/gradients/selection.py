@@ -78,7 +78,18 @@ gradient(
     source=lambda g, index, source_sizes: g.take(index).reshape(list(source_sizes)),
 )
 moving("aten::take_along_dim", name="GatherBackward0")
-moving("aten::masked_select", "aten::nonzero_static", "aten::_unsafe_masked_index")
+moving("aten::masked_select", "aten::nonzero_static")
+gradient(
+    "aten::_unsafe_masked_index",
+    self=lambda g, self_sizes, mask, indices: aten._unsafe_masked_index_put_accumulate(
+        g.new_zeros(list(self_sizes)), mask, indices, g
+    ),
+)
+gradient(
+    "aten::_unsafe_masked_index_put_accumulate",
+    self=lambda g: g,
+    values=lambda g, mask, indices: aten._unsafe_masked_index(g, mask, indices, 0),
+)
 gradient(
     "aten::masked_scatter",
     self=lambda g, mask: g.masked_fill(mask, 0),
@@ -180,4 +191,39 @@ def _reduced(
         mine, theirs = mask_self * share, mask_src * share.gather(dim, index)
     if not include_self:
         mine = mine.scatter(dim, index, 0)
+    return mine, theirs
+
+
+@joint("aten::index_reduce", of="self source")
+def _index_reduced(
+    gs: Any, wanted: Any, self: Any, dim: int, index: Any, source: Any, reduce: str,
+    include_self: bool, result: Any,
+) -> Any:  # fmt: skip
+    (g,) = gs[:1]
+
+    def at(x: Any) -> Any:
+        return x.index_select(dim, index)
+
+    if reduce == "mean":
+        count = aten.ones_like(self) if include_self else aten.zeros_like(self)
+        count = count.index_add(dim, index, aten.ones_like(source)).clamp_min(1)
+        mine, theirs = g / count, at(g / count)
+    elif reduce == "prod":
+        filled = self.masked_fill(self == 0, 1)
+        mine = g * filled.index_reduce(dim, index, source, "prod", include_self=include_self)
+        mine = mine / filled
+        zero = source == 0
+        zeros = aten.zeros_like(self).index_add(dim, index, zero.to(self.dtype))
+        single = zero.logical_and(at(zeros) == 1)
+        others = self.index_reduce(
+            dim, index, source.masked_fill(single, 1), "prod", include_self=include_self
+        )
+        plain = at(g * result) / source.masked_fill(zero, 1)
+        theirs = aten.where(single, at(g * others), plain)
+    else:
+        of_self, of_source = self == result, source == at(result)
+        count = of_self.to(g.dtype).index_add(dim, index, of_source.to(g.dtype))
+        mine, theirs = of_self * (g / count), of_source * at(g / count)
+    if not include_self:
+        mine = mine.index_fill(dim, index, 0)
     return mine, theirs

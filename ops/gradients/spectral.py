@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .rows import aten, composite, gradient
+from .rows import aten, composite, conj, gradient
 
 gradient(
     "aten::_fft_c2c",
@@ -15,10 +15,10 @@ gradient(
 def _adjoint_c2c(g: Any, n: Any, dim: int, norm: Any, size: int, back: str) -> Any:
     turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     found = getattr(aten, back)(g, None, dim, turned[norm])
-    return _resized(found, size, dim)
+    return resized(found, size, dim)
 
 
-def _resized(x: Any, size: int, dim: int) -> Any:
+def resized(x: Any, size: int, dim: int) -> Any:
     """Cut off or filled with zeros."""
     now = x.shape[dim]
     if now >= size:
@@ -47,7 +47,7 @@ gradient(
 def _of_real(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
     """The adjoint of keeping half of a transform."""
     size = self_sizes[dim] if n is None else n
-    whole = _resized(g, size, dim)
+    whole = resized(g, size, dim)
     return _adjoint_c2c(whole, n, dim, norm, self_sizes[dim], "fft_ifft").real
 
 
@@ -65,7 +65,7 @@ def _of_half(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
     parts = [found.narrow(dim, 0, 1)] + ([middle] if middle is not None else [])
     if count > last + 1:
         parts.append(found.narrow(dim, last + 1, count - last - 1))
-    return _resized(aten.cat(parts, dim), self_sizes[dim], dim)
+    return resized(aten.cat(parts, dim), self_sizes[dim], dim)
 
 
 gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
@@ -101,6 +101,38 @@ _declare("fft", None, None, "fft_fft")
 _declare("ifft", None, None, "fft_ifft")
 _declare("rfft", "fft_rfft", None, "fft_fft")
 _declare("irfft", None, "fft_irfft", "fft_ifft")
+
+
+_OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+"""How the transform in the other direction is scaled."""
+
+
+@composite("aten::fft_hfft", name="FftC2RBackward0")
+def hfft(self: Any, n: Any = None, dim: int = -1, norm: Any = None) -> Any:
+    """The real transform of half a signal."""
+    return aten.fft_irfft(conj(self), n, dim, _OPPOSITE[norm])
+
+
+@composite("aten::fft_ihfft", name="ConjBackward0")
+def ihfft(self: Any, n: Any = None, dim: int = -1, norm: Any = None) -> Any:
+    """Its inverse."""
+    return conj(aten.fft_rfft(self, n, dim, _OPPOSITE[norm]))
+
+
+@composite("aten::fft_hfft2", "aten::fft_hfftn", name="FftC2RBackward0")
+def hfftn(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+    """The same over several dimensions."""
+    return aten.fft_irfftn(conj(self), s, dim, _OPPOSITE[norm])
+
+
+def _ihfftn_name(self: Any, s: Any, dim: Any, norm: Any) -> str:
+    return "ConjBackward0" if len(_dims(self, s, dim)) == 1 else "FftC2CBackward0"
+
+
+@composite("aten::fft_ihfft2", "aten::fft_ihfftn", name=_ihfftn_name)
+def ihfftn(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+    """Their inverse."""
+    return conj(aten.fft_rfftn(self, s, dim, _OPPOSITE[norm]))
 
 
 @composite("aten::stft")

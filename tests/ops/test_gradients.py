@@ -98,7 +98,28 @@ t.fft.rfft(v).abs(); t.fft.irfft(t.complex(v,w)); t.fft.ifft2(m).abs(); t.comple
 t.polar(p,a).real; t.view_as_real(t.complex(a,b)); t.complex(a,b).angle()
 t.stft(x[0],4,2,return_complex=True).abs(); t.lstm_cell(a,(b,b*2),m.repeat(4,1),m.repeat(4,1))
 t.gru_cell(a,b,m.repeat(3,1),m.repeat(3,1))
-t.rnn_tanh(k,k[:1],[m,m],False,1,0.,True,False,False)[0]
+t.rnn_tanh(k,k[:1],[m,m],False,1,0.,True,False,False)[0]; t.cov(a); t.cov(v,correction=0)
+t.cov(a,aweights=t.tensor([.2,.5,.3],dtype=t.float64)); t.corrcoef(u); t.quantile(a,.3,1)
+t.quantile(a,t.tensor([.2,.9],dtype=t.float64),0,True); t.nanquantile(a,.6)
+t.quantile(a,.4,interpolation='midpoint'); t.quantile(a,.4,1,interpolation='nearest')
+t.gradient(a)[1]; t.gradient(u,spacing=2.,dim=0,edge_order=2)[0]
+t.gradient(u,spacing=[t.tensor([0.,.5,2.,3.],dtype=t.float64)],dim=0,edge_order=2)[0]
+t.gradient(v,spacing=[t.tensor([0.,.5,2.],dtype=t.float64)])[0]; t.trapezoid(a,p.cumsum(1))
+t.trapezoid(a,dx=.5,dim=0); t.cumulative_trapezoid(a,w); t.cumulative_trapezoid(a)
+t.linalg.vander(v,N=4); t.renorm(a,2,0,.5); t.linalg.lu(h)[1]; t.linalg.lu(a)[2]
+t.linalg.lu(u)[1]; t.linalg.lu_factor(h)[0]; t.lu_unpack(*t.linalg.lu_factor(h))[2]
+t.linalg.lu_solve(*t.linalg.lu_factor(h),a.T); t.lu_solve(a.T,*t.linalg.lu_factor(h))
+t.linalg.lu_solve(*t.linalg.lu_factor(h),a,left=False,adjoint=True); t.cholesky_inverse(h.tril())
+t.cholesky_solve(a.T,h.triu(),upper=True); t.triangular_solve(a.T,h,transpose=True)[0]
+t.linalg.lstsq(u,u[:,:2]+t.arange(8.).reshape(4,2)).solution; t.linalg.cond(h); t.linalg.cond(h,1)
+t.linalg.tensorinv(h.reshape(3,1,3),1); t.linalg.tensorsolve(h.reshape(3,1,3),v.reshape(3,1))
+t.linalg.eigvals(h).abs(); t.linalg.eig(h)[1].abs(); t.matrix_exp(m)
+t.linalg.householder_product(u,v); t.ormqr(u,v,u*2); t.ormqr(u,v,u.T,left=False,transpose=True)
+t.linalg.qr(a)[1]; t.index_reduce(a,0,j2,b,'prod'); t.index_reduce(a,0,j2,b,'mean')
+t.index_reduce(a,0,j2,b,'amax',include_self=False); t.fft.hfft(v); t.fft.ihfft(v).abs()
+t.fft.hfftn(a); t.fft.ihfft2(a).abs()
+t.view_as_real(F.conv_transpose1d(t.complex(x,x*x),t.complex(k[:,:2],k[:,1:])))
+t.view_as_real(t.linalg.slogdet(t.complex(h,m))[0]); t.view_as_real(t.linalg.qr(t.complex(h,m))[1])
 """.replace("\n", ";").split(";")
 
 
