@@ -9,6 +9,8 @@ from .ops.unknown_names import unknown_in_module
 
 _NAMES = names_with_prefix("special_")
 
+__all__ = sorted(_NAMES)
+
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:

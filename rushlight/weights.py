@@ -1,4 +1,4 @@
-"""`torch.save` and `torch.load`: state dicts, and other tensors and plain values."""
+"""`torch.save` and `torch.load`: state dicts, other tensors and plain values, whole modules."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def save(
 ) -> None:
     """Write tensors, and lists, tuples, dicts and sets of them and of numbers and texts.
 
-    torch's `torch.load` reads the file.  `pickle_module` and `pickle_protocol` change nothing.
+    torch's `torch.load` reads the file.  Other objects, such as modules, are written as `pickle`
+    does, by the name of their class and their state.  `pickle_module` and `pickle_protocol` change
+    nothing.
 
     Raises:
-        RuntimeError: `obj` holds another Python object, such as a module.
+        RuntimeError: `obj` holds something that cannot be found again by its name.
         NotImplementedError: the format before the zip format is asked for.
         OSError: the file cannot be written.
     """
@@ -49,12 +51,14 @@ def load(
 ) -> Any:
     """Read what `torch.save` wrote, in the zip format or an older one, or a safetensors file.
 
-    Only tensors and plain values are read, whatever `weights_only` says: nothing in a file is
-    imported or run.  With `weights_only=False` a TorchScript archive goes to `torch.jit.load`, with
-    a warning.  Tensors of other devices come to the CPU; `mmap` and `pickle_module` change nothing.
+    Only tensors and plain values are read, and nothing in a file is imported or run, unless
+    `weights_only=False` says that the file is trusted: then it may hold any Python object, and may
+    run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
+    other devices come to the CPU; `mmap` and `pickle_module` change nothing.
 
     Raises:
-        RuntimeError: the file is something else, is damaged, or holds Python objects.
+        RuntimeError: the file is something else, is damaged, or holds Python objects and is not
+            trusted.
         OSError: the file cannot be opened.
     """
     with trimmed():
@@ -69,7 +73,7 @@ def load(
             from . import jit  # most files are no archives, and need none of it
 
             return jit.load(f, map_location)
-        return load_weights(f)
+        return load_weights(f, trusted=weights_only is False)
 
 
 def _is_script(f: File) -> bool:

@@ -16,6 +16,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .pickle_nodes import StorageNode
 from .safetensors import read_safetensors
 from .tensors import StorageReader
+from .weights_objects import ObjectsReader
 from .weights_pickle import WeightsReader
 
 __all__ = ["load_weights"]
@@ -24,22 +25,27 @@ _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
 
 
-def load_weights(source: Readable, limits: Limits = DEFAULT_LIMITS) -> Any:
+def load_weights(
+    source: Readable, limits: Limits = DEFAULT_LIMITS, *, trusted: bool = False
+) -> Any:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
+
+    Other Python objects are made if the file is `trusted`, which runs what it says.
 
     Raises:
         ArchiveError: the file is something else (the message says what), is damaged, or holds
-            Python objects (the message names one).
+            Python objects and is not trusted (the message names one).
         OSError: the file cannot be opened.
     """
     data, title = _content(source)
     kind = identify(data)
     if kind is SAFETENSORS:
         return read_safetensors(data, title)
+    reader = ObjectsReader if trusted else WeightsReader
     if data[:4] == b"PK\x03\x04":
-        return _load_zip(data, title, kind, limits)
+        return _load_zip(data, title, kind, limits, reader)
     if kind is LEGACY_PICKLE:
-        return _load_legacy(data, title)
+        return _load_legacy(data, title, reader)
     raise _other(title, kind)
 
 
@@ -64,7 +70,9 @@ def _other(title: str, kind: FileKind) -> Exception:
     )
 
 
-def _load_zip(data: bytes, title: str, kind: FileKind, limits: Limits) -> Any:
+def _load_zip(
+    data: bytes, title: str, kind: FileKind, limits: Limits, reader: type[WeightsReader]
+) -> Any:
     with ArchiveReader(data, limits) as archive:
         archive.title = title
         if "data.pkl" not in archive or "constants.pkl" in archive:
@@ -81,7 +89,7 @@ def _load_zip(data: bytes, title: str, kind: FileKind, limits: Limits) -> Any:
         pickled = archive.read("data.pkl")
         if len(pickled) > limits.pickle:
             raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {len(pickled)} bytes")
-        return WeightsReader(pickled, title, StorageReader(archive, "data/")).read()
+        return reader(pickled, title, StorageReader(archive, "data/")).read()
 
 
 class _LaterStorages(StorageReader):
@@ -116,14 +124,14 @@ class _LaterStorages(StorageReader):
             at += array.nbytes
 
 
-def _load_legacy(data: bytes, title: str) -> Any:
+def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> Any:
     """Three pickles that say what follows, the value, the storages' keys, the storages.
 
     The value is read before its storages are; where it depends on their contents (packed weights,
     negated values), it is read once more.
     """
     storages = _LaterStorages(title, len(data))
-    reader = WeightsReader(data, title, storages, is_first=True)
+    reader = kind(data, title, storages, is_first=True)
     magic, protocol, system = reader.read(), reader.read(), reader.read()
     little = isinstance(system, dict) and system.get("little_endian", True)
     if magic != _MAGIC or protocol != _PROTOCOL:
@@ -137,5 +145,5 @@ def _load_legacy(data: bytes, title: str) -> Any:
         raise archive_error("damaged-archive", f"{title} does not list its storages")
     storages.fill(keys, data, reader.at)
     if reader.makers.wants_contents:
-        return WeightsReader(data, title, storages, begin).read()
+        return kind(data, title, storages, begin).read()
     return value

@@ -19,7 +19,7 @@ from .pickle_nodes import StorageNode
 from .tensors import StorageReader
 from .weights_values import MAKERS, Makers, StorageView, Unset
 
-__all__ = ["WeightsReader"]
+__all__ = ["ACTIONS", "Name", "WeightsReader"]
 
 _SAVE_STATE = (
     "where the program is at hand, save `module.state_dict()` and load that with "
@@ -27,7 +27,7 @@ _SAVE_STATE = (
 )
 
 
-class _Name:
+class Name:
     """A class or function that a pickle names; `make` is what stands for calling it."""
 
     def __init__(self, text: str, make: Callable[..., Any] | None = None) -> None:
@@ -39,7 +39,7 @@ class _Mark:
     """The place on the stack where a group of items begins."""
 
 
-class _StorageKind(_Name):
+class _StorageKind(Name):
     """`torch.FloatStorage` and so on."""
 
 
@@ -78,7 +78,7 @@ class WeightsReader:
                 if self.makers.unset:
                     raise self.damaged("has an object without a state")
                 return self.pop()
-            action = _ACTIONS.get(opcode)
+            action = self.action(opcode)
             if action is None:
                 raise self.refused(f"uses opcode 0x{opcode.hex()}, which `torch.save` does not")
             try:
@@ -95,6 +95,10 @@ class WeightsReader:
             ) as error:
                 raise self.damaged(f"has a value that cannot be made: {error}") from None
 
+    def action(self, opcode: bytes) -> Callable[[Any], Any] | None:
+        """What an opcode does; None if it does not occur."""
+        return ACTIONS.get(opcode)
+
     # -- errors
 
     def damaged(self, what: str) -> ArchiveError:
@@ -105,8 +109,8 @@ class WeightsReader:
 
     def foreign(self, name: str) -> ArchiveError:
         return self.refused(
-            f"holds a Python object: `{name}`. Only tensors and plain values are loaded; "
-            "nothing in a file is ever imported or run"
+            f"holds a Python object: `{name}`. Only tensors and plain values are loaded; nothing "
+            "in a file is imported or run unless `weights_only=False` says that it is trusted"
         )
 
     # -- bytes and the stack
@@ -201,19 +205,19 @@ class WeightsReader:
         self.push(self.named(str(module), str(name)))
 
     def named(self, module: str, name: str) -> Any:
-        module = {"__builtin__": "builtins", "torch.torch": "torch"}.get(module, module)
-        full = f"{module}.{name}"
-        if full in MAKERS:
-            return _Name(full, MAKERS[full])
-        if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
-            return _StorageKind(name.removesuffix("Storage"))
-        if module == "torch" and name in DTYPES:
-            return DTYPES[name]
-        raise self.foreign(full)
+        """What a name stands for."""
+        known = _known(_RENAMED.get(module, module), name)
+        if known is None:
+            raise self.foreign(f"{_RENAMED.get(module, module)}.{name}")
+        return known
+
+    def is_known(self, module: str, name: str) -> bool:
+        """Whether it is the name of a plain value's maker, a storage or a dtype."""
+        return _known(_RENAMED.get(module, module), name) is not None
 
     def call(self) -> None:
         arguments, target = self.pop(), self.pop()
-        if not isinstance(target, _Name) or target.make is None or type(arguments) is not tuple:
+        if not isinstance(target, Name) or target.make is None or type(arguments) is not tuple:
             raise self.refused("calls what is no known maker of values")
         self.push(target.make(self.makers, *arguments))
 
@@ -244,6 +248,18 @@ class WeightsReader:
         raise self.damaged("refers to a part of a storage in an unknown way")
 
 
+_RENAMED = {"__builtin__": "builtins", "torch.torch": "torch"}
+
+
+def _known(module: str, name: str) -> Any:
+    full = f"{module}.{name}"
+    if full in MAKERS:
+        return Name(full, MAKERS[full])
+    if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
+        return _StorageKind(name.removesuffix("Storage"))
+    return DTYPES.get(name) if module == "torch" else None
+
+
 def _long(reader: WeightsReader, size: int) -> None:
     count = reader.unsigned(size)
     reader.push(int.from_bytes(reader.take(count), "little", signed=True))
@@ -253,7 +269,7 @@ def _text(reader: WeightsReader, size: int) -> None:
     reader.push(reader.take(reader.unsigned(size)).decode("utf-8", "surrogatepass"))
 
 
-_ACTIONS: dict[bytes, Callable[[WeightsReader], Any]] = {
+ACTIONS: dict[bytes, Callable[[WeightsReader], Any]] = {
     b"\x80": lambda r: r.take(1),
     b"\x95": lambda r: r.take(8),
     b"c": WeightsReader.name,

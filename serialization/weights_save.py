@@ -1,30 +1,30 @@
-"""Writing tensors and plain values as `torch.save` does, in the zip format."""
+"""Writing tensors, plain values and Python objects as `torch.save` does, in the zip format."""
 
 from __future__ import annotations
 
 import io
 import struct
 from collections import OrderedDict
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from ..ops.dispatch import EagerFunction
 from ..ops.dtype import Device, DType
 from ..ops.quantized import QuantizedArray, quantizer_of
 from ..ops.tensor import Parameter, Size, Tensor
 from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
-from .errors import ArchiveError, archive_error
+from .errors import archive_error
+from .object_names import name_of
 from .pickle_nodes import StorageNode
 from .save import Target
 from .tensors import StorageTable
+from .weights_objects import reduced
 
 __all__ = ["save_weights"]
 
 _TYPED = frozenset(
     """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
     ComplexDouble""".split()
-)
-_STATE = (
-    "save `module.state_dict()`, and load that with `load_state_dict`; "
-    "`torch.jit.save` writes scripted modules"
 )
 
 
@@ -34,7 +34,7 @@ def save_weights(value: Any, file: Target) -> None:
     A file at the path is replaced once all is written, or stays as it was.
 
     Raises:
-        ArchiveError: the value holds something that is no tensor and no plain value.
+        ArchiveError: the value holds something that cannot be found or made again by its name.
         OSError: the file cannot be written.
     """
     storages = StorageTable()
@@ -149,8 +149,26 @@ class _Writer:
                 self.made("_codecs", "encode", value.decode("latin-1"), "latin1")
             case set():
                 self.made("__builtin__", "set", list(value))
+            case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
+                self.name(*name_of(value))
             case _:
-                raise _unknown(value)
+                self.object(value)
+
+    def object(self, value: Any) -> None:
+        """Any other object, as it says itself that it is made again."""
+        found = reduced(value)
+        if isinstance(found, str):
+            self.name(*name_of(value))
+            return
+        self.write(found.make)
+        self.tuple(*found.arguments)
+        self.out += b"\x81" if found.is_new else b"R"
+        self.remember(value)
+        self.group(found.items, b"e")
+        self.group(found.pairs, b"u")
+        if found.state is not None:
+            self.write(found.state)
+            self.out += b"b"
 
     def ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
         self.made("collections", "OrderedDict")
@@ -253,13 +271,3 @@ class _Writer:
         self.text(storage.location)
         self.integer(storage.numel * (itemsize or 1))
         self.out += b"tQ"
-
-
-def _unknown(value: object) -> ArchiveError:
-    kind = type(value)
-    return archive_error(
-        "unsupported-value",
-        f"a `{kind.__module__}.{kind.__qualname__}` is neither a tensor nor a plain value, and "
-        "other Python objects are not saved",
-        help=_STATE,
-    )
