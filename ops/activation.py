@@ -13,7 +13,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of, numpy_dtype
 from .error_functions import erf
 from .errors import OperatorError, UnsupportedDtype
-from .kernels import family, is_ready, pointwise
+from .kernels import LARGE, combined, family, is_ready, pointwise
 from .loss_reduction import widened
 from .maths import sigmoid
 from .ordered import check_kernel
@@ -163,6 +163,10 @@ def _silu(x: Array) -> Any:
 
 
 def _leaky_relu(x: Array, negative_slope: float) -> Any:
+    if x.size >= LARGE and x.dtype is _float32:
+        found = combined("leaky_relu", x, operand(negative_slope, _float32))
+        if found is not None:
+            return found
     scaled = x * operand(negative_slope, x.dtype)
     if 0 < negative_slope <= 1:
         return _maximum(x, scaled)
@@ -176,9 +180,10 @@ def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     np.expm1(below, below)
     if alpha * scale != 1:
         _multiply(below, operand(alpha * scale, x.dtype), below)
-    above = x if scale == 1 else x * operand(scale, x.dtype)
-    np.copyto(below, above, where=x > _zero(x.dtype))
-    return below
+    above = _maximum(x, _zero(x.dtype))
+    if scale != 1:
+        above = above * operand(scale, x.dtype)
+    return _add(below, above, below)  # one of the two is zero
 
 
 _SELU_ALPHA: Final = 1.6732632423543772848170429916717

@@ -10,12 +10,14 @@ import numpy as np
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .max_pool import max_over
+from .reduce import mean_over
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
 __all__: list[str] = []
 
 _INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
 
 
 def _bounds(size: int, count: int) -> tuple[Array, Array]:
@@ -48,6 +50,8 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
         word = dtype_of(input).scalar_name
         raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
     dims = len(output)
+    if input.dtype is _FLOAT32 and all(size == 1 for size in output):
+        return mean_over(input, range(input.ndim - dims, input.ndim), True, None)
     total = input.astype(wide_dtype(input.dtype), copy=False)
     counts = np.ones((), total.dtype)
     for place, count in enumerate(output):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import prod
 from typing import Final
 
 import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
+from .pointwise import operand
 from .pool_checks import Geometry, pool_geometry
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
@@ -67,10 +69,17 @@ def _averages(
     total = input.astype(wide_dtype(dtype), copy=False)
     for place in range(dims):
         total = _sums_along(total, input.ndim - dims + place, g, place)
+    space = input.shape[input.ndim - dims :]
     if divisor is not None:
         counts: Array = np.asarray(divisor)
+    elif all(
+        not before and (count - 1) * step + length <= size
+        for before, count, step, length, size in zip(
+            g.padding, g.output, g.stride, g.kernel, space, strict=True
+        )
+    ):
+        counts = operand(prod(g.kernel), np.dtype(np.int64))
     else:
-        space = input.shape[input.ndim - dims :]
         each = [_counts(space[place], g, place, include_pad) for place in range(dims)]
         counts = reduce(np.multiply.outer, each)
     if dtype.kind == "i":

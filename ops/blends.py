@@ -9,12 +9,14 @@ import numpy as np
 from .declare import with_twin
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
-from .pointwise import as_array, binary, cast, number_as
+from .kernels import combined
+from .pointwise import as_array, binary, cast, number_as, operand
 from .promotion import kind, result_dtype
 from .refusals import CPP_NAMES, Refusal, letter
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
+_FLOAT32: Final = np.dtype(np.float32)
 _refuse_addcmul: Final = Refusal("addcmul")
 _refuse_addcdiv: Final = Refusal("addcdiv")
 _refuse_lerp: Final = Refusal("lerp")
@@ -38,6 +40,11 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
+    if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
+        found = combined("add_products", self, tensor1, tensor2)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+        return binary(np.add, self, binary(np.multiply, tensor1, tensor2))
     self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
     _refuse_addcmul(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
@@ -79,6 +86,16 @@ def _check_same_dtype(self: Array, other: Array, name: str) -> None:
         )
 
 
+def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
+    found = combined("lerp", self, end, operand(weight, _FLOAT32))
+    if found is not None and end.ndim:
+        return found  # type: ignore[no-any-return]
+    change = binary(np.subtract, end, self)
+    if abs(weight) < 0.5:
+        return as_array(np.add(self, as_array(change * operand(weight, _FLOAT32))))
+    return as_array(np.subtract(end, as_array(change * operand(1 - weight, _FLOAT32))))
+
+
 def _lerp(self: Array, end: Array, weight: Array) -> Array:
     back, (self, end, weight) = _narrow(self, end, weight)
     change = binary(np.subtract, end, self)
@@ -99,5 +116,7 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
 @with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
 def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     _check_same_dtype(self, end, "end")
+    if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
+        return _lerp_floats(self, end, weight)
     _refuse_lerp_number(self.dtype)
     return _lerp(self, end, number_as(weight, self.dtype))

@@ -10,6 +10,7 @@ import numpy as np
 from .declare import with_twin
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
+from .kernels import LARGE, combined
 from .pointwise import (
     as_array,
     binary,
@@ -328,6 +329,10 @@ def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
     """The usual case: float32, and plain numbers."""
     if min is None and max is None:
         _check_bounds(min, max)
+    if self.size >= LARGE and min is not None and max is not None:
+        found = combined("clamp", self, operand(min, _FLOAT32), operand(max, _FLOAT32))
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     if min is None:
         return as_array(_minimum(operand(max, _FLOAT32), self))
     result = _maximum(operand(min, _FLOAT32), self)
@@ -423,12 +428,26 @@ def where(condition: Array, self: Array, other: Array) -> Array:
 
 def _chosen(condition: Array, self: Array, other: Array) -> Array:
     """`where` of a mask and two tensors of one dtype."""
+    if condition.size >= LARGE and self.dtype is _FLOAT32:
+        found = _chosen_natively(condition, self, other)
+        if found is not None:
+            return found
     try:
         return _where(condition, self, other)
     except ValueError:
         shape = checked_broadcast(self.shape, other.shape)
         checked_broadcast(condition.shape, shape, ("condition", "self"))
         raise
+
+
+def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | None:
+    if condition.dtype is not _BOOL or not (self.ndim or other.ndim):
+        return None
+    if self.ndim and other.ndim:
+        return combined("choose", condition, self, other)  # type: ignore[no-any-return]
+    if self.ndim:
+        condition, self, other = np.logical_not(condition), other, self
+    return combined("choose_number", condition, self, other)  # type: ignore[no-any-return]
 
 
 @operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
@@ -484,7 +503,7 @@ def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     if self.dtype is not _FLOAT32 or isinstance(value, complex):
         _refuse_masked_fill(self.dtype)
         check_number(value, self.dtype)
-    return _where(mask, operand(value, self.dtype), self)
+    return _chosen(mask, operand(value, self.dtype), self)
 
 
 def _number_in(value: Array) -> Array:

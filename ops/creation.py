@@ -27,6 +27,7 @@ OPTIONS: Final = (
 
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _INT64: Final = np.dtype(np.int64)
+_EXACT: Final = 1 << 62
 
 Sizes = Sequence[int]
 
@@ -103,7 +104,9 @@ def full(
 ) -> Array:
     check_options(layout, device)
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
-    return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
+    made = np.empty(check_sizes(size, "full"), wanted)
+    made.fill(number_as(fill_value, wanted))
+    return made
 
 
 @operator(
@@ -231,6 +234,10 @@ def arange(
     pin_memory: bool | None,
 ) -> Array:
     """start, start + step, ... as long as it is below `end`; whole numbers make int64."""
+    if dtype is None and layout is None and device is None:
+        plain = type(start) is type(end) is type(step) is int and step > 0 and end >= start
+        if plain and max(end, -start, step) < _EXACT:
+            return np.arange(start, end, step)
     check_options(layout, device)
     if step == 0:
         raise OperatorError("step must be nonzero", headline="`step` is 0")

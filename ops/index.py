@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from .comparison import check_mask
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
+from .kernels import LARGE, family
 from .pointwise import broadcast_error, cast, checked_broadcast, number_as, operand
 from .table import operator
 
@@ -29,6 +31,9 @@ __all__ = [
 
 Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+_MANY: Final = 1024
+"""Places from which adding at them one by one is worth native code."""
 
 _PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
 """The dtypes of tensors that number places."""
@@ -287,6 +292,10 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     if not index.size:  # of any number of dimensions
         return np.empty(index.shape, self.dtype)
     check_ranks(self, index, axis)
+    if index.size >= LARGE and axis == self.ndim - 1:
+        found = _taken_natively(self, index)
+        if found is not None:
+            return found
     check_index(self, dim, index, "gather")
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
@@ -295,15 +304,39 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     return np.asarray(self[positions(index, axis)])
 
 
+def _rows_for_native(self: Array, index: Array) -> bool:
+    """Whether native code takes rows of a tensor and places in them."""
+    return (
+        self.dtype is _FLOAT32
+        and index.dtype is _INT64
+        and self.flags.c_contiguous
+        and index.flags.c_contiguous
+        and _fits(self, index)
+    )
+
+
+def _taken_natively(self: Array, index: Array) -> Array | None:
+    kernels = family("places") if _rows_for_native(self, index) else None
+    if kernels is None:
+        return None
+    rows, places = self.reshape(-1, self.shape[-1]), index.reshape(-1, index.shape[-1])
+    found: Array | None = kernels.take(rows, places)
+    return None if found is None else found.reshape(index.shape)
+
+
 def _fits(self: Array, index: Array) -> bool:
     """Whether two tensors have the same dimensions but for the last one."""
     return self.shape[:-1] == index.shape[:-1]
 
 
+@lru_cache(64)
 def _row_starts(shape: tuple[int, ...]) -> Array:
-    """The positions in memory of the rows of a contiguous tensor, as a column."""
+    """The positions in memory of the rows of a contiguous tensor, as a column.
+
+    Remembered: do not write to it.
+    """
     *before, length = shape
-    return np.arange(0, math.prod(shape), length).reshape(*before, 1)
+    return np.arange(0, math.prod(shape), length or 1).reshape(*before, 1)
 
 
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
@@ -392,6 +425,14 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     axis = check_scatter(self, dim, index, src, "scatter_add")
     if not index.size:
         return self
+    if index.size >= _MANY and src.shape == index.shape and src.flags.c_contiguous:
+        rows = axis == self.ndim - 1 and _rows_for_native(self, index)
+        kernels = family("places") if rows else None
+        if kernels is not None:
+            last = index.shape[-1]
+            target = self.reshape(-1, self.shape[-1])
+            kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last))
+            return self
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
         places = index if self.ndim == 1 else (_row_starts(self.shape) + index).reshape(-1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, dtype_of, numpy_dtype, of_numpy
 from .errors import OperatorError
+from .kernels import family, is_ready
 from .matrix_checks import check_floating, check_lapack, check_matrix, check_square, real_dtype
 from .pointwise import as_array, cast
 from .promotion import kind, promote
@@ -19,6 +20,8 @@ from .table import operator
 __all__ = ["matrix_norm", "singular_values", "vector_norm"]
 
 Dims = Sequence[int] | None
+_FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
 
 
 def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -87,9 +90,24 @@ def vector_norm(
     result_dtype = real_dtype(array.dtype)
     whole = not dims
     axes = wrap_dims(dims, array.ndim)
+    if order == 2 and array.dtype is _FLOAT32 and array.size and len(axes) == array.ndim:
+        return _length(array, keepdim)
     _check_identity(array.shape, axes, order, whole)
     sizes = np.abs(array).astype(_wide(array.dtype), copy=False)
     return as_array(_of_sizes(sizes, order, axes, keepdim)).astype(result_dtype, copy=False)
+
+
+def _length(array: Array, keepdim: bool) -> Array:
+    """The 2-norm of all elements, which are float32."""
+    flat = array.reshape(-1)
+    rows = family("rows") if is_ready(flat) else None
+    if rows is None:
+        wide = flat.astype(_FLOAT64)
+        squares = float(wide.dot(wide))
+    else:
+        squares = rows.squares(flat, 0.0)
+    result = np.asarray(math.sqrt(squares), _FLOAT32)
+    return result.reshape((1,) * array.ndim) if keepdim else result
 
 
 def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) -> Any:

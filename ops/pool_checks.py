@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
+from typing import Any, Final
+
+import numpy as np
 
 from .dtype import Array
 from .errors import IndexOutOfRange, OperatorError
 from .windows import Ints, per_dimension
 
 __all__ = ["Geometry", "check_pool_input", "pool_geometry", "pooled_size", "setting"]
+
+
+_NOTHING: Final = np.zeros(())
 
 
 class Geometry:
@@ -135,6 +142,28 @@ def pool_geometry(
     Raises:
         OperatorError: the settings do not fit each other or the input.
     """
+    settings = (_kept(each) for each in (kernel_size, stride, padding, dilation))
+    return _geometry(input.shape, dims, function, *settings, ceil_mode, averaging)
+
+
+def _kept(values: int | Ints) -> int | Ints:
+    return values if isinstance(values, int) else tuple(values)
+
+
+@lru_cache(256)
+def _geometry(
+    shape: tuple[int, ...],
+    dims: int,
+    function: str,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    averaging: bool,
+) -> Geometry:
+    """The same from the shape, remembered."""
+    input = np.broadcast_to(_NOTHING, shape)
     kernel = setting(kernel_size, dims, "kernel_size", function)
     steps = setting(stride, dims, "stride", function) if stride else kernel
     pads = setting(padding, dims, "padding", function)

@@ -86,7 +86,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 
 @operator("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 def total(self: Array, dtype: int | None) -> Array:
-    if dtype is None and self.dtype is _FLOAT32 and self.flags.c_contiguous:
+    if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
         return asarray(_add_over(self, None))
     return _add_up(_sum_input(self, dtype), None, False)
 
@@ -278,7 +278,12 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 @operator("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
 def prod(self: Array, dtype: int | None) -> Array:
     values = _sum_input(self, dtype)
-    return as_array(np.multiply.reduce(values, None, values.dtype))
+    if is_ready(values):  # rows of products side by side: one long product waits for itself
+        whole = values.size // LARGE * LARGE
+        flat = values.reshape(-1)
+        rows = _multiply_over(flat[:whole].reshape(-1, LARGE), 0)
+        return as_array(_multiply_over(rows) * _multiply_over(flat[whole:]))
+    return as_array(_multiply_over(values, None, values.dtype))
 
 
 @operator(
@@ -396,6 +401,11 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
             _check_not_empty(self, f"a{name}")
         for axis in axes:
             check_dim_not_empty(self, axis, f"a{name}")
+        if len(axes) == 1 and axes[0] == self.ndim - 1 and is_ready(self):
+            found = position(self, axes[0])  # which is quicker than the extreme itself
+            starts = np.arange(0, self.size, self.shape[-1]).reshape(found.shape)
+            values: Array = self.reshape(-1).take(starts + found)
+            return values.reshape((*values.shape, *(1,) * keepdim))
         return as_array(choose(self, axes, None, None, keepdim))
 
     operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
@@ -508,6 +518,13 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         if not values.ndim:
             return values.copy()
+        if name == "cumsum" and is_ready(values):
+            kernels = family("places")
+            if kernels is not None:
+                shape = values.shape
+                before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+                made = kernels.running_sums(values.reshape(before, shape[axis], after))
+                return asarray(made.reshape(shape))
         if kind(values.dtype) == 2 and values.itemsize < 8:
             return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
         return as_array(accumulate(values, axis, values.dtype))

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["KERNELS_VARIABLE", "LARGE", "family", "is_ready", "pointwise"]
+__all__ = ["KERNELS_VARIABLE", "LARGE", "combined", "family", "is_ready", "pointwise"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -55,6 +55,22 @@ def is_ready(array: Any) -> bool:
 
 def _lies_well(flags: Any) -> bool:
     return bool(flags.c_contiguous and flags.aligned)
+
+
+def combined(name: str, x: Any, *others: Any) -> Any:
+    """A function of several arrays and 0-d ones by native code; None where that does not pay.
+
+    The first operand decides how large the others are.
+    """
+    if x.size < LARGE or not _lies_well(x.flags):
+        return None
+    for other in others:
+        if other.dtype is not _FLOAT32 or (
+            other.ndim and (other.shape != x.shape or not _lies_well(other.flags))
+        ):
+            return None
+    native = family("pointwise")
+    return None if native is None else native.combine(name, x, *others)
 
 
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -82,6 +82,19 @@ POINTWISE: dict[str, Callable[[Any], Any]] = {
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "silu": F.silu,
     "mish": F.mish,
+    "leaky_relu": lambda x: F.leaky_relu(x, 0.1),
+    "leaky_relu_steep": lambda x: F.leaky_relu(x, -2.0),
+    "clamp": lambda x: x.clamp(-1, 2.5),
+    "clamp_crossed": lambda x: x.clamp(1.0, -1.0),
+    "hardtanh": F.hardtanh,
+    "lerp_near": lambda x: torch.lerp(x, x * 2 + 1, 0.3),
+    "lerp_far": lambda x: torch.lerp(x, x * 2 + 1, 0.7),
+    "addcmul": lambda x: torch.addcmul(x, x + 1, x - 1),
+    "where": lambda x: torch.where(x > 0.5, x, x * 2),
+    "where_number": lambda x: torch.where(x > 0.5, x, -0.0),
+    "number_where": lambda x: torch.where(x > 0.5, 3.0, x),
+    "where_broadcast": lambda x: torch.where(x > 0.5, x, x[:1]),
+    "masked_fill": lambda x: x.masked_fill(x < 0, float("-inf")),
 }
 
 
@@ -110,6 +123,46 @@ ROWS: dict[str, Callable[[Any], Any]] = {
     "var": lambda x: x.var(),
     "std_mean": lambda x: torch.std_mean(x, correction=0, keepdim=True),
 }
+
+
+PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "cumsum_last": lambda x, index: x.cumsum(-1),
+    "cumsum_first": lambda x, index: x.cumsum(0),
+    "cumsum_middle": lambda x, index: x.cumsum(1),
+    "gather": lambda x, index: x.gather(-1, index),
+    "gather_short": lambda x, index: x.gather(-1, index[..., :100].contiguous()),
+    "gather_middle": lambda x, index: x.gather(1, index % 97),
+    "scatter_add": lambda x, index: x.scatter_add(-1, index, x),
+    "scatter_add_middle": lambda x, index: x.scatter_add(1, index % 97, x),
+    "amax": lambda x, index: x.amax(-1),
+    "amin": lambda x, index: x.amin(-1, keepdim=True),
+    "norm": lambda x, index: torch.norm(x),
+    "prod": lambda x, index: (x * 0.01 + 1).prod(),
+}
+
+
+@pytest.mark.parametrize("name", list(PLACES))
+def test_places(name: str, crew: int, by_numpy: Any) -> None:
+    x = plain(4, 97, 320)
+    rng = np.random.default_rng(5)
+    index = torch.from_numpy(rng.integers(0, 320, (4, 97, 320)))
+    same(PLACES[name](x, index), by_numpy(lambda: PLACES[name](x, index)), 1e-4, 2e-5)
+
+
+def test_extremes_keep_nan() -> None:
+    x = special(40, 300)
+    np.testing.assert_array_equal(x.amax(-1).numpy(), np.max(x.numpy(), -1))
+    np.testing.assert_array_equal(x.amin(-1).numpy(), np.min(x.numpy(), -1))
+
+
+@pytest.mark.parametrize("wrong", [-1, 320])
+def test_places_that_are_not_there_are_refused(wrong: int) -> None:
+    x, index = plain(97, 320), torch.zeros(97, 320, dtype=torch.int64)
+    index[50, 7] = wrong
+    with pytest.raises((RuntimeError, IndexError), match=f"index {wrong} is out of bounds"):
+        x.gather(1, index)
+    with pytest.raises((RuntimeError, IndexError), match=f"index {wrong} is out of bounds"):
+        x.scatter_add(1, index, x)
 
 
 @pytest.mark.parametrize("name", list(ROWS))
