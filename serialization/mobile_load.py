@@ -30,7 +30,7 @@ from .read_values import ValueReader
 from .tensors import StorageReader
 from .value_types import machine_type
 
-__all__ = ["MobileModule", "load_mobile", "mobile_version", "opened_mobile"]
+__all__ = ["FileTypes", "MobileModule", "load_mobile", "mobile_version", "opened_mobile"]
 
 
 class MobileModule:
@@ -99,7 +99,7 @@ class _Loader:
         self.limits = limits
         self.classes: dict[str, ClassType] = {}
         self.upgrade = old_meanings(contents.operator_version)
-        self.named = _NamedTuples(contents, self.class_named)
+        self.named = FileTypes(contents, self.class_named)
         self.values = ValueReader(
             contents.constants, self.class_named, _no_call, contents.part, limits
         )
@@ -178,7 +178,7 @@ class _Loader:
         return argument.name, type, self.values.value(argument.default)
 
 
-class _NamedTuples:
+class FileTypes:
     """The types of a file's texts; named tuples may be written out in another function than the
     one that names them."""
 

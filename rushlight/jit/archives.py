@@ -11,7 +11,7 @@ from ..serialization.load import load_archive
 from .function import ScriptFunction
 from .module import ScriptModule, wrap
 
-__all__ = ["load", "save"]
+__all__ = ["check_location", "load", "save"]
 
 File = str | Path | IO[bytes]
 
@@ -59,14 +59,14 @@ def load(
     """
     if trust not in ("full", "none"):
         raise ValueError(f'trust is "full" or "none", not {trust!r}')
-    _check_location(map_location)
+    check_location(map_location)
     with trimmed():
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
         return wrap(load_archive(f, _extra_files, limits, trust != "none", mmap))
 
 
-def _check_location(map_location: object) -> None:
+def check_location(map_location: object) -> None:
     """Accept what means the CPU: None, a name, a device, a dict or a function of locations.
 
     Raises:

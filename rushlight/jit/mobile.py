@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,10 +17,25 @@ from ..interpreter.objects import ScriptObject
 from ..interpreter.outward import outward
 from ..ops.errors import OperatorError
 from ..ops.tensor import Tensor
+from ..serialization.load import load_archive
+from ..serialization.mobile_compile import NEWEST_WRITTEN, OLDEST_WRITTEN
+from ..serialization.mobile_info import mobile_extra_files, mobile_operators, mobile_types_used
 from ..serialization.mobile_load import MobileModule, load_mobile, mobile_version
+from ..serialization.mobile_save import save_mobile_to_buffer
 from ..typecheck.types import ANY
+from .archives import check_location
 
-__all__ = ["LiteScriptModule", "_get_model_bytecode_version", "_load_for_lite_interpreter"]
+__all__ = [
+    "LiteScriptModule",
+    "OperatorInfo",
+    "_backport_for_mobile",
+    "_backport_for_mobile_to_buffer",
+    "_export_operator_list",
+    "_get_mobile_model_contained_types",
+    "_get_model_bytecode_version",
+    "_get_model_ops_and_info",
+    "_load_for_lite_interpreter",
+]
 
 File = str | Path | IO[bytes]
 
@@ -144,6 +160,7 @@ def _load_for_lite_interpreter(
     """
     with trimmed():
         _check_path(f)
+        check_location(map_location)
         return LiteScriptModule(load_mobile(f, _extra_files))
 
 
@@ -155,6 +172,76 @@ def _get_model_bytecode_version(f_input: File) -> int:
     with trimmed():
         _check_path(f_input)
         return mobile_version(f_input)
+
+
+@dataclass(frozen=True)
+class OperatorInfo:
+    """What a file says of an operator: how many arguments its code pushes, None if nothing."""
+
+    num_schema_args: int | None
+
+
+def _get_model_ops_and_info(f_input: File) -> dict[str, OperatorInfo]:
+    """The operators that a mobile file calls, by name; raises as `_load_for_lite_interpreter`."""
+    with trimmed():
+        _check_path(f_input)
+        found = mobile_operators(f_input)
+        return {name: OperatorInfo(count) for name, count in found.items()}
+
+
+def _get_mobile_model_contained_types(f_input: File) -> set[str]:
+    """The words of the types that a mobile file's instructions refer to, as `{"List", "int"}`.
+
+    Raises: as `_load_for_lite_interpreter`.
+    """
+    with trimmed():
+        _check_path(f_input)
+        return mobile_types_used(f_input)
+
+
+def _export_operator_list(module: LiteScriptModule) -> set[str]:
+    """The names, with overloads, of the operators that any method of a module calls."""
+    codes = module._c.codes.values()
+    return {operator.entry.full_name for code in codes for operator in code.operators}
+
+
+def _backport_for_mobile(f_input: File, f_output: str | Path, to_version: int) -> bool:
+    """Write a mobile file anew with bytecode of an earlier version.
+
+    Returns:
+        Whether that version is one to which there is a way; if not, nothing is written.
+
+    Raises: as `_load_for_lite_interpreter`; also if the file holds no code files.
+    """
+    with trimmed():
+        _check_path(f_input)
+        made = _backported(f_input, to_version)
+        if made is not None:
+            Path(f_output).write_bytes(made)
+        return made is not None
+
+
+def _backport_for_mobile_to_buffer(f_input: File, to_version: int) -> bytes:
+    """The bytes of a mobile file with bytecode of an earlier version.
+
+    Raises:
+        RuntimeError: as `_backport_for_mobile`, or if there is no way to that version.
+    """
+    with trimmed():
+        _check_path(f_input)
+        made = _backported(f_input, to_version)
+        if made is None:
+            raise RuntimeError(f"there is no way to bytecode of version {to_version}")
+        return made
+
+
+def _backported(f_input: File, to_version: int) -> bytes | None:
+    data = Path(f_input).read_bytes() if isinstance(f_input, str | Path) else f_input.read()
+    newest = min(mobile_version(data) - 1, NEWEST_WRITTEN)
+    if not OLDEST_WRITTEN <= to_version <= newest:
+        return None
+    extra: dict[str, Any] = dict.fromkeys(mobile_extra_files(data), b"")
+    return save_mobile_to_buffer(load_archive(data, extra), extra, to_version)
 
 
 def _check_path(f: File) -> None:
