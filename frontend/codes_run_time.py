@@ -64,6 +64,22 @@ RUN_TIME = (
         "Test with `in`, or call `get` with a default.",
     ),
     Code(
+        "autocast",
+        "it is not known beforehand what `torch.autocast` shall do",
+        """
+        def f(x: Tensor, on: bool) -> Tensor:
+            with torch.autocast("cpu", enabled=on):
+                return torch.mm(x, x)
+        """,
+        """
+        def f(x: Tensor) -> Tensor:
+            with torch.autocast("cpu", enabled=True):
+                return torch.mm(x, x)
+        """,
+        "The casts of autocast are put into the graph when a function first runs: `enabled` and "
+        "the kind of device must be constants, and the context is made where it is entered.",
+    ),
+    Code(
         "none-value",
         "a value that must not be `None` is",
         """

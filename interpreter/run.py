@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..ir.define import graph_of
+from ..ir.graph import Graph
 from ..ir.inline import inline
+from ..ir.passes.autocast import enters_autocast, insert_casts
+from ..ir.passes.constant_propagation import propagate_constants
 from ..ir.passes.context import PassContext
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.peephole import peephole
+from ..ops.autocast import Autocast, autocast_state, script_autocasts
 from ..ops.futures import TaskResult
 from ..ops.grad_mode import RUNNING, is_grad_enabled
 from ..ops.quiet import QUIET, enter, leave
@@ -84,6 +88,7 @@ class Executable:
         check_inlined_size(function)
         graph = inline(graph_of(function), function.name, CONTEXT)
         peephole(graph, CONTEXT)
+        _cast_automatically(graph)
         eliminate_dead_code(graph)
         self.code = assemble(graph, function.name)
         self.binding = Binding(function)
@@ -154,12 +159,29 @@ class Executable:
             raise Failure.in_machine(failed, self.code) from None
 
 
+def _cast_automatically(graph: Graph) -> None:
+    """Put in the casts of autocast, where the graph enters it or Python has.
+
+    Raises:
+        RuntimeError: what autocast shall do is not known beforehand.
+    """
+    state, scripted = autocast_state(), script_autocasts()
+    if state or (scripted and enters_autocast(graph)):
+        if propagate_constants(graph, CONTEXT):
+            peephole(graph, CONTEXT)
+        insert_casts(graph, state, scripted=scripted)
+
+
 def executable_of(function: Function) -> Executable:
-    """The executable of a function, made when first asked for.
+    """The executable of a function, made when first asked for; another one under autocast.
 
     Raises:
         UnsupportedKind: the machine has no instruction for a node of the graph.
+        RuntimeError: what autocast shall do is not known beforehand.
     """
+    state = autocast_state()
+    if state:
+        return _executable_under(state, function)
     found = function.executable
     if not isinstance(found, Executable):
         with _LOCK:
@@ -167,6 +189,15 @@ def executable_of(function: Function) -> Executable:
             if not isinstance(found, Executable):
                 found = function.executable = Executable(function)
     return found
+
+
+def _executable_under(state: Autocast, function: Function) -> Executable:
+    with _LOCK:
+        variants = function.autocast_executables
+        found = variants.get(state)
+        if not isinstance(found, Executable):
+            found = variants[state] = Executable(function)
+        return found
 
 
 def code_of(function: Function) -> Code:

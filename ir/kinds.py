@@ -129,6 +129,7 @@ EFFECTFUL_OPERATORS = frozenset(
         "aten::_assert_async",
         "aten::wait",
         "aten::is_autocast_cpu_enabled",
+        "aten::get_autocast_dtype",
         "aten::is_autocast_enabled",
         "aten::is_grad_enabled",
         "aten::set_grad_enabled",

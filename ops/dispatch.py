@@ -15,6 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
+from .autocast import EAGER, autocast_state
+from .autocast_calls import cast_arguments
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, DType, dtype_by_number
 from .errors import OperatorError
@@ -34,7 +36,10 @@ from .tensor import Parameter, Tensor
 from .tracing import ACTIVE, current_tracer
 from .versions import written
 
-__all__ = ["LISTENERS", "EagerFunction", "eager_function", "finish", "named_results", "run"]
+__all__ = [
+    *("LISTENERS", "AutocastFunction", "EagerFunction", "eager_function", "finish"),
+    *("make_function", "named_results", "run"),
+]
 
 Listener = Callable[[Operator, list[Any], Any], None]
 
@@ -506,6 +511,26 @@ class EagerFunction:
         return eager_function, (self.operator_name,)
 
 
+class AutocastFunction(EagerFunction):
+    """An eager function whose tensors are cast first while autocast is on."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = autocast_state()
+        if state.cpu and "out" not in kwargs:
+            name = self.operator_name.partition("::")[2]
+            args, kwargs = cast_arguments(name, args, kwargs, state)
+        return super().__call__(*args, **kwargs)
+
+
+def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
+    """A new eager function of an operator, `aten::tanh`."""
+    name = operator_name.partition("::")[2]
+    cls = AutocastFunction if name in EAGER else EagerFunction
+    return cls(operator_name, name, as_method)
+
+
 _FUNCTIONS: Final[dict[str, EagerFunction]] = {}
 
 
@@ -519,7 +544,7 @@ def eager_function(name: str) -> EagerFunction:
     if found is None:
         if not TABLE.operators(name):
             raise KeyError(name)
-        found = _FUNCTIONS[name] = EagerFunction(name, name.partition("::")[2])
+        found = _FUNCTIONS[name] = make_function(name)
     return found
 
 

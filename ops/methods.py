@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dispatch import EagerFunction, eager_function
+from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
 from .dtype import DTYPES, DType
 from .functional import METHODS
 from .layer_names import NEVER_METHODS
@@ -50,7 +50,7 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
-    plans = function.plans
+    plans = {} if isinstance(function, AutocastFunction) else function.plans
 
     def method(self: Tensor, other: Any) -> Any:
         plan = plans.get((type(self), type(other)))
@@ -137,7 +137,7 @@ def _give_methods() -> None:
         if space != "aten" or name.startswith(_PREFIXES) or name in hidden:
             continue
         if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and not hasattr(Tensor, name):
-            setattr(Tensor, name, EagerFunction(entry.name, name, as_method=True))
+            setattr(Tensor, name, make_function(entry.name, as_method=True))
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Any:

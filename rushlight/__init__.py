@@ -46,9 +46,11 @@ _PACKAGES = (
     "__future__",
     "_jit_internal",
     "_utils",
+    "amp",
     "autograd",
     "backends",
     "compiler",
+    "cpu",
     "cuda",
     "fft",
     "func",
@@ -75,6 +77,10 @@ is_distributed is_vulkan_available is_warn_always_enabled set_default_device
 set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads
 set_warn_always sym_float sym_int sym_max sym_min sym_not typename
 use_deterministic_algorithms""".split()
+_AUTOCAST = """autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
+get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
+is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
+set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 _ELSEWHERE = {
     "_assert": ".jit.special_names",
     "cdist": ".functional",
@@ -83,6 +89,8 @@ _ELSEWHERE = {
     "parse_ir": ".jit.graph_text",
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
     **dict.fromkeys(_SETTINGS, ".settings"),
+    "autocast": ".amp.autocast_mode",
+    **dict.fromkeys(_AUTOCAST, ".amp.state"),
 }
 
 

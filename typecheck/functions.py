@@ -58,6 +58,7 @@ class Function:
     is_text: bool = False
     is_inlined: bool = False
     executable: object | None = field(default=None, repr=False)
+    autocast_executables: dict[object, object] = field(default_factory=dict, repr=False)
     guard: object | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 

@@ -418,6 +418,8 @@ same_as(
     "aten::_cast_Float",
     "aten::_cast_Double",
     "aten::_cast_Half",
+    "aten::_autocast_to_full_precision",
+    "aten::_autocast_to_reduced_precision",
     "aten::lift_fresh",
     "aten::lift_fresh_copy",
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ops.autocast import script_autocasts
+
 __all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 
 _values: dict[str, Any] = {
@@ -26,7 +28,6 @@ _values: dict[str, Any] = {
     "can_fuse_on_gpu": True,
     "llga": False,
     "inline_everything": False,
-    "autocast": True,
     "symbolic_shapes_test": False,
     "opt_conditionals": False,
     "cat_wo_conditionals": True,
@@ -125,7 +126,7 @@ SWITCHES: dict[str, Callable[..., Any]] = {
     "_jit_llga_enabled": _get("llga"),
     "_jit_set_inline_everything_mode": _set("inline_everything"),
     "_jit_get_inline_everything_mode": _get("inline_everything"),
-    "_jit_set_autocast_mode": _exchange("autocast"),
+    "_jit_set_autocast_mode": script_autocasts,
     "_jit_set_symbolic_shapes_test_mode": _exchange("symbolic_shapes_test"),
     "_jit_symbolic_shapes_test_mode_enabled": _get("symbolic_shapes_test"),
     "_jit_opt_conditionals": _set("opt_conditionals"),

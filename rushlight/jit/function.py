@@ -93,6 +93,7 @@ class _Compiled:
     def _debug_flush_compilation_cache(self) -> None:
         """Let the code that runs be made anew from the graph."""
         self._rushlight_function.executable = None
+        self._rushlight_function.autocast_executables.clear()
 
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from ..ops.dtype import DTYPES, MEMORY_FORMATS
 
-__all__ = ["boolean", "contiguous_format", "int64"]
+__all__ = ["bfloat16", "boolean", "contiguous_format", "float16", "int64"]
 
+bfloat16 = DTYPES["bfloat16"]
 boolean = DTYPES["bool"]
+float16 = DTYPES["float16"]
 int64 = DTYPES["int64"]
 contiguous_format = MEMORY_FORMATS["contiguous_format"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from . import amp
+
 __all__ = [
+    "amp",
     "current_device",
     "device_count",
     "empty_cache",

@@ -1,0 +1,49 @@
+"""`torch.cpu.amp.autocast`: `torch.autocast` for one kind of device."""
+
+# Script reads the bodies, and finds out what they return.
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, unreachable, attr-defined"
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...amp import autocast_mode
+from ...nn import dtype_names
+from ...nn.sizes import is_scripting
+from ...ops.dtype import DType
+
+__all__ = ["autocast"]
+
+
+class autocast(autocast_mode.autocast):
+    """`torch.autocast("cpu", ...)`."""
+
+    _jit_override_qualname = "__torch__.torch.cpu.amp.autocast_mode.autocast"
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        dtype: DType = dtype_names.bfloat16,
+        cache_enabled: bool = True,
+    ) -> None:
+        if is_scripting():
+            self._enabled = enabled
+            self.device = "cpu"
+            self.fast_dtype = dtype
+            return
+        super().__init__("cpu", dtype, enabled, cache_enabled)
+
+    def __enter__(self):
+        if is_scripting():
+            return self
+        return super().__enter__()
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
+        if is_scripting():
+            return
+        return super().__exit__(exc_type, exc_val, exc_tb)
+
+    def __call__(self, func):
+        if is_scripting():
+            return func
+        return super().__call__(func)

@@ -1,0 +1,7 @@
+"""`torch.cuda.amp`: automatic mixed precision under its older name."""
+
+from __future__ import annotations
+
+from .autocast_mode import autocast
+
+__all__ = ["autocast"]
