@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
 
 from .dtype import Array, dtype_by_number
@@ -171,7 +170,7 @@ def to_reduced_precision(
     return array
 
 
-_LOWER: Final = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+_LOWER: Final = ("float16", "bfloat16")
 
 
 @operator(
@@ -179,4 +178,4 @@ _LOWER: Final = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
     "-> Tensor(a)"
 )
 def to_full_precision(array: Array, cuda_enabled: bool, cpu_enabled: bool) -> Array:
-    return array.astype(np.float32) if cpu_enabled and array.dtype in _LOWER else array
+    return array.astype(np.float32) if cpu_enabled and array.dtype.name in _LOWER else array
