@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
+from .contraction import contraction, dims_to_sum
 from .dtype import Array, dtype_of
+from .elementwise import mul
 from .errors import OperatorError
-from .linalg import matmul
-from .promotion import kind
+from .linalg import bmm, matmul
+from .pointwise import as_array
+from .reduce import sum_over
+from .shape import diagonal
 from .table import operator
 
 __all__ = ["einsum", "summed"]
@@ -163,29 +165,20 @@ def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     return summed(tensors, wide, _spread(result, widest, widest))
 
 
-def _compact(labels: Sequence[Labels]) -> list[Labels]:
-    """The labels numbered anew from 0, since NumPy knows 52 of them."""
-    numbers: dict[int, int] = {}
-    return [[numbers.setdefault(x, len(numbers)) for x in each] for each in labels]
-
-
 def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -> Array:
     """The sum of products of tensors whose dimensions carry labels."""
     if len(tensors) == 2 and _is_product(labels, result) and tensors[0].shape[-1]:
         return matmul(tensors[0], tensors[1])
-    *inputs, output = _compact([*labels, result])
-    dtype = tensors[0].dtype
-    if len(tensors) == 1 and kind(dtype) < 2 and set(inputs[0]) != set(output):
-        dtype = np.dtype(np.int64)  # as sums of whole numbers are
-        tensors = [tensors[0].astype(dtype)]
-    narrow = dtype.itemsize < 4 and kind(dtype) == 2
-    operands: list[Any] = []
-    for tensor, each in zip(tensors, inputs, strict=True):
-        operands += [tensor.astype(np.float32) if narrow and len(tensors) > 1 else tensor, each]
-    if narrow and len(tensors) == 1 and dtype != np.float16:
-        return _single_narrow(tensors[0], inputs[0], output)
-    found = np.asarray(np.einsum(*operands, output, optimize=len(tensors) > 1))
-    return found.astype(dtype, copy=False)
+    every = {label for each in labels for label in each}
+    order = [*result, *sorted(every.difference(result), key=lambda label: (label < 52, label))]
+    first, *others = [_aligned(*each, order) for each in zip(tensors, labels, strict=True)]
+    counts = [sum(t.shape[dim] != 1 for t in (first, *others)) for dim in range(len(order))]
+    if not others and len(order) > len(result):
+        return sum_over(first, [*range(len(result), len(order))], False, None)
+    for other in others:
+        first = _contracted(first, other, counts, len(result))
+    place: Any = (*(slice(None),) * len(result), *(0,) * (len(order) - len(result)), ...)
+    return as_array(first[place])
 
 
 def _is_product(labels: Sequence[Labels], result: Labels) -> bool:
@@ -194,9 +187,28 @@ def _is_product(labels: Sequence[Labels], result: Labels) -> bool:
     return len(a) == len(b) == 2 and a[1] == b[0] and result == [a[0], b[1]] and len({*a, *b}) == 3
 
 
-def _single_narrow(tensor: Array, labels: Labels, output: Labels) -> Array:
-    """One operand of a dtype that NumPy's einsum does not know: by way of its bits, or float32."""
-    if set(labels) == set(output):
-        bits = np.einsum(tensor.view(np.int16), labels, output)
-        return np.asarray(bits).view(tensor.dtype)
-    return np.asarray(np.einsum(tensor.astype(np.float32), labels, output)).astype(tensor.dtype)
+def _aligned(tensor: Array, labels: Labels, order: Labels) -> Array:
+    """A view with a dimension for each label in order; of size 1 where the tensor has none."""
+    here = list(labels)
+    for label in dict.fromkeys(labels):
+        while here.count(label) > 1:
+            one = here.index(label)
+            two = here.index(label, one + 1)
+            tensor = diagonal(tensor, 0, one, two)
+            here = [each for place, each in enumerate(here) if place not in (one, two)] + [label]
+    moved = tensor.transpose([here.index(label) for label in order if label in here])
+    place: Any = (*(slice(None) if label in here else None for label in order), ...)
+    return as_array(moved[place])
+
+
+def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Array:
+    """The product of two aligned tensors, summed over what no tensor after them has."""
+    both, one, two = dims_to_sum(left.shape, right.shape, counts, first)
+    left = sum_over(left, one, True, None) if one else left
+    right = sum_over(right, two, True, None) if two else right
+    if not both:
+        return mul(left, right)
+    way = contraction(left.shape, right.shape, both)
+    a = left.transpose(way.left).reshape(way.left_shape)
+    b = right.transpose(way.right).reshape(way.right_shape)
+    return bmm(a, b).reshape(way.shape).transpose(way.back)

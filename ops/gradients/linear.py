@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..contraction import contraction, dims_to_sum
 from .rows import aten, composite, conj, gradient, same_as
 
 
@@ -238,13 +239,27 @@ def einsum(equation: str, tensors: Any) -> Any:
         letters = spare[:dots] + sorted(c for c in set(every) if every.count(c) == 1)
     summed = [c for c in dict.fromkeys("".join(expanded)) if c not in letters]
     order = letters + summed
-    found = None
-    for tensor, term in zip(tensors, expanded, strict=True):
-        aligned = _aligned(tensor, term, order)
-        found = aligned if found is None else found * aligned
-    assert found is not None
+    found, *others = [
+        _aligned(tensor, term, order) for tensor, term in zip(tensors, expanded, strict=True)
+    ]
+    counts = [sum(t.shape[dim] != 1 for t in (found, *others)) for dim in range(len(order))]
+    for other in others:
+        found = _contracted(found, other, counts, len(letters))
     dims = list(range(len(letters), len(order)))
     return found.sum(dims) if dims else found
+
+
+def _contracted(left: Any, right: Any, counts: list[int], first: int) -> Any:
+    """The product of two aligned tensors, summed over what no tensor after them has."""
+    both, one, two = dims_to_sum(left.shape, right.shape, counts, first)
+    left = left.sum(one, True) if one else left
+    right = right.sum(two, True) if two else right
+    if not both:
+        return left * right
+    way = contraction(left.shape, right.shape, both)
+    a = left.permute(way.left).reshape(way.left_shape)
+    b = right.permute(way.right).reshape(way.right_shape)
+    return a.bmm(b).reshape(way.shape).permute(way.back)
 
 
 def _aligned(tensor: Any, term: str, order: list[str]) -> Any:

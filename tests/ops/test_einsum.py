@@ -1,0 +1,66 @@
+"""Sums of products named by letters: values, and strides as in torch (those of one product)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+CASES = [
+    ("ij,jk->ik", [(3, 4), (4, 5)], (5, 1)),
+    ("ij,jk->ki", [(3, 4), (4, 5)], (1, 5)),
+    ("bcwd,bcdh->bcwh", [(2, 3, 4, 5), (2, 3, 5, 6)], (72, 24, 6, 1)),
+    ("ibnd,jbnd->bnij", [(4, 2, 3, 5), (6, 2, 3, 5)], (72, 24, 6, 1)),
+    ("bij,bkj->ikb", [(2, 3, 4), (2, 5, 4)], (5, 1, 15)),
+    ("nctkv,kvw->nctw", [(2, 3, 4, 2, 5), (2, 5, 5)], (60, 20, 5, 1)),
+    ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 5)], (75, 5, 25, 1)),
+    ("abc,cd,de->abe", [(2, 3, 4), (4, 5), (5, 6)], (18, 6, 1)),
+    ("bn,anm,bm->ba", [(2, 5), (3, 5, 4), (2, 4)], (3, 1)),
+    ("ij,k->i", [(3, 4), (5,)], (1,)),
+    ("aab,b->ab", [(3, 3, 4), (4,)], (4, 1)),
+    ("ij,jk->ik", [(3, 0), (0, 5)], (5, 1)),
+    ("ii->i", [(3, 3)], (4,)),
+    ("ii", [(3, 3)], ()),
+    ("i,i", [(3,), (3,)], ()),
+]
+
+
+@pytest.mark.parametrize(("equation", "shapes", "strides"), CASES)
+def test_values_strides_and_gradients(
+    equation: str, shapes: list[tuple[int, ...]], strides: tuple[int, ...]
+) -> None:
+    torch.manual_seed(0)
+    tensors = [torch.randn(*shape, dtype=torch.float64) for shape in shapes]
+    wanted = np.einsum(equation, *[t.numpy() for t in tensors])
+    found = torch.einsum(equation, *tensors)
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-12)
+    assert found.stride() == strides
+    leaves = [t.clone().requires_grad_() for t in tensors]
+    made = torch.einsum(equation, *leaves)
+    np.testing.assert_allclose(made.detach().numpy(), wanted, atol=1e-12)
+    if found.numel():
+        weights = torch.randn(tuple(found.shape), dtype=torch.float64)
+        (made * weights).sum().backward()
+        step = 1e-6
+        direction = torch.randn_like(tensors[0])
+        moved = torch.einsum(equation, tensors[0] + step * direction, *tensors[1:])
+        slope = ((moved - found) * weights).sum() / step
+        np.testing.assert_allclose(float(slope), float((leaves[0].grad * direction).sum()), 1e-4)
+
+
+def test_a_diagonal_is_a_view() -> None:
+    x = torch.zeros(3, 3)
+    torch.einsum("ii->i", x).fill_(1)
+    assert x.tolist() == torch.eye(3).tolist()
+    assert torch.einsum("ij->ji", x).stride() == (1, 3)
+
+
+def test_whole_numbers_and_narrow_floats() -> None:
+    whole = torch.einsum("ij->i", torch.ones(2, 3, dtype=torch.int32))
+    assert whole.dtype == torch.int64
+    assert whole.tolist() == [3, 3]
+    narrow = torch.einsum("ij,j->i", torch.ones(2, 3).bfloat16(), torch.ones(3).bfloat16())
+    assert narrow.dtype == torch.bfloat16
+    assert narrow.tolist() == [3, 3]
