@@ -26,6 +26,7 @@ __all__ = [
     "per_tensor",
     "quantize",
     "quantized_array",
+    "quantizer_for",
     "quantizer_of",
 ]
 
@@ -158,17 +159,47 @@ def per_tensor(scale: float, zero_point: int) -> Quantizer:
     return Quantizer(float(scale), int(zero_point))
 
 
+SMALLEST_SCALE: Final = F32(6.1e-5)
+"""Smaller scales are not chosen."""
+
+
 def choose_quantizer(values: Array, low: int, high: int) -> Quantizer:
-    """The quantizer that spreads the values' range, 0 included, over the numbers low to high."""
-    least = min(float(values.min()), 0.0) if values.size else 0.0
-    most = max(float(values.max()), 0.0) if values.size else 0.0
-    scale = float(F32((most - least) / (high - low)))
-    if scale == 0.0 or np.isinf(F32(1) / F32(scale)):
-        scale = 0.1
+    """The quantizer that a dynamic layer uses for values: over the numbers low to high."""
+    least, most = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    return quantizer_for(least, most, low, high, precision=np.float64)
+
+
+def quantizer_for(
+    least: float,
+    most: float,
+    low: int,
+    high: int,
+    symmetric: bool = False,
+    precision: type[np.floating[Any]] = F32,
+) -> Quantizer:
+    """The quantizer that spreads a range of values, 0 included, over the numbers low to high.
+
+    A symmetric one has its zero point in the middle if there are values on both sides of 0.  The
+    scale is rounded to the precision.
+    """
+    if symmetric and least < 0 < most:
+        half = (high - low) // 2
+        largest = max(float(abs(F32(least) / F32(half + 1))), float(abs(F32(most) / F32(half))))
+        least, most = float(F32(-largest * (half + 1))), float(F32(largest * half))
+    least, most = min(least, 0.0), max(most, 0.0)
+    scale = float(precision((most - least) / (high - low)))
+    if F32(scale) == 0.0 or np.isinf(F32(1) / F32(scale)):
+        scale = float(precision(0.1))
+    if scale < SMALLEST_SCALE:
+        wider = SMALLEST_SCALE / F32(scale)
+        scale = float(SMALLEST_SCALE)
+        least, most = float(F32(least) * wider), float(F32(most) * wider)
     from_low, from_high = low - least / scale, high - most / scale
     low_error = abs(low) + abs(least / scale)
     high_error = abs(high) + abs(most / scale)
     zero = from_low if low_error < high_error else from_high
+    if symmetric and least < 0 < most:
+        zero = (low + high) / 2
     return per_tensor(scale, int(min(max(np.rint(zero), low), high)))
 
 

@@ -25,7 +25,7 @@ __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
-    "names",
+    "names", "quantize",
 )  # fmt: skip
 
 
