@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.check_language import Row, read_rows
+from tools.check_language import DEVIATIONS, Row, read_rows
 
 PAGE = ROOT / "docs" / "language" / "checklist.md"
 LONGEST = 60
@@ -44,8 +44,10 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def outcome(found: dict[str, Any]) -> str:
+def outcome(row: Row, found: dict[str, Any]) -> str:
     """What TorchScript makes of a row."""
+    if row.feature in DEVIATIONS:
+        return f"differs from PyTorch: {DEVIATIONS[row.feature]}"
     if found["ok"]:
         return cell(short(str(found["val"])))
     return "fails" if str(found.get("why", "")).startswith("call:") else "refused"
@@ -58,7 +60,7 @@ def line_of(row: Row, found: dict[str, Any]) -> str:
         [
             f"| {row.feature.replace('|', chr(92) + '|')}",
             cell(row.code) + (f" with {cell(row.arguments)}" if row.arguments else ""),
-            outcome(found),
+            outcome(row, found),
             f"{cell(short(str(python))) if differs else ''} |",
         ]
     )
