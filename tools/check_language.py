@@ -47,8 +47,8 @@ S = torch.jit.script
 
 
 DEVIATIONS = {
-    "torch.jit.optimize_for_inference": "PyTorch turns the weights into mkldnn tensors and fails in "
-    "a view of them; here the module is frozen, folded and runs",
+    "torch.jit.optimize_for_inference": "PyTorch turns the weights into mkldnn tensors and fails "
+    "in a view of them; here the module is frozen, folded and runs",
 }
 """Rows that differ on purpose, by feature: why."""
 
