@@ -13,6 +13,8 @@ import numpy as np
 from .convert import to_dtype
 from .cumulative import logcumsumexp
 from .dtype import Array, Device, Scalar, check_device, numpy_dtype
+from .elementwise import mul_number as multiply
+from .elementwise import sub
 from .errors import OperatorError
 from .index import copy_into, index, index_put_copy
 from .join import stack
@@ -55,6 +57,11 @@ def local_scalar(self: Array) -> Scalar:
         )
     number: Scalar = self.item()
     return number
+
+
+@operator("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
+def subtract_multiple(self: Array, other: Array, alpha: Scalar) -> Array:
+    return sub(self, multiply(other, alpha), 1)
 
 
 @operator("aten::_infer_size(int[] a, int[] b) -> int[]")

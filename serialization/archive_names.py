@@ -21,6 +21,7 @@ from ..typecheck.names import (
     FunctionName,
     Meaning,
     OperatorName,
+    OverloadedFunction,
     SpecialForm,
     TypeName,
 )
@@ -60,13 +61,13 @@ class Definitions(Protocol):
 Operators = Callable[[], Iterable[str]]
 """Lists the qualified names of all operators."""
 
-Upgrade = Callable[[str], Function | None]
-"""What replaces an operator in an old archive, if anything does."""
+Upgrade = Callable[[str], tuple[Function, ...]]
+"""The functions that replace an operator in an old archive, tried in order, if there are any."""
 
 
-def no_upgrade(name: str) -> None:
+def no_upgrade(name: str) -> tuple[Function, ...]:
     """No operator is replaced."""
-    return None
+    return ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class _OperatorNamespace:
             return self
         operator = f"{self.namespace}::{name}"
         upgraded = self.upgrade(operator)
-        return OperatorName(operator) if upgraded is None else FunctionName(upgraded)
+        return OverloadedFunction(upgraded) if upgraded else OperatorName(operator)
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""

@@ -13,7 +13,7 @@ from ..interpreter.objects import ScriptObject
 from ..interpreter.run import invoke
 from ..ops.table import TABLE, Operator
 from ..typecheck.functions import Function
-from ..typecheck.schema import NO_DEFAULT, Signature
+from ..typecheck.schema import NO_DEFAULT, Argument
 from ..typecheck.types import ANY, TENSOR, ClassType, Type
 from .builtin_methods import packed_class
 from .container import ArchiveReader, OpenedFile, Readable
@@ -168,7 +168,8 @@ class _Loader:
         run = self.upgrade(full_name)
         forward = partial(_run_function, run) if run is not None else None
         made = MobileOperator(entry, count, run=forward)
-        return _completed(entry.signature, made, self.contents.damaged)
+        defaults = entry.signature if run is None else run.signature
+        return _completed(defaults.arguments, made, self.contents.damaged)
 
     def argument(self, argument: MobileArgument) -> tuple[str, Type, object]:
         """Name, type and default."""
@@ -263,10 +264,15 @@ def _identity() -> Any:
 
 
 def _completed(
-    signature: Signature, operator: MobileOperator, damaged: Callable[[str], ArchiveError]
+    arguments: Sequence[Argument],
+    operator: MobileOperator,
+    damaged: Callable[[str], ArchiveError],
 ) -> MobileOperator:
-    """The operator with the defaults of the arguments that the code does not push."""
-    arguments = signature.arguments
+    """The operator with the defaults of the arguments that the code does not push.
+
+    `arguments` are those it had when the code was written.
+    """
+    signature = operator.entry.signature
     if operator.pushed < 0 or signature.vararg:
         return MobileOperator(operator.entry, len(arguments), run=operator.run)
     last = written_to(signature)

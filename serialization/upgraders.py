@@ -47,6 +47,13 @@ def div_scalar_(self: Tensor, other: number) -> Tensor:
   else:
     result = torch.div_(self, other, rounding_mode="trunc")
   return result
+def div_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+  whole = not torch.is_floating_point(self) and not torch.is_floating_point(other)
+  if whole and not torch.is_floating_point(out):
+    result = torch.div(self, other, rounding_mode="trunc", out=out)
+  else:
+    result = torch.div(self, other, out=out)
+  return result
 def full(size: List[int], fill_value: number, {_LONG}, pin_memory: Optional[bool]=None) -> Tensor:
   if dtype is None and not isinstance(fill_value, complex):
     result = torch.full(size, float(fill_value), dtype=dtype, layout=layout, device=device,
@@ -60,16 +67,23 @@ def linspace(start: number, end: number, steps: Optional[int]=None, {_LONG},
   count = 100 if steps is None else steps
   return torch.linspace(start, end, count, dtype=dtype, layout=layout, device=device,
                         pin_memory=pin_memory)
+def linspace_out(start: number, end: number, steps: Optional[int]=None, *,
+                 out: Tensor) -> Tensor:
+  return torch.linspace(start, end, 100 if steps is None else steps, out=out)
 def logspace(start: number, end: number, steps: Optional[int]=None, base: float=10., {_LONG},
              pin_memory: Optional[bool]=None) -> Tensor:
   count = 100 if steps is None else steps
   return torch.logspace(start, end, count, base, dtype=dtype, layout=layout, device=device,
                         pin_memory=pin_memory)
+def logspace_out(start: number, end: number, steps: Optional[int]=None, base: float=10., *,
+                 out: Tensor) -> Tensor:
+  return torch.logspace(start, end, 100 if steps is None else steps, base, out=out)
 """
 
 _NODES: dict[str, tuple[int, str]] = {
     "aten::div.Tensor": (4, "div_tensor"),
     "aten::div.Scalar": (4, "div_scalar"),
+    "aten::div.out": (4, "div_out"),
     "aten::div_.Tensor": (4, "div_tensor_"),
     "aten::div_.Scalar": (4, "div_scalar_"),
     "aten::full": (5, "full"),
@@ -78,8 +92,11 @@ _NODES: dict[str, tuple[int, str]] = {
 
 _NAMES: dict[str, tuple[int, str]] = {
     "aten::linspace": (8, "linspace"),
+    "aten::linspace.out": (8, "linspace_out"),
     "aten::logspace": (9, "logspace"),
+    "aten::logspace.out": (9, "logspace_out"),
 }
+"""The same for overloads that are replaced by name: all of a name's, if one is."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +111,10 @@ class Upgraders:
         """Whether anything has changed since the archive's version."""
         return any(self.version < first for first, _ in (*_NODES.values(), *_NAMES.values()))
 
-    def name(self, operator: str) -> Function | None:
-        """What a name in the code stands for instead of the operator, if anything."""
-        return self._replacement(_NAMES.get(operator))
+    def name(self, operator: str) -> tuple[Function, ...]:
+        """The functions that a name in the code stands for instead of the operator, if any."""
+        forms = (self._replacement(_NAMES.get(f"{operator}{form}")) for form in ("", ".out"))
+        return tuple(function for function in forms if function is not None)
 
     def overload(self, full_name: str) -> Function | None:
         """What an overload stands for, if its meaning has changed."""

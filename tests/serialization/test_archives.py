@@ -286,6 +286,31 @@ def test_linspace_without_steps_before_version_8() -> None:
     assert found._array.shape == (100,)
 
 
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_steps_are_left_out_where_the_result_is_written(name: str) -> None:
+    loaded = load_archive(made(MODULE.format(f"torch.{name}(0, 1, out=x)"), version=7))
+    out = tensor(1, 2, 3)
+    run(loaded, out)
+    assert out._array.shape == (100,)
+    today = load_archive(made(MODULE.format(f"torch.{name}(0, 1, 3, out=x)"), version=7))
+    run(today, out)
+    assert out._array.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("version", "dtype", "result"),
+    [(3, "int64", [3, -3]), (3, "float32", [3.5, -3.5]), (4, "float32", [3.5, -3.5])],
+)
+def test_division_into_a_tensor(version: int, dtype: str, result: list[float]) -> None:
+    code = (
+        "class M(Module):\n  def forward(self: __torch__.M,\n    x: Tensor,\n    out: Tensor)"
+        " -> Tensor:\n    return torch.div(x, torch.full([1], 2, dtype=4), out=out)\n"
+    )
+    out = tensor(0, 0, dtype=dtype)
+    run(load_archive(made(code, version=version)), tensor(7, -7, dtype="int64"), out)
+    assert out._array.tolist() == result
+
+
 # -- mutations
 
 
