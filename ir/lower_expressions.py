@@ -123,6 +123,7 @@ class ExpressionLowering(Emitter):
 
     def _operator_call(self, expr: typed.OperatorCall) -> Value:
         inputs = self._all(expr.inputs)
+        self.graph.skip_ids(expr.discarded)
         arguments = self.arguments(inputs, expr.bindings, expr.span)
         if expr.signature.name in _SIGNS and expr.span.text[:1] in ("-", "~"):
             folded = self._signed(expr, arguments)
@@ -136,6 +137,7 @@ class ExpressionLowering(Emitter):
         if value is MISSING or not isinstance(value, (int, float, complex)):
             return None
         result = self.evaluate(expr.signature, [value])
+        self.graph.skip_ids(1)  # torch makes the operator's result first
         return self.constant(result, type_of(result, expr.type), expr.span)
 
     # -- calls

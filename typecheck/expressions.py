@@ -300,7 +300,7 @@ class Expressions(Displays):
             assert isinstance(binding, (typed.Given, typed.FromTuple))
             bindings.append(replace(binding, index=1 - binding.index))
         inputs = (left, right)
-        return typed.OperatorCall(span, BOOL, call.signature, inputs, tuple(bindings))
+        return replace(call, type=BOOL, inputs=inputs, bindings=tuple(bindings))
 
     def conditional(self, node: tree.Conditional, hint: Type | None) -> Sugar:
         """`body if test else orelse`; only one side is checked if the test is decided now."""

@@ -65,12 +65,17 @@ class Given:
 
 @dataclass
 class Match:
-    """How arguments fill a signature; `inputs` are those given, empty lists retyped."""
+    """How arguments fill a signature; `inputs` are those given, empty lists retyped.
+
+    `discarded` counts the values that torch makes on the way and then drops: defaults and lists for
+    overloads that turn out not to fit.
+    """
 
     signature: Signature
     inputs: tuple[typed.Expr, ...]
     bindings: tuple[typed.Binding, ...]
     variables: dict[str, Type]
+    discarded: int = 0
 
     def result(self) -> Type:
         """The type of the call; several results are a tuple, named if they have names."""
@@ -90,7 +95,8 @@ class Mismatch:
     """Why arguments do not fit.  `kind` is the code of the diagnostic it would make.
 
     `given` is the input at fault, or the first of those too many; `keyword` its name if it was
-    passed by name; `torch` torch's sentence.  `progress` counts the arguments that did fit.
+    passed by name; `torch` torch's sentence.  `progress` counts the arguments that did fit,
+    `made` the values that were made for them.
     """
 
     signature: Signature
@@ -100,6 +106,7 @@ class Mismatch:
     given: typed.Expr | None = None
     keyword: str | None = None
     progress: int = 0
+    made: int = 0
 
 
 # A dtype is an int in script: `x.view(1)` must not mean these.
@@ -112,12 +119,15 @@ def choose(
     """The first signature that fits, or why none does."""
     signatures = [s for s in signatures if s.full_name not in _NEVER_CHOSEN] or signatures
     failures: list[Mismatch] = []
+    discarded = 0
     for convert in (False, True) if len(signatures) > 1 else (True,):
         failures = []
         for signature in signatures:
             found = match_signature(signature, given, table, convert=convert)
             if isinstance(found, Match):
+                found.discarded += discarded
                 return found
+            discarded += found.made
             failures.append(found)
     return failures
 
@@ -127,6 +137,21 @@ def match_signature(
 ) -> Match | Mismatch:
     """Fit arguments to one signature, with implicit conversions if `convert` is set."""
     return _Matcher(signature, given, table, convert).run()
+
+
+def _values_made(binding: typed.Binding) -> int:
+    """How many values torch makes for an argument, besides what is given."""
+    match binding:
+        case typed.Default():
+            return 1
+        case typed.Given(_, conversions):
+            return len(conversions)
+        case typed.Gathered(elements):
+            return 1 + sum(len(element.conversions) for element in elements)
+        case typed.Repeated(element):
+            return 1 + _values_made(element)
+        case typed.FromTuple(_, elements):
+            return 1 + len(elements)
 
 
 class _Failed(Exception):
@@ -147,6 +172,7 @@ class _Matcher:
         self.first = 1 if given.receiver is not None else 0
         self.variables: dict[str, Type] = {}
         self.bindings: list[typed.Binding] = []
+        self.retyped = 0
         self.used = 0
         self.used_keywords: set[str] = set()
         self.receiver_left = given.receiver is not None
@@ -157,8 +183,10 @@ class _Matcher:
                 self.bindings.append(self.fill(place, argument))
             self.finish()
         except _Failed as failed:
+            failed.mismatch.made = self.retyped + sum(map(_values_made, self.bindings))
             return failed.mismatch
-        return Match(self.signature, tuple(self.inputs), tuple(self.bindings), self.variables)
+        inputs, bindings = tuple(self.inputs), tuple(self.bindings)
+        return Match(self.signature, inputs, bindings, self.variables, self.retyped)
 
     def fail(
         self,
@@ -344,6 +372,8 @@ class _Matcher:
         formal = _unwrap(wanted)
         is_empty = isinstance(given, typed.ListLiteral) and not given.elements
         if is_empty and isinstance(formal, ListType):
+            if given.type != formal:
+                self.retyped += 1
             self.inputs[index] = replace(given, type=formal)
 
     def mismatch(self, argument: Argument, index: int, keyword: str | None) -> _Failed:

@@ -152,7 +152,7 @@ class Operators(Mismatches, Lint):
         if arguments and arguments[0].alias is not None and arguments[0].alias.is_write:
             self.warn_copied(found.inputs[0], span)
         return typed.OperatorCall(
-            span, found.result(), found.signature, found.inputs, found.bindings
+            span, found.result(), found.signature, found.inputs, found.bindings, found.discarded
         )
 
     def _call_unknown(self, operators: Sequence[Signature], given: Given, span: Span) -> typed.Expr:

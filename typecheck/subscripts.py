@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
@@ -342,7 +342,7 @@ class Subscripts(Iteration):
             assert isinstance(binding, typed.Given)
             bindings.append(typed.Given(order[binding.index], binding.conversions))
         inputs = (value, index, dim)
-        return typed.OperatorCall(span, call.type, call.signature, inputs, tuple(bindings))
+        return replace(call, inputs=inputs, bindings=tuple(bindings))
 
     # ------------------------------------------------------------------------------- errors
 

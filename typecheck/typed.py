@@ -118,11 +118,13 @@ class OperatorCall(Expr):
     """A call of an operator.  Several results make a tuple type.
 
     For a vararg operator (`prim::Print`, `aten::format`) the bindings go past its arguments.
+    `discarded` counts the values that torch makes before it finds the overload: they take numbers.
     """
 
     signature: Signature
     inputs: tuple[Expr, ...]
     bindings: tuple[Binding, ...]
+    discarded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
