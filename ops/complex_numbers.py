@@ -155,10 +155,10 @@ def view_as_complex(self: Array) -> Array:
         raise OperatorError("Input tensor must have one or more dimensions", code="shape-mismatch")
     if self.shape[-1] != 2:
         raise OperatorError("Tensor must have a last dimension of size 2", code="shape-mismatch")
-    _check_pairs(self)
     dtype = dtype_of(self).to_complex().numpy
     if not self.size:
         return np.empty(self.shape[:-1], dtype)
+    _check_pairs(self)
     first = self[..., 0]
     flat = np.lib.stride_tricks.as_strided(self, (2,), (self.itemsize,)).view(dtype)
     return np.lib.stride_tricks.as_strided(flat, first.shape, first.strides)

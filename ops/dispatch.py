@@ -23,6 +23,7 @@ from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .metadata import become
+from .old_signatures import without_numbers_between
 from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .overlap import check_written
@@ -432,7 +433,13 @@ class EagerFunction:
             if operands[0] is not args[0]:
                 key = None
             args = operands
-        form, values, lenient = self._match(args, kwargs)
+        try:
+            form, values, lenient = self._match(args, kwargs)
+        except TypeError:
+            old = without_numbers_between(self.__name__, args, kwargs)
+            if old is None:
+                raise
+            return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
         if key is not None and not lenient:
             self.recipes[key] = Recipe(form, args, kwargs, values)
         if not kwargs and _LEAVES.issuperset(map(type, args)):

@@ -324,6 +324,15 @@ class Device:
         self.type = name
         self.index = index
 
+    def __enter__(self) -> Device:
+        """Make tensors on this device, which has to be the CPU."""
+        if self.type != "cpu":
+            raise RuntimeError(f"with {self!r}: the only device is cpu")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing was changed."""
+
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{number})"

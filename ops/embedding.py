@@ -92,7 +92,7 @@ def embedding_renorm_unseen(
 # --------------------------------------------------------------------------- bags
 
 
-def _check_bags(weight: Array, indices: Array, offsets: Array) -> None:
+def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> None:
     _check_indices(indices, 1, "indices", "embedding_bag")
     _check_indices(offsets, 1, "offsets", "embedding_bag")
     if offsets.size and offsets[0] != 0:
@@ -108,6 +108,12 @@ def _check_bags(weight: Array, indices: Array, offsets: Array) -> None:
     outside = (indices < 0) | (indices >= len(weight))
     if outside.any():
         at = int(np.argmax(outside))
+        if mode == _MAX or weight.dtype == np.float64:
+            raise OperatorError(
+                "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                f"{int(indices[at])}",
+                code="index-out-of-range",
+            )
         raise OperatorError(
             f"Index {at} of input takes value {int(indices[at])} which is not in the valid range "
             f"[0, {len(weight)})",
@@ -125,7 +131,7 @@ def _bags(
     padding: int,
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
-    _check_bags(weight, indices, offsets)
+    _check_bags(weight, indices, offsets, mode)
     starts = offsets[:-1] if include_last_offset else offsets
     bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
     if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):

@@ -13,6 +13,7 @@ from .metadata import become
 from .ordered import check_kernel
 from .pointwise import as_array, broadcast_error, cast, in_place, number_as, write
 from .promotion import kind, promote
+from .refusals import CPP_NAMES
 from .shape import expand
 from .storage import is_resizable
 from .table import operator
@@ -117,6 +118,39 @@ def mm(self: Array, mat2: Array) -> Array:
     if self.dtype is not mat2.dtype and self.dtype != mat2.dtype:
         raise _dtypes_differ(self, mat2, ("self", "mat2"))
     return _product(self, mat2)
+
+
+def _c_name(array: Array) -> str:
+    return CPP_NAMES[dtype_of(array).name]
+
+
+@operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
+def int_mm(self: Array, mat2: Array) -> Array:
+    """The product of two matrices of 8-bit numbers, in int32."""
+    name = "int_mm_out_cpu"
+    for word, matrix in (("self", self), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise OperatorError(
+                f"{name}: Expected {word} to be of dimension 2 but got {matrix.ndim}",
+                code="shape-mismatch",
+            )
+    if self.shape[1] != mat2.shape[0]:
+        raise OperatorError(
+            f"{name}: self.size(1) needs to match mat2.size(0) but got {self.shape[1]} and "
+            f"{mat2.shape[0]}",
+            code="shape-mismatch",
+        )
+    if self.dtype not in (np.int8, np.uint8):
+        raise OperatorError(
+            f"{name}: Expected self dtype to be int8 or uint8 but got {_c_name(self)}",
+            code="dtype-mismatch",
+        )
+    if mat2.dtype != np.int8:
+        raise OperatorError(
+            f"{name}: Expected mat2 dtype to be of type int8 but got {_c_name(mat2)}",
+            code="dtype-mismatch",
+        )
+    return np.asarray(self.astype(np.int32) @ mat2.astype(np.int32))
 
 
 @operator("aten::mv(Tensor self, Tensor vec) -> Tensor")

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import methods
+from .asarray import asarray
 from .construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
 from .dispatch import EagerFunction, eager_function
 from .display import set_printoptions
@@ -321,7 +322,7 @@ def eager_dtype(name: str, *dtypes: DType) -> DType:
 _BY_HAND: Final[dict[str, Any]] = {
     **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
     **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
-    **{"tensor": tensor, "as_tensor": as_tensor, "asarray": as_tensor, "from_numpy": from_numpy},
+    **{"tensor": tensor, "as_tensor": as_tensor, "asarray": asarray, "from_numpy": from_numpy},
     **{"from_dlpack": from_dlpack, "frombuffer": frombuffer},
     **{
         "is_tensor": is_tensor,

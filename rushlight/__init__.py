@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import autograd as autograd
     from . import backends as backends
     from . import compiler as compiler
+    from . import cpu as cpu
     from . import cuda as cuda
     from . import fft as fft
     from . import func as func

@@ -366,7 +366,8 @@ def _bags(
     padding = -1 if padding_idx is None else padding_idx
     hidden = (flat == padding) if padding >= 0 else flat < 0
     if mode == 2:
-        return _largest(g, weight, results[3]), None
+        filled = (results[2] > 0).unsqueeze(1)
+        return _largest(g * filled, weight, results[3]), None
     rows = g.index_select(0, bags)
     if mode == 1:
         sizes = g.new_zeros([count]).index_add(0, bags, hidden.logical_not().to(g.dtype))

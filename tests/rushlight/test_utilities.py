@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 import rushlight as torch
 from rushlight import _utils
 
@@ -35,3 +37,19 @@ def test_operators_are_copied() -> None:
     copied = copy.deepcopy(torch.ops.aten.relu)
     assert copied(torch.tensor(-1.0)) == 0
     assert copied.default(torch.tensor(2.0)) == 2
+
+
+def test_memory_is_shared_by_dlpack() -> None:
+    x = torch.ones(2)
+    shared = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))
+    shared[0] = 5
+    assert x.tolist() == [5, 1]
+
+
+def test_the_cpu_is_the_device() -> None:
+    with torch.device("cpu"):
+        assert torch.ones(1).device.type == "cpu"
+    with pytest.raises(RuntimeError, match="the only device is cpu"), torch.device("cuda"):
+        pass
+    assert torch.cpu.is_available()
+    assert torch.cpu.device_count() == 1

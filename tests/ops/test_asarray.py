@@ -1,0 +1,73 @@
+"""`torch.asarray`, and calls with the numbers between the tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+
+def test_asarray_shares_or_copies() -> None:
+    array = np.ones(2, np.float32)
+    torch.asarray(array)[0] = 3
+    torch.asarray(array, copy=True)[1] = 4
+    assert array.tolist() == [3, 1]
+    with pytest.raises(ValueError, match="can't alias tensor with dtype 'Float' into dtype 'Dou"):
+        torch.asarray(array, dtype=torch.float64, copy=False)
+    with pytest.raises(ValueError, match="can't alias arbitrary sequence"):
+        torch.asarray([1.0], copy=False)
+
+
+def test_asarray_reads_buffers() -> None:
+    data = bytearray(b"\x00\x00\x80\x3f")
+    assert torch.asarray(data).tolist() == [1.0]
+    assert torch.asarray(data, dtype=torch.uint8).tolist() == [0, 0, 128, 63]
+
+
+def test_asarray_keeps_or_cuts_history() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    assert torch.asarray(x) is x
+    assert torch.asarray(y).grad_fn is not None
+    assert not torch.asarray(y, requires_grad=False).requires_grad
+    assert torch.asarray([1.0], requires_grad=True).requires_grad
+
+
+def test_numbers_between_tensors() -> None:
+    x, two = torch.ones(2, 2), torch.full((2, 2), 2.0)
+    with pytest.warns(UserWarning, match="This overload of addcmul is deprecated"):
+        assert torch.addcmul(x, 0.5, two, two).tolist() == [[3, 3], [3, 3]]
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert x.add(3, two).tolist() == [[7, 7], [7, 7]]
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert torch.addmm(2, x, 3, two, two).tolist() == [[26, 26], [26, 26]]
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert x.addmm_(2, two, two) is x
+    assert x.tolist() == [[10, 10], [10, 10]]
+    with pytest.raises(TypeError):
+        torch.addcmul(x, two, two, 3)
+
+
+def test_products_of_8_bit_numbers() -> None:
+    a = torch.full((2, 3), 100, dtype=torch.int8)
+    product = torch._int_mm(a, a.t())
+    assert product.dtype == torch.int32
+    assert product.tolist() == [[30000, 30000], [30000, 30000]]
+    with pytest.raises(RuntimeError, match="mat2 dtype to be of type int8 but got float"):
+        torch._int_mm(a, a.t().float())
+
+
+def test_complex_tensors_without_elements() -> None:
+    assert torch.view_as_complex(torch.ones(0, 2)).shape == (0,)
+    assert torch.randn(3, 0, dtype=torch.complex64).shape == (3, 0)
+
+
+def test_empty_bags_have_no_gradients() -> None:
+    weight = torch.arange(6.0).view(3, 2).requires_grad_()
+    offsets = torch.tensor([0, 0, 2])
+    bags = torch.nn.functional.embedding_bag(torch.tensor([1, 2]), weight, offsets, mode="max")
+    bags.sum().backward()
+    assert weight.grad.tolist() == [[0, 0], [0, 0], [1, 1]]
+    with pytest.raises(RuntimeError, match="found idx to be 7"):
+        torch.nn.functional.embedding_bag(torch.tensor([7]), weight, offsets[:1], mode="max")
