@@ -9,34 +9,30 @@ import pytest
 import rushlight as torch
 
 
-def with_negative_literal(x: torch.Tensor) -> Any:
+def with_negative_literal(x: torch.Tensor) -> list[torch.Tensor]:
     return torch.chunk(x, 5, -1)
 
 
-def past_an_overload_with_a_default(x: torch.Tensor) -> Any:
+def past_an_overload_with_a_default(x: torch.Tensor) -> torch.Tensor:
     return torch.std(x, dim=1)
 
 
-def past_too_many_arguments(x: torch.Tensor) -> Any:
+def past_too_many_arguments(x: torch.Tensor) -> torch.Tensor:
     return torch.prod(x, 0)
 
 
-def with_two_negative_literals(x: torch.Tensor) -> Any:
+def with_two_negative_literals(x: torch.Tensor) -> torch.Tensor:
     return x.transpose(-1, -2)
 
 
 EXPECTED = {
-    with_negative_literal: ("%2", "%5", "%6"),
-    past_an_overload_with_a_default: ("%x.1", "%4", "%5", "%6", "%7"),
-    past_too_many_arguments: ("%2", "%4", "%5", "%6"),
-    with_two_negative_literals: ("%4", "%7", "%8"),
+    with_negative_literal: "aten::chunk(%x.1, %2, %5)",
+    past_an_overload_with_a_default: "aten::std(%x.1, %4, %5, %6)",
+    past_too_many_arguments: "aten::prod(%x.1, %2, %4, %5)",
+    with_two_negative_literals: "aten::transpose(%x.1, %4, %7)",
 }
 
 
 @pytest.mark.parametrize("function", EXPECTED, ids=lambda f: f.__name__)
 def test_dropped_values_take_numbers(function: Any) -> None:
-    text = str(torch.jit.script(function).graph)
-    for name in EXPECTED[function]:
-        assert name in text.replace(",", " ").replace(")", " ").split() or f"({name}" in text
-    last = EXPECTED[function][-1]
-    assert f"return ({last})" in text
+    assert EXPECTED[function] in str(torch.jit.script(function).graph)
