@@ -14,8 +14,7 @@ from . import functional, graph, profiler
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function, NestedIOFunction
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-
-Variable = Tensor
+from .variable import Variable
 
 __all__ = [
     "Function",

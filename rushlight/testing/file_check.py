@@ -63,11 +63,11 @@ class FileCheck:
         """The text stands in the next line."""
         return self._add("CHECK-NEXT", text)
 
-    def check_count(self, text: str, count: int, exactly: bool = False) -> FileCheck:
+    def check_count(self, str: str, count: int, exactly: bool = False) -> FileCheck:
         """The text stands so often further on; with `exactly`, not once more until what follows."""
         if count or not exactly:
-            self._add("CHECK-COUNT", text, count)
-        return self._add("CHECK-NOT", text) if exactly else self
+            self._add("CHECK-COUNT", str, count)
+        return self._add("CHECK-NOT", str) if exactly else self
 
     def check_dag(self, text: str) -> FileCheck:
         """The text stands further on; neighbouring checks of this kind hold in any order."""

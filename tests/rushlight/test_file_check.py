@@ -18,6 +18,7 @@ MARKED = "def f(x):\n    return foo(x)\n           ~~~ <--- HERE\n"
         FileCheck().check("aa").check("bb"),
         FileCheck().check("ff").check_not("dd"),
         FileCheck().check_count("bb", 3, exactly=True),
+        FileCheck().check_count(str="bb", count=3),
         FileCheck().check_not("zz").check_count("bb", 3, exactly=True).check_not("bb"),
         FileCheck().check("aa").check_next("cc").check_same("dd"),
         FileCheck().check_dag("ee").check_dag("aa").check("ff"),

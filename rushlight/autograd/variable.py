@@ -1,0 +1,41 @@
+"""`torch.autograd.Variable`, from before tensors had gradients themselves: a call that gives a tensor."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..ops.tensor import Tensor
+
+
+class VariableMeta(type):
+    """Every tensor counts as an instance."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """`Variable(data, requires_grad)`: a leaf that shares the memory of the tensor `data`."""
+
+    def __new__(  # type: ignore[misc]  # calls give tensors, not instances
+        cls,
+        data: Tensor | None = None,
+        requires_grad: bool | None = None,
+        volatile: bool | None = None,
+    ) -> Tensor:
+        """
+        Raises:
+            TypeError: `data` is no tensor.
+            RuntimeError: gradients are wanted of whole numbers or bools.
+        """
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                stacklevel=2,
+            )
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        return data.detach().requires_grad_(bool(requires_grad))
