@@ -217,6 +217,7 @@ class _Freezing:
             name = str(node.attributes["name"])
             target = self.resolve(node.inputs[0], method.owner, method.graph)
             cls = node.inputs[0].type
+            _refuse_interface(cls, name)
             for each in [target] if target is not None else self._of_class(cls):
                 self.set_from_code.add((id(each), name))
                 self.kept.add((id(each), name))
@@ -462,3 +463,16 @@ def _clean(graph: Graph) -> None:
     merge_common(graph, CONTEXT)
     lower_simple_tuples(graph, CONTEXT)
     eliminate_dead_code(graph, CONTEXT)
+
+
+def _refuse_interface(cls: Type, name: str) -> None:
+    """
+    Raises:
+        RuntimeError: code exchanges a submodule of which only an interface is known.
+    """
+    attribute = cls.attributes.get(name) if isinstance(cls, ClassType) else None
+    if attribute is not None and isinstance(attribute.type, InterfaceType):
+        raise RuntimeError(
+            "Freezing does not support SetAttr on an interface type. SetAttr is attempted on "
+            f"'{name}'"
+        )

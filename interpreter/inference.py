@@ -26,11 +26,17 @@ from ..typecheck.types import (
 )
 from .objects import EnumMember, ScriptObject
 
-__all__ = ["CannotInfer", "class_type_of", "class_types", "infer_type", "type_of_value"]
+__all__ = [
+    *("CannotInfer", "class_type_of", "class_types", "infer_type", "refused_classes"),
+    "type_of_value",
+]
 
 class_types: list[Callable[[type], Type | None]] = []
 """Asked in turn for the type of a Python class; the public face, which compiles classes, adds to
 it."""
+
+refused_classes: list[tuple[type, str]] = []
+"""Python classes whose objects have no type of their own, each with torch's reason."""
 
 
 class CannotInfer(Exception):
@@ -93,14 +99,18 @@ _DERIVED: tuple[tuple[type, Type], ...] = (
 def _list_type(value: list[Any]) -> Type:
     if not value:
         raise CannotInfer("List trace inputs must have elements")
-    return ListType(_common([infer_type(v) for v in value], "List", "element"))
+    try:
+        types = [infer_type(v) for v in value]
+    except CannotInfer as reason:
+        raise CannotInfer(f"Could not infer type of list element: {reason}") from None
+    return ListType(_common(types, "List", "element "))
 
 
 def _dict_type(value: dict[Any, Any]) -> Type:
     if not value:
         raise CannotInfer("Dictionary inputs must have entries")
-    keys = _common([infer_type(k) for k in value], "Dictionary", "key")
-    values = _common([infer_type(v) for v in value.values()], "Dictionary", "value")
+    keys = _common([infer_type(k) for k in value], "Dictionary", "")
+    values = _common([infer_type(v) for v in value.values()], "Dictionary", "")
     return DictType(keys, values)
 
 
@@ -110,7 +120,7 @@ def _common(types: list[Type], what: str, part: str) -> Type:
         both = join(found, type)
         if both is None:
             raise CannotInfer(
-                f"{what} inputs to traced functions must have consistent {part} type. Found "
+                f"{what} inputs to traced functions must have consistent {part}type. Found "
                 f"{found.annotation_str} and {type.annotation_str}"
             )
         found = both
@@ -133,6 +143,9 @@ def _object_type(value: object) -> Type:
     found = class_type_of(value.__class__)
     if found is not None and not isinstance(value, type):
         return found
+    for cls, reason in refused_classes:
+        if isinstance(value, cls):
+            raise CannotInfer(reason)
     raise CannotInfer(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
         "inputs or outputs of traced functions, but instead got value of type "

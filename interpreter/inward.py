@@ -16,6 +16,7 @@ from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.futures import TaskResult
 from ..ops.tensor import Tensor
 from ..ops.tensor_dict import TensorDict
+from ..typecheck.interfaces import why_unfit
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import (
     ANY,
@@ -315,29 +316,45 @@ def _is_exact(value: object, type: Type) -> bool:
 
 def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
     target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
-    if isinstance(target, ScriptObject):
-        if isinstance(type, ClassType) and target.cls is type:
-            return target
-        if isinstance(type, InterfaceType):
-            if all(map(target.cls.method, type.methods)):
-                return target
-            name, interface = target.cls.qualified_name, type.annotation_str
-            raise CastError(f"Object of type {name} is not compatible with interface {interface}")
+    if isinstance(type, InterfaceType):
+        return _implementation(value, target, type)
+    if isinstance(target, ScriptObject) and target.cls is type:
+        return target
     made = _python_object(value, type)
     if made is not None:
         return made
     raise CastError(f"Cast error details: Could not cast {class_text(value)} to `{type.python}`")
 
 
-def _python_object(value: Any, type: ClassType | InterfaceType) -> ScriptObject | None:
+def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptObject:
+    """The script object of a value that fills an interface.
+
+    Raises:
+        CastError: it lacks methods of it.
+        RuntimeError: there is no such thing in script.
+    """
+    cls = target.cls if isinstance(target, ScriptObject) else type_of_value(value)
+    if not isinstance(cls, ClassType):
+        raise RuntimeError(
+            f"Assigning the object {value} to an interface fails because the value is not a "
+            "TorchScript compatible type, did you forget toturn it into a user defined "
+            "TorchScript class?"
+        )
+    if not is_subtype(cls, type):
+        name, interface = cls.annotation_str, type.annotation_str
+        raise CastError(
+            f"Cast error details: Object of type {name} is not compatible with interface "
+            f"{interface}\n{why_unfit(cls, type)}".rstrip("\n")
+        )
+    made = target if isinstance(target, ScriptObject) else _python_object(value, cls)
+    assert made is not None
+    return made
+
+
+def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
     """A copy, as a script object, of an object of the Python class that a script class is of."""
-    cls: Type | None = type
-    if isinstance(type, InterfaceType):
-        cls = type_of_value(value)
-    python = python_classes.get(cls) if cls is not None else None
-    if python is None or not isinstance(value, python) or not isinstance(cls, ClassType):
-        return None
-    if cls is not type and not is_subtype(cls, type):
+    python = python_classes.get(cls)
+    if python is None or not isinstance(value, python):
         return None
     slots = [_slot(getattr(value, a.name), a.type) for a in cls.attributes.values()]
     return ScriptObject(cls, slots)

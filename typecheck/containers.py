@@ -8,9 +8,11 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .interfaces import why_unfit
 from .literals import integer_of
 from .member_index import MemberIndex
 from .narrowing import Narrowing
+from .relations import is_subtype
 from .schema import Argument, Signature
 from .sugar import ContainerMethod, Item, MemberSequence, SliceValue, Sugar
 from .types import ANY, INT, STRING, ClassType, InterfaceType, Type
@@ -77,18 +79,28 @@ class Containers(Narrowing, MemberIndex):
             yield from _slots(value, span, "parameter" if parameters else "module")
         elif what == "modules":
             yield "", value
-            for key, module in self._descendants(value, span):
-                yield key, module
+            yield from self._descendants(value, form, span)
         else:
             kind = what.removesuffix("s")
             yield from _slots(value, span, kind)
-            for key, module in self._descendants(value, span):
+            for key, module in self._descendants(value, form, span):
                 yield from ((f"{key}.{name}", slot) for name, slot in _slots(module, span, kind))
 
-    def _descendants(self, value: typed.Expr, span: Span) -> Iterator[Row]:
+    def _descendants(self, value: typed.Expr, form: str, span: Span) -> Iterator[Row]:
         for name, module in _slots(value, span, "module"):
+            if isinstance(module.type, InterfaceType):
+                self.report(
+                    "argument-type",
+                    f"`{form}()` cannot look into `{name}`, of which only the interface "
+                    f"`{module.type.python}` is known",
+                    span,
+                    "used here",
+                    torch=f"Could not compile {form}() because module is an interface type. "
+                    "Please file issue.",
+                )
+                return
             yield name, module
-            for key, inner in self._descendants(module, span):
+            for key, inner in self._descendants(module, form, span):
                 yield f"{name}.{key}", inner
 
     # ------------------------------------------------------------------------------ brackets
@@ -101,6 +113,8 @@ class Containers(Narrowing, MemberIndex):
             return self._slice_members(MemberSequence(node.span, value, "values"), index)
         position = self.value(index, node.indices[0].span)
         if isinstance(hint, InterfaceType):
+            if not self._fitting_members(value, hint, node.span):
+                return self.unknown(node.span)
             return _indexed_at_run_time(value, position, hint)
         numbered = container_kind(value.type) in NUMBERED
         rows = list(self._rows(value, "values", node.span))
@@ -114,8 +128,25 @@ class Containers(Narrowing, MemberIndex):
             for name, member in rows:
                 if name == key:
                     return member
-        self._report_index_of_members(value, node, numbered, known=number is not None)
+        outside = f"Index {number} out of range of length {len(rows)}"
+        self._report_index_of_members(value, node, outside if numbered else "", number is not None)
         return self.unknown(node.span)
+
+    def _fitting_members(self, value: typed.Expr, wanted: InterfaceType, span: Span) -> bool:
+        """Whether all modules of a container fill an interface; what does not is reported."""
+        for name, member in _slots(value, span, "module"):
+            if not is_subtype(member.type, wanted):
+                reason = why_unfit(member.type, wanted)
+                self.report(
+                    "argument-type",
+                    f"`{name}` of the container is no `{wanted.python}`",
+                    span,
+                    f"any of its modules may be meant, and each must be a `{wanted.python}`",
+                    torch=f"Attribute {name} is not of annotated type {wanted.annotation_str}: "
+                    f"{reason}",
+                )
+                return False
+        return True
 
     def member_item(self, sequence: MemberSequence, node: tree.Subscript) -> Sugar:
         """An element or slice of a slice of members."""
@@ -126,7 +157,8 @@ class Containers(Narrowing, MemberIndex):
         rows = list(self._rows(sequence.receiver, sequence.form, node.span))
         rows = rows[sequence.cut]
         if number is None or not -len(rows) <= number < len(rows):
-            self._report_index_of_members(sequence.receiver, node, True, known=number is not None)
+            outside = f"Tuple index out of range. Tuple is length {len(rows)} and index is {number}"
+            self._report_index_of_members(sequence.receiver, node, outside, number is not None)
             return self.unknown(node.span)
         return rows[number][1]
 
@@ -152,14 +184,16 @@ class Containers(Narrowing, MemberIndex):
         return MemberSequence(sequence.span, sequence.receiver, sequence.form, cut)
 
     def _report_index_of_members(
-        self, value: typed.Expr, node: tree.Subscript, numbered: bool, *, known: bool
+        self, value: typed.Expr, node: tree.Subscript, outside: str, known: bool
     ) -> None:
+        """Report an index; `outside` is torch's sentence on a number that is too large, "" where
+        members have names."""
         if not known:
-            self.report_unknown_index(value, node, numbered)
+            self.report_unknown_index(value, node, bool(outside))
             return
         place = node.indices[0].span
-        if numbered:
-            message, torch = "there is no such member", "list index out of range"
+        if outside:
+            message, torch = "there is no such member", outside
         else:
             message = "there is no such key"
             torch = f"Key Error, {place.text.strip(chr(34) + chr(39))}"

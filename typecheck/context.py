@@ -152,6 +152,7 @@ class Context:
         secondary: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         helps: tuple[Help, ...] = (),
+        exception: str = "RuntimeError",
     ) -> None:
         """Add a diagnostic."""
         self.collector.add(
@@ -166,6 +167,7 @@ class Context:
                 torch_message=torch,
                 torch_span=torch_span if torch_span is not None else span,
                 demands=tuple(self.collector.demands),
+                exception=exception,
             )
         )
 
@@ -209,6 +211,7 @@ class Context:
                 secondary=global_labels(sugar),
                 notes=global_notes(sugar),
                 helps=global_helps(sugar, span, self.tree),
+                exception=sugar.exception,
             )
             return self.unknown(span)
         if isinstance(sugar, BoundOperator | BoundMethod):

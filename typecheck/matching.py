@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..frontend.source import Span
 from . import typed
+from .interfaces import why_unfit
 from .literals import type_of_value
 from .relations import is_subtype
 from .schema import Argument, OperatorTable, Signature
@@ -380,7 +381,8 @@ class _Matcher:
         return self.fail(
             "argument-type",
             f"Expected a value of type '{argument.type.annotation_str}' for argument "
-            f"'{argument.name}' but instead found type '{ACTUAL}'.",
+            f"'{argument.name}' but instead found type '{ACTUAL}'."
+            + f"\n{why_unfit(self.inputs[index].type, argument.type)}".rstrip("\n"),
             argument,
             index,
             keyword,

@@ -119,7 +119,7 @@ class Unusable:
     """A name that exists but cannot be used in script, and torch's reason.
 
     `{name}` in the message stands for how it is written.  `value` is what a global holds, `place`
-    where its file says so.
+    where its file says so; `exception` is the class of torch's error.
     """
 
     torch_message: str
@@ -127,6 +127,7 @@ class Unusable:
     message: str = ""
     value: object = None
     place: Place | None = None
+    exception: str = "RuntimeError"
 
 
 class Namespace(Protocol):

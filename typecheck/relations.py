@@ -7,6 +7,7 @@ fault is told once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from .types import (
     ANY,
@@ -35,6 +36,10 @@ from .types import (
     UnionType,
 )
 
+if TYPE_CHECKING:
+    from .functions import Function
+    from .schema import Signature
+
 __all__ = [
     "can_be_none",
     "equal",
@@ -46,6 +51,7 @@ __all__ = [
     "members",
     "optional",
     "union",
+    "unmet_method",
     "without_none",
 ]
 
@@ -92,6 +98,8 @@ def _is_structural_subtype(a: Type, b: Type) -> bool:
         return isinstance(b, FutureType) and a.kind == b.kind and is_subtype(a.element, b.element)
     if isinstance(a, ClassType):
         return b is ANY_CLASS or (isinstance(b, InterfaceType) and _fills(a, b))
+    if isinstance(a, InterfaceType):
+        return isinstance(b, InterfaceType) and _fills(a, b)
     if isinstance(a, EnumType):
         return b is ANY_ENUM
     return False
@@ -106,23 +114,31 @@ def _is_tuple_subtype(a: TupleType, b: TupleType) -> bool:
     return all(is_subtype(x, y) for x, y in zip(a.elements, b.elements, strict=True))
 
 
-def _fills(cls: ClassType, interface: InterfaceType) -> bool:
-    """Whether a class has every method of an interface, with a signature that fits."""
-    if cls.is_module != interface.is_module:
+def _fills(found: ClassType | InterfaceType, wanted: InterfaceType) -> bool:
+    """Whether a class or interface has every method of an interface, with a signature that fits."""
+    return not (wanted.is_module and not found.is_module) and unmet_method(found, wanted) is None
+
+
+def unmet_method(found: ClassType | InterfaceType, wanted: InterfaceType) -> Function | None:
+    """The first method of an interface that a class or interface lacks or has otherwise.
+
+    Of a live module those methods count that are compiled.
+    """
+    for name, method in wanted.methods.items():
+        own = found.magic(name) if isinstance(found, ClassType) else found.methods.get(name)
+        if own is None or not _answers(own.signature, method.signature):
+            return method
+    return None
+
+
+def _answers(mine: Signature, theirs: Signature) -> bool:
+    """Whether a method can be called as another one: arguments are contravariant."""
+    if len(mine.arguments) != len(theirs.arguments):
         return False
-    for name, wanted in interface.methods.items():
-        found = cls.method(name)
-        if found is None:
-            return False
-        mine, theirs = found.signature, wanted.signature
-        if len(mine.arguments) != len(theirs.arguments):
-            return False
-        pairs = zip(mine.arguments[1:], theirs.arguments[1:], strict=True)
-        if not all(is_subtype(b.type, a.type) and a.name == b.name for a, b in pairs):
-            return False
-        if not is_subtype(mine.returns[0].type, theirs.returns[0].type):
-            return False
-    return True
+    pairs = zip(mine.arguments[1:], theirs.arguments[1:], strict=True)
+    return all(is_subtype(b.type, a.type) and a.name == b.name for a, b in pairs) and is_subtype(
+        mine.returns[0].type, theirs.returns[0].type
+    )
 
 
 # ------------------------------------------------------------------------ optionals and unions

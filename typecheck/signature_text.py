@@ -23,7 +23,8 @@ def torch_signature(signature: Signature, *, name: str | None = None) -> str:
     if signature.varret:
         text = "..."
     else:
-        text = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
+        is_bare = len(returns) == 1 and not returns[0].startswith("(")
+        text = returns[0] if is_bare else f"({', '.join(returns)})"
     return f"{name or signature.full_name}({', '.join(parts)}) -> {text}"
 
 

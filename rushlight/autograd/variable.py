@@ -1,4 +1,4 @@
-"""`torch.autograd.Variable`, from before tensors had gradients themselves: a call that gives a tensor."""
+"""`torch.autograd.Variable`, from before tensors had gradients: a call that gives a tensor."""
 
 from __future__ import annotations
 
@@ -38,4 +38,6 @@ class Variable(metaclass=VariableMeta):
             data = Tensor()
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        return data.detach().requires_grad_(bool(requires_grad))
+        leaf: Tensor = data.detach()
+        leaf.requires_grad_(bool(requires_grad))
+        return leaf

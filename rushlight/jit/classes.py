@@ -13,7 +13,7 @@ from ..frontend import tree
 from ..frontend.data_classes import field_names
 from ..frontend.from_python import class_tree
 from ..frontend.places import attribute_place, base_place
-from ..interpreter.inference import class_types, type_of_value
+from ..interpreter.inference import class_types, refused_classes, type_of_value
 from ..interpreter.objects import python_classes
 from ..interpreter.run import evaluate
 from ..interpreter.values import to_machine
@@ -25,6 +25,7 @@ from ..typecheck.functions import Function
 from ..typecheck.names import TypeName
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import ANY, FLOAT, INT, STRING, ClassType, EnumType, InterfaceType, Type
+from . import decorators
 from .compile import compile_function
 from .grad_modes import STAND_INS
 from .python_types import type_of_annotation, type_of_class
@@ -55,11 +56,14 @@ def class_type(cls: type) -> Type | None:
 
 
 class_types.append(class_type)
+refused_classes.append((Module, "Cannot infer concrete type of torch.nn.Module"))
 
 
 def _can_be_compiled(cls: type) -> bool:
     """Whether a class that nobody marked is compiled when script code names it."""
     if issubclass(cls, Module | tuple | list | type | Exception) or cls.__module__ == "builtins":
+        return False
+    if decorators.modifier(cls) in (decorators.IGNORE, decorators.UNUSED):
         return False
     if cls.__module__.startswith("rushlight.") and not hasattr(cls, "_jit_override_qualname"):
         return False

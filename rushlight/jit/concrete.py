@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 
 from ..frontend.places import attribute_place
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
-from ..interpreter.objects import python_classes
-from ..nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
+from ..interpreter.objects import ScriptObject, python_classes
+from ..nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
@@ -76,7 +76,7 @@ class Facts:
 def concrete_type(module: Module) -> ClassType:
     """The class type of a module, made when no earlier module has equal facts."""
     scripted = getattr(module, "_c", None)
-    if scripted is not None and isinstance(scripted.cls, ClassType):
+    if isinstance(scripted, ScriptObject):
         return scripted.cls
     facts = gather_facts(module)
     known = _types.setdefault(type(module), [])
@@ -132,7 +132,7 @@ def _make(module: Module, facts: Facts) -> ClassType:
 
 def _container(module: Module) -> str:
     """The kind of container that a module is; "" for all others."""
-    for kind in (ModuleList, Sequential, ModuleDict, ParameterList):
+    for kind in (ModuleList, Sequential, ModuleDict, ParameterList, ParameterDict):
         if isinstance(module, kind):
             return kind.__name__
     return ""
@@ -159,12 +159,16 @@ def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
     return method
 
 
-def _need_sizes(module: Module) -> None:
-    """See that all tensors of a module have sizes by now.
+def _check_complete(module: Module) -> None:
+    """See that a module is complete, and that all its tensors have sizes by now.
 
     Raises:
-        RuntimeError: it is a lazy module that was not called yet.
+        RuntimeError: `__init__` of Module did not run, or it is a lazy module that was not called
+            yet.
     """
+    if "_parameters" not in vars(module):
+        name = type_name(module)
+        raise RuntimeError(f"'{name}' has not been initialized, did you forget to call 'super()'?")
     for name, tensor in (*module._parameters.items(), *module._buffers.items()):
         if is_lazy(tensor):
             lazy = f"'{type_name(module)}' has uninitialized parameters {name}."
@@ -173,7 +177,7 @@ def _need_sizes(module: Module) -> None:
 
 def gather_facts(module: Module) -> Facts:
     """All that is compiled into the code of a module."""
-    _need_sizes(module)
+    _check_complete(module)
     facts = Facts()
     annotations = dict(_annotations(type(module)))
     tables: list[tuple[Kind, dict[str, Any]]] = [

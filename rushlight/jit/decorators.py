@@ -20,7 +20,7 @@ __all__ = [
     "unused",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any] | property)
 T = TypeVar("T")
 
 SCRIPTED_IF_TRACING: Final = "_rushlight_script_if_tracing"
@@ -71,7 +71,12 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
 
 def unused(function: Function) -> Function:
-    """Replace calls of this function in script by raising an exception."""
+    """Replace calls of this function in script by raising an exception; leave out a property."""
+    if builtins.isinstance(function, property):
+        for accessor in (function.fget, function.fset):
+            if accessor is not None:
+                _mark(accessor, UNUSED)
+        return function
     marked: Function = _mark(function, UNUSED)
     return marked
 

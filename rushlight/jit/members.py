@@ -24,6 +24,8 @@ from .resolver import meaning_of, python_name
 
 __all__ = ["add_properties", "container_method", "find_other", "is_function"]
 
+_LEFT_TO_PYTHON = (decorators.IGNORE, decorators.UNUSED)
+
 
 def is_function(value: object) -> bool:
     """Whether an attribute of a module is a function that script can call by its name."""
@@ -31,6 +33,7 @@ def is_function(value: object) -> bool:
         inspect.isfunction(value)
         or hasattr(value, "_rushlight_function")
         or isinstance(getattr(value, "operator_name", None), str)
+        or (inspect.ismethod(value) and decorators.modifier(value) in _LEFT_TO_PYTHON)
     )
 
 
@@ -39,19 +42,25 @@ def find_other(
 ) -> Meaning | None:
     """What an attribute that is neither a slot nor a method of a module stands for."""
     if name in functions:
+        if inspect.ismethod(functions[name]):  # bound to this module
+            return _python_method(cls, functions[name])
         return meaning_of(functions[name], name, compile_function, constant=True)
     found = inspect.getattr_static(python, name, None)
     if isinstance(found, staticmethod):
         return FunctionName(compile_function(found.__func__))
     if not inspect.isfunction(found) or getattr(Module, name, None) is found:
         return None
-    mark = decorators.modifier(found)
-    if mark in (decorators.IGNORE, decorators.UNUSED):
-        return python_name(found, receiver=cls, dropped=mark == decorators.UNUSED)
+    if decorators.modifier(found) in _LEFT_TO_PYTHON:
+        return _python_method(cls, found)
     declared = overloads_of(found)
     if declared:
         return OverloadedFunction(overloaded_methods(cls, name, found, declared))
     return None
+
+
+def _python_method(cls: ClassType, method: object) -> Meaning:
+    dropped = decorators.modifier(method) == decorators.UNUSED
+    return python_name(method, receiver=cls, dropped=dropped)
 
 
 def add_properties(cls: ClassType, python: type) -> None:
@@ -60,7 +69,7 @@ def add_properties(cls: ClassType, python: type) -> None:
     for name, member in inspect.getmembers(python, lambda m: isinstance(m, property)):
         if name in unused or hasattr(Module, name) or member.fget is None:
             continue
-        if decorators.modifier(member.fget) in (decorators.IGNORE, decorators.UNUSED):
+        if decorators.modifier(member.fget) in _LEFT_TO_PYTHON:
             continue
         getter = method_function(cls, f"__{name}_getter", member.fget)
         setter = None

@@ -26,7 +26,9 @@ from .container_access import ContainerAccess, dict_method
 from .function import ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
 
-__all__ = ["RecursiveScriptModule", "ScriptMeta", "ScriptModule", "SlotView", "wrap"]
+__all__ = [
+    *("RecursiveScriptModule", "ScriptMeta", "ScriptModule", "SlotView", "not_castable", "wrap"),
+]
 
 
 class SlotView(MutableMapping[str, Any]):
@@ -272,10 +274,9 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
             return
         attribute = target.cls.attributes.get(name)
         wanted = attribute.type if attribute is not None else None
-        if isinstance(value, RecursiveScriptModule) and (
-            isinstance(wanted, InterfaceType) or value._c.cls is wanted
-        ):
-            target.slots[target.cls.slot(name)] = _fitting(value, wanted)
+        given = getattr(value, "_c", None) if isinstance(value, ScriptModule) else None
+        if isinstance(given, ScriptObject) and wanted is not None and name in self._modules:
+            target.slots[target.cls.slot(name)] = _fitting(name, given, wanted)
             dict.__setitem__(self._modules, name, value)
         elif name in self._modules:
             self._modules[name] = value
@@ -343,16 +344,23 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         return f"original_name={self.original_name}"
 
 
-def _fitting(value: object, wanted: Type) -> object:
+def _fitting(name: str, value: ScriptObject, wanted: Type) -> ScriptObject:
     """The script object of a module that takes another's place.
 
     Raises:
-        RuntimeError: it lacks methods of the interface.
+        RuntimeError: it is of another class, or lacks methods of the interface.
     """
-    try:
-        return to_machine(value, wanted)
-    except CastError as error:
-        raise RuntimeError(str(error)) from None
+    if isinstance(wanted, InterfaceType):
+        try:
+            to_machine(value, wanted)
+        except CastError as error:
+            raise RuntimeError(str(error).removeprefix(_DETAILS)) from None
+    elif value.cls is not wanted:
+        raise RuntimeError(
+            f"Expected a value of type '{wanted.annotation_str}' for field '{name}', but found "
+            f"'{value.cls.annotation_str}'"
+        )
+    return value
 
 
 def _cast(name: str, value: object, type: Type) -> object:
@@ -364,8 +372,16 @@ def _cast(name: str, value: object, type: Type) -> object:
     try:
         return to_machine(value, type)
     except CastError as error:
-        why = str(error).removeprefix("Cast error details: ")
-        raise RuntimeError(f"Could not cast attribute '{name}' to type {type}: {why}") from None
+        raise RuntimeError(not_castable(name, type, error)) from None
+
+
+_DETAILS = "Cast error details: "
+
+
+def not_castable(name: str, type: Type, error: CastError) -> str:
+    """torch's sentence on a value that an attribute cannot hold."""
+    shown = type.annotation_str if isinstance(type, InterfaceType) else type
+    return f"Could not cast attribute '{name}' to type {shown}: {str(error).removeprefix(_DETAILS)}"
 
 
 def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:

@@ -364,7 +364,8 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     if isinstance(scripted, Function):
         return FunctionName(scripted)
     mark = decorators.modifier(value)
-    if mark in (decorators.IGNORE, decorators.UNUSED) and callable(value):
+    is_marked = mark in (decorators.IGNORE, decorators.UNUSED)
+    if is_marked and callable(value) and not isinstance(value, type):
         return python_name(value, dropped=mark == decorators.UNUSED)
     other = getattr(value, "_in_script", None)
     if other is not None:
@@ -399,6 +400,10 @@ def _unusable(value: Any, name: str) -> Unusable:
     )
     if isinstance(value, type):
         shown = "the class `{name}` cannot be used in script"
+        if decorators.modifier(value) in (decorators.IGNORE, decorators.UNUSED):
+            message = f"Cannot instantiate class '{value.__name__}' in a script function"
+            shown = "the class `{name}` is marked to be left to Python"
+            return Unusable(message, "not-scriptable", shown, value, exception="FrontendError")
         return Unusable(message, "not-scriptable", shown, value)
     if callable(value) and not hasattr(value, "__dict__"):
         if inspect.isbuiltin(value):

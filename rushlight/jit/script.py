@@ -14,12 +14,12 @@ from ..frontend.exceptions import trimmed
 from ..frontend.places import base_place
 from ..interpreter.objects import ScriptObject
 from ..interpreter.shared import ScriptDict, ScriptList
-from ..interpreter.values import to_machine
+from ..interpreter.values import CastError, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction
-from ..typecheck.types import ClassType
+from ..typecheck.types import ClassType, InterfaceType, Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function
@@ -28,7 +28,8 @@ from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
 from .members import container_method
-from .module import RecursiveScriptModule, ScriptMeta, ScriptModule
+from .module import RecursiveScriptModule, ScriptMeta, ScriptModule, not_castable
+from .preparing import prepared
 from .scripted_objects import RecursiveScriptClass, script_object
 from .session import CompilationFailed, compiling
 from .unit import define_methods
@@ -49,7 +50,8 @@ def script(
 
     What it calls is compiled too: Python functions, methods, submodules.  An object of a class
     gives a `RecursiveScriptClass`, a list or dict a `ScriptList` or `ScriptDict`, which scripted
-    code changes in place.  `optimize` has no effect; types are not inferred from `example_inputs`.
+    code changes in place.  Objects may have a method `__prepare_scriptable__` that returns what is
+    compiled instead.  `optimize` has no effect; types are not inferred from `example_inputs`.
 
     Raises:
         RuntimeError: the code cannot be compiled.  The text is torch's for the first error;
@@ -78,7 +80,7 @@ def script(
         with trimmed():
             if inspect.isclass(obj):
                 return _script_class(obj, sys._getframe(1 + _frames_up).f_locals)
-            return _script(obj)
+            return _script(obj if _is_function(obj) else prepared(obj))
     except CompilationFailed:
         return obj
 
@@ -92,9 +94,13 @@ def _script(obj: Any) -> Any:
         return ScriptList(obj)
     if isinstance(obj, dict):
         return ScriptDict(obj)
-    if inspect.isfunction(obj) or inspect.ismethod(obj):
+    if _is_function(obj):
         return _script_function(obj)
     return _script_object(obj)
+
+
+def _is_function(obj: object) -> bool:
+    return inspect.isfunction(obj) or inspect.ismethod(obj)
 
 
 _SCRIPTED = (ScriptFunction, ScriptModule, ScriptList, ScriptDict, RecursiveScriptClass)
@@ -217,6 +223,7 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
         inner = target.slots[target.cls.slot(name)] if submodule is not None else None
         if submodule is not None and isinstance(inner, ScriptObject):
             _compile_methods(inner, submodule)
+            _check_interface(name, inner, target.cls.attributes[name].type)
     for getter, setter in target.cls.properties.values():
         for function in (getter, setter):
             if function is not None:
@@ -232,6 +239,26 @@ def _compile_methods(target: ScriptObject, module: Module) -> None:
         if counted is not None and name not in target.cls.methods:
             target.cls.methods[name] = counted
             counted.ensure_defined()
+
+
+def _check_interface(name: str, inner: ScriptObject, wanted: Type) -> None:
+    """Compile what an interface asks for of a submodule.
+
+    Raises:
+        RuntimeError: the submodule does not have it.
+    """
+    if not isinstance(wanted, InterfaceType):
+        return
+    with compiling() as collector:
+        for method in wanted.methods:
+            for found in _methods(inner.cls, method):
+                found.ensure_defined()
+        if collector.errors:
+            return
+    try:
+        to_machine(inner, wanted)
+    except CastError as error:
+        raise RuntimeError(not_castable(name, wanted, error)) from None
 
 
 def _methods(cls: ClassType, name: str) -> tuple[Function, ...]:

@@ -174,7 +174,8 @@ def test_slots_hold_handles_and_registers_arrays() -> None:
 
 def test_methods_of_interfaces_are_found_when_called() -> None:
     interface = InterfaceType("__torch__.Shape")
-    interface.methods["area"] = Function("__torch__.Shape.area")
+    area_signature = Signature("area", "", (Argument("self", interface),), (Argument("", INT),))
+    interface.methods["area"] = Function("__torch__.Shape.area", declared=area_signature)
     cls = ClassType("__torch__.Square")
     cls.add_attribute("side", INT)
     types: dict[str, Type] = {"__torch__.Shape": interface, "__torch__.Square": cls}
@@ -187,6 +188,7 @@ def test_methods_of_interfaces_are_found_when_called() -> None:
         """,
         types=types,
     )
+    cls.methods["area"].declared = area_signature
     area = function(
         """
         graph(%shape : __torch__.Shape):
