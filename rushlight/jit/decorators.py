@@ -72,7 +72,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
 def unused(function: Function) -> Function:
     """Replace calls of this function in script by raising an exception; leave out a property."""
-    if builtins.isinstance(function, property):
+    if isinstance(function, property):
         for accessor in (function.fget, function.fset):
             if accessor is not None:
                 _mark(accessor, UNUSED)
