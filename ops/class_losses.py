@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from .activation import log_softmax
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
+from .index import is_within
 from .loss_reduction import MEAN, NONE, SUM, reduced, widened
 from .pointwise import as_array
 from .promotion import kind
 from .table import operator
 
 __all__: list[str] = []
+
+_FLOAT32: Final = np.dtype(np.float32)
+_INT64: Final = np.dtype(np.int64)
 
 _REST = "Tensor? weight=None, int reduction=1, SymInt ignore_index=-100"
 
@@ -65,11 +71,29 @@ def _check_weight(weight: Array | None, classes: int) -> None:
         )
 
 
+def _all_count(scores: Array, target: Array, ignore_index: int) -> bool:
+    """Whether every target is a class, the scores being float32."""
+    classes = scores.shape[1]
+    usual = scores.dtype is _FLOAT32 and target.dtype is _INT64 and target.size > 0
+    return usual and not 0 <= ignore_index < classes and is_within(target, classes)
+
+
+def _plain_losses(scores: Array, target: Array, reduction: int) -> tuple[Array, Array]:
+    picked = scores[np.arange(target.size), target]
+    count = np.asarray(target.size, _FLOAT32)
+    if reduction == NONE:
+        return np.negative(picked, picked), np.zeros((), _FLOAT32)
+    result = np.asarray(-np.add.reduce(picked))
+    return (result if reduction == SUM else np.asarray(result / count)), count
+
+
 def _losses(
     scores: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
     """The reduced losses of scores [N, C, *] and their total weight."""
     classes = scores.shape[1]
+    if weight is None and scores.ndim == 2 and _all_count(scores, target, ignore_index):
+        return _plain_losses(scores, target, reduction)
     _check_weight(weight, classes)
     counts = _check_targets(target, classes, ignore_index)
     place = np.where(counts, target, 0).astype(np.int64)

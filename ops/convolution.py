@@ -129,15 +129,19 @@ def _dense(
         for top in range(0, output[0], chunk):
             count = min(chunk, output[0] - top)
             length = count * row
-            source = np.lib.stride_tricks.as_strided(
-                planes[n, :, top:],
+            source = ndarray(
                 (channels, *kernel, length),
+                input.dtype,
+                planes.base,
+                n * planes.strides[0] + top * planes.strides[2],
                 (planes.strides[1], *steps, itemsize),
-                writeable=False,
             )
             taken, made = columns[..., :length], sums[..., :length]
             np.copyto(taken, source)
-            np.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
+            if groups == 1 and made.flags.c_contiguous:
+                np.dot(rows[0], taken.reshape(rows.shape[2], length), made[0])
+            else:
+                np.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
             whole = made.reshape(weight.shape[0], count, *inner)
             result[n, :, top : top + count] = whole[(slice(None), slice(None), *crop)]
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Final
 
 from .dtype import Array, dtype_of
@@ -181,6 +182,12 @@ def check_convolution(
     Raises:
         OperatorError: the shapes, dtypes or settings do not fit.
     """
+    shapes = input.shape, weight.shape, None if bias is None else bias.shape
+    dtypes = input.dtype, weight.dtype, None if bias is None else bias.dtype
+    settings = tuple(stride), tuple(padding), tuple(dilation), transposed, groups
+    known = shapes, dtypes, settings
+    if known in _CHECKED:
+        return
     _check_settings(stride, padding, dilation, groups)
     check_ranks(input, weight)
     _check_groups(weight, groups)
@@ -196,6 +203,15 @@ def check_convolution(
             f"{list(input.shape)}"
         )
     _check_dtypes(input, weight, bias, input.ndim - 2)
+    if len(_CHECKED) > _MOST:
+        _CHECKED.clear()
+    _CHECKED.add(known)
+
+
+_CHECKED: Final[set[Hashable]] = set()
+"""What was found to fit: programs convolve the same shapes again and again."""
+
+_MOST: Final = 1000
 
 
 def check_transposed_sizes(

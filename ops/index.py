@@ -27,6 +27,7 @@ __all__ = [
     "index_put",
     "is_within",
     "positions",
+    "row_starts",
 ]
 
 Indices = Sequence[Array | None]
@@ -224,6 +225,8 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
 
 def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> None:
     """Refuse index tensors that do not go with a tensor; `other` is its name in the message."""
+    if self.shape == index.shape:
+        return
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise OperatorError(
             f"Index tensor must have the same number of dimensions as {other} tensor",
@@ -260,6 +263,9 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> i
             headline=f"`src` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
             roles={"src": f"must be `{dtype_of(self)}`"},
         )
+    if index.shape == self.shape and (source is None or source.shape == index.shape):
+        check_index(self, dim, index, name)
+        return axis
     check_ranks(self, index, axis, "self")
     if source is not None:
         check_ranks(source, index, axis, "src")
@@ -300,7 +306,7 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1)[index])
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
-        return self.reshape(-1).take(_row_starts(self.shape) + index)
+        return self.reshape(-1).take(row_starts(self.shape) + index)
     return np.asarray(self[positions(index, axis)])
 
 
@@ -330,7 +336,7 @@ def _fits(self: Array, index: Array) -> bool:
 
 
 @lru_cache(64)
-def _row_starts(shape: tuple[int, ...]) -> Array:
+def row_starts(shape: tuple[int, ...]) -> Array:
     """The positions in memory of the rows of a contiguous tensor, as a column.
 
     Remembered: do not write to it.
@@ -397,7 +403,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     if not self.ndim:
         self[...] = np.reshape(part, -1)[-1]
     elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
-        self.reshape(-1)[_row_starts(self.shape) + index] = part
+        self.reshape(-1)[row_starts(self.shape) + index] = part
     else:
         self[positions(index, axis)] = part
     return self
@@ -435,7 +441,7 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
             return self
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
-        places = index if self.ndim == 1 else (_row_starts(self.shape) + index).reshape(-1)
+        places = index if self.ndim == 1 else (row_starts(self.shape) + index).reshape(-1)
         np.add.at(self.reshape(-1), places, values.reshape(-1))
     elif self.ndim:
         np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
+from .comparison import where
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array
 from .errors import OperatorError
-from .pointwise import cast
+from .pointwise import cast, operand
 from .promotion import result_dtype
 from .shape import expand
 from .table import operator
@@ -303,8 +305,21 @@ def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
         name = "tril" if lower else "triu"
         raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = self.shape[-2:]
+    mask = _kept if rows * columns <= _SMALL else _kept.__wrapped__
+    return where(mask(rows, columns, diagonal, lower), self, operand(0, self.dtype))
+
+
+_SMALL: Final = 1 << 18
+
+
+@lru_cache(16)
+def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Array:
+    """A mask of the elements up to a diagonal, or beyond it.
+
+    Remembered: do not write to it.
+    """
     up_to = np.tri(rows, columns, diagonal, dtype=bool)
-    return np.where(up_to == lower, self, self.dtype.type(0))
+    return up_to if lower else np.logical_not(up_to)
 
 
 @operator("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .dtype import Array, default_dtype, dtype_of
 from .errors import OperatorError
-from .pointwise import as_array
+from .pointwise import as_array, operand
 from .promotion import kind
 
 __all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
@@ -44,6 +44,9 @@ def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> 
         dtype = np.dtype(np.int64)
     if reduction != NONE:
         wide = widened(losses)
-        losses = as_array(wide.mean() if reduction == MEAN else wide.sum())
+        total = as_array(np.add.reduce(wide, None))
+        if reduction == MEAN and wide.size:
+            total = as_array(np.true_divide(total, operand(wide.size, total.dtype)))
+        losses = as_array(wide.mean()) if reduction == MEAN and not wide.size else total
     result: Array = losses.astype(dtype, copy=False)
     return result

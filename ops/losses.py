@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from .promotion import common_dtype, kind, result_dtype
 from .table import operator
 
 __all__ = ["hinge_embedding_loss", "l1_loss"]
+
+_FLOAT32: Final = np.dtype(np.float32)
 
 
 def _of_pairs(
@@ -40,15 +42,22 @@ def _of_pairs(
 def _pairwise(
     self: Array, target: Array, reduction: int, name: str, function: Callable[..., Any]
 ) -> Array:
+    if self.dtype is _FLOAT32 is target.dtype:
+        return reduced(binary(function, self, target), reduction, _FLOAT32)
     dtype = common_dtype(self, target)
     losses = binary(_of_pairs(function, name, dtype), self, target)
     return reduced(losses, reduction, dtype)
 
 
+def _squared_difference(a: Array, b: Array) -> Array:
+    apart = as_array(a - b)
+    return np.multiply(apart, apart, apart)
+
+
 @operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """Squared differences."""
-    return _pairwise(self, target, reduction, "mse_cpu", lambda a, b: np.square(a - b))
+    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference)
 
 
 @operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")

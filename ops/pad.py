@@ -51,7 +51,8 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
                 code="shape-mismatch",
                 roles={"self": f"has {size} in dimension {dim}"},
             )
-    result = np.full(shape, number_as(value, self.dtype), self.dtype)
+    result = np.empty(shape, self.dtype)
+    result.fill(number_as(value, self.dtype))
     target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(shape, pairs, strict=True))
     source = tuple(
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape, pairs, strict=True)

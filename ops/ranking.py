@@ -10,6 +10,7 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array
 from .errors import OperatorError
+from .index import row_starts
 from .kernels import family, is_ready
 from .ordered import check_kernel, check_ordered
 from .reduce import check_dim_not_empty
@@ -51,7 +52,11 @@ def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
 
 def _taken(self: Array, where: Array, axis: int) -> Array:
     """The elements at these places along an axis."""
-    return self[where] if self.ndim == 1 else np.take_along_axis(self, where, axis)
+    if self.ndim == 1:
+        return self[where]
+    if axis == self.ndim - 1 and self.size and self.flags.c_contiguous:
+        return self.reshape(-1).take(row_starts(self.shape) + where)
+    return np.take_along_axis(self, where, axis)
 
 
 operator(

@@ -56,6 +56,8 @@ def _sum_input(self: Array, dtype: int | None) -> Array:
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
     dtype = self.dtype
+    if axes is not None and len(axes) == self.ndim:
+        axes = None
     if dtype is _FLOAT32 and self.size < LARGE and _is_pairwise(self, axes):
         result = _add_over(self, axes, None, None, keepdim)
         return result if type(result) is ndarray else asarray(result)
