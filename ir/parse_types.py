@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TypeReader"]
 
+_DEEPEST = 64
+"""How many lists and options may lie in each other; what prints types is recursive."""
+
 
 class TypeReader:
     """Makes types of syntax trees; `known` are classes and enumerations by qualified name."""
@@ -40,6 +43,8 @@ class TypeReader:
     def read(self, tree: Tree[Token]) -> Type:
         basic, *suffixes = cast("list[Any]", tree.children)
         type = self.basic(basic)
+        if len(suffixes) > _DEEPEST:
+            raise RecursionError("a type is nested too deeply")
         for suffix in suffixes:
             type = ListType(type) if suffix.data == "list_type" else OptionalType(type)
         return type

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphSyntaxError", "parse_ir", "signature_of"]
 
-_COMMENT = re.compile(r"# ([^#\n]+):(\d+):(\d+)[ \t]*$")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_COMMENT = re.compile(r"# ([^#\n]+):(\d{1,9}):(\d{1,9})[ \t]*$")
 
 
 class GraphSyntaxError(ValueError):
@@ -82,10 +83,17 @@ def parse_ir(
     reader = _Reader(text, table, TypeReader(types or {}), functions or {})
     reader.renumber, reader.literals.placeholders = renumber, placeholders
     main, *tasks = tree.children
-    for task in reversed(tasks):
-        name, body = cast("Tree[Token]", task).children
-        reader.tasks[str(name)] = reader.graph(cast("Tree[Token]", body))
-    return reader.graph(cast("Tree[Token]", main))
+    try:
+        for task in reversed(tasks):
+            name, body = cast("Tree[Token]", task).children
+            reader.tasks[str(name)] = reader.graph(cast("Tree[Token]", body))
+        return reader.graph(cast("Tree[Token]", main))
+    except RecursionError:
+        raise GraphSyntaxError("the graph is nested too deeply", 1, 1) from None
+    except GraphSyntaxError:
+        raise
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise GraphSyntaxError(f"the graph has a value that cannot be: {error}", 1, 1) from None
 
 
 class _Reader:
@@ -133,6 +141,8 @@ class _Reader:
         for declaration in outputs.children:
             name, *type = declaration.children
             self.define(name, node.add_output(self.type(type)))
+        if node.is_constant and len(node.outputs) != 1:
+            raise GraphSyntaxError("a constant has one output", kind.line, kind.column)
         block.append(node)
         task = self.tasks.get(node.kind)
         if task is not None:
@@ -143,7 +153,9 @@ class _Reader:
         for inner in blocks:
             self.fill(node.add_block(), inner.children[1:])
         if node.is_constant and isinstance(node.output.type, FunctionType):
-            name = str(node.attributes["name"])
+            name = str(node.attributes.get("name", ""))
+            if not name:
+                raise GraphSyntaxError("a function has no name", kind.line, kind.column)
             function = self.functions.setdefault(name, Function(name))
             node.output.type = FunctionType(function)
         if self.table is not None and node.kind not in KINDS:
@@ -185,17 +197,23 @@ class _Reader:
         return _place(match[1], int(match[2]), int(match[3]))
 
 
+_WIDEST = 4096
+"""The last column of a place that is kept; generated text may be wider."""
+
+
 @lru_cache(maxsize=4096)
 def _place(filename: str, line: int, column: int) -> Span:
     """A span at a place whose text is not known."""
+    if column > _WIDEST:
+        return UNKNOWN
     return Span(Source(" " * (column + 1), filename, first_line=line), column, column + 1)
 
 
 def _keep_numbers(graph: Graph, values: Mapping[str, Value]) -> None:
     """Give values the names and numbers of the text."""
-    highest = max((int(name) for name in values if name.isdigit()), default=-1)
+    highest = max((int(name) for name in values if _NUMBER.fullmatch(name)), default=-1)
     for name, value in values.items():
-        if name.isdigit():
+        if _NUMBER.fullmatch(name):
             value.id = int(name)
         else:
             highest += 1

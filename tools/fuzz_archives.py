@@ -1,4 +1,4 @@
-"""Mutated archives and pickles must end in a documented error or a right result.
+"""Mutated archives, pickles and graph texts must end in a documented error or a right result.
 
     python tools/fuzz_archives.py --count 100000 --state fuzz.json
 
@@ -61,7 +61,31 @@ def originals() -> list[bytes]:
             return self.linear(x)
 
     module: Any = torch.jit.script(Small())
-    return [*found, module.save_to_buffer(), module._save_to_buffer_for_lite_interpreter()]
+    found += [module.save_to_buffer(), module._save_to_buffer_for_lite_interpreter()]
+    return [*found, *(GRAPH + text.encode() for text in _graph_texts(module))]
+
+
+GRAPH = b"graph text\n"
+"""What graph texts begin with here, to tell them from archives; mutations leave it."""
+
+
+def _graph_texts(module: Any) -> list[str]:
+    """Graphs with branches, loops, tasks, containers, classes and constants of most types."""
+    import rushlight as torch
+
+    def forked(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x, x * 2.5], dim=0)
+
+    def several(x: torch.Tensor, names: dict[str, list[int]]) -> tuple[torch.Tensor, str, float]:
+        task = torch.jit.fork(forked, x)
+        total = 0
+        for name in names:
+            while total < 10 and name != "stop\n":
+                total += len(names[name]) + 1
+        return torch.jit.wait(task) + total, f"{total}", float("inf")
+
+    scripted: Any = torch.jit.script(several)
+    return [str(module.graph), str(module.inlined_graph), str(scripted.graph)]
 
 
 # --------------------------------------------------------------------------- mutations
@@ -131,6 +155,13 @@ def code(chance: random.Random, data: bytes) -> bytes:
     for _ in range(chance.choice((1, 1, 3))):
         entries[name] = _text(chance, entries[name])
     return _zipped(chance, entries)
+
+
+def graph_text(chance: random.Random, data: bytes) -> bytes:
+    """Words, signs and lines of a graph's text exchanged, left out, doubled or changed."""
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        data = _text(chance, data, _GRAPH_WORDS) if chance.randrange(4) else cut(chance, data)
+    return data
 
 
 MUTATIONS: tuple[Mutation, ...] = (flip, cut, records, pickles, pickles, code, code)
@@ -210,7 +241,18 @@ _WORDS = (
 ).split("|")
 
 
-def _text(chance: random.Random, content: bytes) -> bytes:
+_GRAPH_WORDS = (
+    "%0|%x|%x.1|%99|graph|(|)|[|]|{|}|:|,|=|->|return|block0|block1|with|prim::If|prim::Loop|"
+    "prim::Constant|prim::fork_0|prim::ListConstruct|prim::TupleUnpack|prim::GetAttr|aten::add|"
+    "aten::nothing|no::such|Tensor|int|float|Tensor[]|Dict(str, int)|(int, str)|int?|Float(2, 3)|"
+    "Float(2, strides=[1])|Future[Tensor]|__torch__.M|NoneType|[value=1]|[value={1}]|"
+    '[value="a"]|[name="n"]|[value=<Tensor>]|[value=annotate(List[int], [])]|1e400|-1|'
+    '99999999999999999999|"|#|\\|\n|\t|\x00|\u2028'
+).split("|")
+
+
+def _text(chance: random.Random, content: bytes, choices: Sequence[str] | None = None) -> bytes:
+    choices = _WORDS if choices is None else choices
     text = content.decode("utf-8", "surrogateescape")
     words = _split(text)
     if not words:
@@ -218,9 +260,9 @@ def _text(chance: random.Random, content: bytes) -> bytes:
     place = chance.randrange(len(words))
     kind = chance.randrange(6)
     if kind == 0:
-        words[place] = chance.choice(_WORDS)
+        words[place] = chance.choice(choices)
     elif kind == 1:
-        words.insert(place, chance.choice(_WORDS))
+        words.insert(place, chance.choice(choices))
     elif kind == 2:
         del words[place]
     elif kind == 3:
@@ -262,6 +304,8 @@ def mutated(number: int, sources: Sequence[bytes]) -> bytes:
     """Mutation `number`: always the same for the same originals."""
     chance = random.Random(number)
     data = sources[chance.randrange(len(sources))]
+    if data.startswith(GRAPH):
+        return GRAPH + graph_text(chance, data.removeprefix(GRAPH))
     for _ in range(chance.choice((1, 1, 1, 2))):
         mutation = chance.choice(MUTATIONS)
         try:
@@ -277,31 +321,62 @@ def mutated(number: int, sources: Sequence[bytes]) -> bytes:
 
 
 def try_one(data: bytes) -> str:
-    """Load an archive without trust, run its `forward`; what rule that breaks, if any."""
+    """Load an archive without trust, run its `forward`; or parse a graph's text.
+
+    Returns what rule that breaks, if any.
+    """
     from rushlight.interpreter.guard import Bounds
     from rushlight.serialization.limits import Limits
 
     limits = Limits(running=Bounds(instructions=100_000, memory=1 << 28, seconds=3.0))
-    try:
-        _use(data, limits)
-    except Exception as error:  # which ones may come is the question here
-        return "" if _is_documented(error) else "".join(traceback.format_exception(error))
+    uses = (_parse,) if data.startswith(GRAPH) else (_look, _load_mobile, _load_weights, _run)
+    for use in uses:
+        try:
+            use(data, limits)
+        except Exception as error:  # which ones may come is the question here
+            if not _is_documented(error):
+                return "".join(traceback.format_exception(error))
     return ""
 
 
-def _use(data: bytes, limits: Any) -> None:
-    import rushlight as torch
-    from rushlight.jit.mobile import _load_for_lite_interpreter
+def _look(data: bytes, limits: Any) -> None:
     from rushlight.serialization.audit import audit
     from rushlight.serialization.identify import identify
 
     identify(data)
     audit(data, "fuzzed", limits)
+
+
+def _load_mobile(data: bytes, limits: Any) -> None:
+    from rushlight.jit.mobile import _load_for_lite_interpreter
+
     if b"bytecode.pkl" in data:
         _load_for_lite_interpreter(io.BytesIO(data))
+
+
+def _load_weights(data: bytes, limits: Any) -> None:
+    import rushlight as torch
+
+    torch.load(io.BytesIO(data))
+
+
+def _run(data: bytes, limits: Any) -> None:
+    import rushlight as torch
+
     module = torch.jit.load(io.BytesIO(data), trust="none", limits=limits)
     if hasattr(module, "forward"):
         module(torch.ones(1, 2))
+
+
+def _parse(data: bytes, limits: Any) -> None:
+    """A graph's text; what is read is printed, which must be read again and print the same."""
+    import rushlight as torch
+
+    text = data.removeprefix(GRAPH).decode("utf-8", "surrogateescape")
+    printed = str(torch._C.parse_ir(text, parse_tensor_constants=True))
+    again = str(torch._C.parse_ir(printed, parse_tensor_constants=True))
+    if again != printed:
+        raise AssertionError(f"the graph\n{printed}\nis read as\n{again}")
 
 
 def _is_documented(error: Exception) -> bool:

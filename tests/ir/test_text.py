@@ -148,3 +148,36 @@ def test_classes_and_functions_may_be_given() -> None:
     graph = parse_ir(str(graph_of(caller)), functions={"g": callee})
     call = next(n for n in graph.nodes if n.kind == "prim::CallFunction")
     assert getattr(call.inputs[0].type, "function", None) is callee
+
+
+HEAD = "graph(%x : Tensor):\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{HEAD}  %1 : int, %2 : int = prim::Constant[value=1]()\n  return (%1)\n", "one output"),
+        (f"{HEAD}   = prim::Constant[value=1]()\n  return (%x)\n", "one output"),
+        (f"{HEAD}  %1 : Function = prim::Constant()\n  return (%1)\n", "no name"),
+        (f"graph(%x : Float({'9' * 5000})):\n  return (%x)\n", "cannot be"),
+        (f"graph(%x : Tensor{'[]' * 5000}):\n  return (%x)\n", "too deeply"),
+        (f"graph(%x : {'(' * 5000}int{')' * 5000}):\n  return (%x)\n", "too deeply"),
+    ],
+)
+def test_texts_that_ask_too_much(text: str, message: str) -> None:
+    with pytest.raises(GraphSyntaxError, match=message):
+        parse_ir(text)
+
+
+@pytest.mark.parametrize("column", ["999999999", "9" * 30])
+def test_places_far_to_the_right_are_forgotten(column: str) -> None:
+    graph = parse_ir(
+        f"{HEAD}  %1 : int = prim::Constant[value=1]() # a.py:1:{column}\n  return (%1)"
+    )
+    assert "a.py" not in print_graph(graph)
+
+
+def test_names_that_only_look_like_numbers() -> None:
+    long = "9" * 5000
+    graph = parse_ir(f"graph(%² : Tensor, %{long} : Tensor):\n  return (%²)\n")
+    assert [value.name for value in graph.block.param.outputs] == ["²", long]

@@ -64,9 +64,18 @@ def test_what_cannot_be_read_is_mutated_all_the_same(fuzz: Any) -> None:
         assert isinstance(fuzz.mutated(number, [bytes(data)]), bytes)
 
 
+def test_graph_texts_are_parsed(fuzz: Any, sources: Any) -> None:
+    texts = [source for source in sources if source.startswith(fuzz.GRAPH)]
+    assert len(texts) == 3
+    for text in texts:
+        assert fuzz.try_one(text) == ""
+    broken = {n: fuzz.try_one(fuzz.mutated(n, texts)) for n in range(150)}
+    assert not {n: told for n, told in broken.items() if told}
+
+
 def test_broken_rules_are_seen(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def use(data: bytes, limits: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr(fuzz, "_use", use)
+    monkeypatch.setattr(fuzz, "_look", use)
     assert "surprise" in fuzz.try_one(b"")
