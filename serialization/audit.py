@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from ..frontend.diagnostics import Collector
 from ..frontend.from_text import module_trees
 from .archive_table import ARCHIVE_TABLE
-from .container import ArchiveReader, Readable
+from .container import ArchiveReader, OpenedFile, Readable
 from .errors import ArchiveError
+from .identify import MOBILE_FLATBUFFER
 from .limits import DEFAULT_LIMITS, Limits
 from .load import load_archive
+from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_load import load_mobile
 from .operator_kinds import REFUSED, kind_of
 from .pickle_nodes import Node, ObjectNode
@@ -75,13 +78,9 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
     """
     found = Audit(title)
     try:
-        with ArchiveReader(source, limits) as archive:
-            found.kind = archive.kind().description
-            found.records = len(archive.entries)
-            _container(archive, found)
-            _pickles(archive, found, limits)
-            _code(archive, found, limits)
-            is_mobile = "constants.pkl" not in archive and "bytecode.pkl" in archive
+        with closing(OpenedFile(source)) as file:
+            look = _flatbuffer if is_flatbuffer(file.data) else _archive
+            is_program, is_mobile = look(file, found, limits)
     except ArchiveError as error:
         _failed(found, error)
         return found
@@ -89,7 +88,7 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
     try:
         if is_mobile:
             load_mobile(source, limits=limits)
-        else:
+        if is_program:
             load_archive(source, limits=limits, trusted=False)
     except ArchiveError as error:
         _failed(found, error)
@@ -98,6 +97,32 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
         danger = "danger" if "unsafe-op" in codes or "limit-exceeded" in codes else "unreadable"
         found.add(danger, codes[0] if codes else "", _one_line(error))
     return found
+
+
+def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
+    """Look at an archive; whether it is to be loaded as a program, and as a mobile module."""
+    archive = ArchiveReader(file, limits)
+    found.kind = archive.kind().description
+    found.records = len(archive.entries)
+    _container(archive, found)
+    _pickles(archive, found, limits)
+    _code(_texts(archive, found, limits), found)
+    is_mobile = "constants.pkl" not in archive and "bytecode.pkl" in archive
+    return not is_mobile, is_mobile
+
+
+def _flatbuffer(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
+    """Look at a flatbuffer; the same."""
+    contents = read_mobile_flatbuffer(file.title, file.data, limits)
+    found.kind = MOBILE_FLATBUFFER.description
+    found.records = len(contents.code) + len(contents.extra)
+    found.classes += dict.fromkeys(_class_names(contents.root()))
+    if contents.extra:
+        found.add("note", "", f"holds extra files: {', '.join(contents.extra)}")
+    texts = ((f"code/{n.replace('.', '/')}.py", text) for n, text in contents.code.items())
+    called = (name for function in contents.functions for name, _, _ in function.operators)
+    _code(texts, found, called)
+    return bool(contents.code), True
 
 
 _DANGERS = frozenset({"unsafe-op", "unsafe-pickle", "limit-exceeded"})
@@ -166,16 +191,22 @@ def _class_names(root: Node) -> Iterator[str]:
         waiting.extend(children(node))
 
 
-def _code(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
-    used: dict[str, None] = {}
-    for record in (*archive.records("code/"), *archive.records("libs/")):
+def _texts(archive: ArchiveReader, found: Audit, limits: Limits) -> Iterator[tuple[str, str]]:
+    """The code files."""
+    for record in archive.records("code/"):
         if not record.endswith(".py"):
             continue
         if archive.size(record) > limits.code:
             found.add("danger", "limit-exceeded", f"`{record}` has {archive.size(record)} bytes")
             continue
+        yield record, archive.read(record).decode("utf-8", "surrogateescape")
+
+
+def _code(texts: Iterable[tuple[str, str]], found: Audit, operators: Iterable[str] = ()) -> None:
+    """Look at code files; `operators` are used besides."""
+    used = dict.fromkeys(operators)
+    for record, text in texts:
         collector = Collector()
-        text = archive.read(record).decode("utf-8", "surrogateescape")
         for definition in module_trees(text, record, collector, None):
             used.update(dict.fromkeys(operators_in(definition)))
             for hidden in ("__setstate__", "__getstate__", "__enter__"):

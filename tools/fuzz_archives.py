@@ -62,6 +62,7 @@ def originals() -> list[bytes]:
 
     module: Any = torch.jit.script(Small())
     found += [module.save_to_buffer(), module._save_to_buffer_for_lite_interpreter()]
+    found.append(module._save_to_buffer_for_lite_interpreter(_use_flatbuffer=True))
     return [*found, *(GRAPH + text.encode() for text in _graph_texts(module))]
 
 
@@ -350,7 +351,7 @@ def _look(data: bytes, limits: Any) -> None:
 def _load_mobile(data: bytes, limits: Any) -> None:
     from rushlight.jit.mobile import _load_for_lite_interpreter
 
-    if b"bytecode.pkl" in data:
+    if b"bytecode.pkl" in data or data[4:8] == b"PTMF":
         _load_for_lite_interpreter(io.BytesIO(data))
 
 

@@ -26,9 +26,10 @@ def add(commands: Any) -> None:
         help="write an archive in another form",
         description=(
             "Write an archive in the form the name of the target asks for: .ptl for the lite "
-            "interpreter, .pt for an ordinary archive, .npz for the weights as NumPy arrays, "
-            ".safetensors for the weights with the model's code beside them as Python source, "
-            ".py for that source alone. A file that is there is replaced when all is written."
+            "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
+            "the weights as NumPy arrays, .safetensors for the weights with the model's code "
+            "beside them as Python source, .py for that source alone. A file that is there is "
+            "replaced when all is written."
         ),
     )
     parser.add_argument("source", metavar="ARCHIVE")
@@ -58,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _lite(module: Any, source: str, target: Path) -> list[Path]:
-    module._save_for_lite_interpreter(str(target))
+    module._save_for_lite_interpreter(str(target), _use_flatbuffer=target.suffix == ".ff")
     return [target]
 
 
@@ -150,6 +151,7 @@ def _source(module: Any, source: str, target: Path) -> list[Path]:
 
 _FORMS: dict[str, Callable[[Any, str, Path], list[Path]]] = {
     ".ptl": _lite,
+    ".ff": _lite,
     ".pt": _archive,
     ".npz": _npz,
     ".safetensors": _safetensors,

@@ -9,7 +9,8 @@ from ..interpreter.mobile import INSTRUCTIONS, MobileCode
 from ..interpreter.objects import ScriptObject
 from ..ops.tensor import Tensor
 from ..serialization.container import ArchiveReader
-from ..serialization.mobile_load import MobileModule
+from ..serialization.identify import MOBILE_FLATBUFFER, identify
+from ..serialization.mobile_load import MobileModule, opened_mobile
 
 __all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_text"]
 
@@ -88,6 +89,9 @@ def constants_of(module: Any) -> dict[str, str]:
 
 def extra_of(path: str) -> dict[str, int]:
     """The extra files and their sizes."""
+    if identify(path) is MOBILE_FLATBUFFER:
+        with opened_mobile(path) as contents:
+            return {name: len(read()) for name, read in contents.extra.items()}
     with ArchiveReader(path) as archive:
         return {r.removeprefix("extra/"): archive.size(r) for r in archive.records("extra/")}
 

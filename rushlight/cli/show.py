@@ -9,7 +9,8 @@ from typing import Any
 
 from ..jit import ScriptMethod
 from ..serialization.container import ArchiveReader
-from ..serialization.mobile_load import load_mobile
+from ..serialization.identify import MOBILE_FLATBUFFER, identify
+from ..serialization.mobile_load import load_mobile, opened_mobile
 from ..typecheck.dump import dump
 from .archive import add_trust, find_method, open_archive
 from .failure import CommandError
@@ -70,7 +71,7 @@ def add(commands: Any) -> None:
         help="print the code, graph, typed tree or register code of a method, or the modules",
         description="Print what an archive holds and what its methods were compiled to.",
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt or .ptl)")
+    parser.add_argument("archive", help="a TorchScript archive (.pt or .ptl) or flatbuffer (.ff)")
     views = parser.add_mutually_exclusive_group()
     for view, (_, help) in VIEWS.items():
         option = f"--{view}"
@@ -120,6 +121,9 @@ def _tell(data: Any, lines: list[str], as_json: bool) -> None:
 
 def _is_mobile_only(path: str) -> bool:
     try:
+        if identify(path) is MOBILE_FLATBUFFER:
+            with opened_mobile(path) as contents:
+                return not contents.code
         with ArchiveReader(path) as archive:
             has_code = any(archive.records("code/"))
             return "bytecode.pkl" in archive and not has_code

@@ -10,7 +10,7 @@ from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
-from .archives import load, save
+from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from .classes import interface
 from .decorators import (
     Attribute,
@@ -95,8 +95,10 @@ __all__ = [
     "is_scripting",
     "is_tracing",
     "isinstance",
+    "jit_module_from_flatbuffer",
     "load",
     "save",
+    "save_jit_module_to_flatbuffer",
     "optimized_execution",
     "script",
     "script_if_tracing",

@@ -1,4 +1,4 @@
-"""`save` and `load`."""
+"""`save` and `load`, also of flatbuffers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from typing import IO, Any
 from ..frontend.exceptions import trimmed
 from ..serialization.limits import DEFAULT_LIMITS, Limits
 from ..serialization.load import load_archive
+from ..serialization.mobile_info import flatbuffer_info
 from .function import ScriptFunction
 from .module import ScriptModule, wrap
 
-__all__ = ["check_location", "load", "save"]
+__all__ = [
+    "check_location",
+    "get_flatbuffer_module_info",
+    "jit_module_from_flatbuffer",
+    "load",
+    "save",
+    "save_jit_module_to_flatbuffer",
+]
 
 File = str | Path | IO[bytes]
 
@@ -64,6 +72,39 @@ def load(
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
         return wrap(load_archive(f, _extra_files, limits, trust != "none", mmap))
+
+
+def jit_module_from_flatbuffer(f: File) -> Any:
+    """The module of a flatbuffer: a path, or a file object opened for reading bytes.
+
+    Raises: as `load`.
+    """
+    return load(f)
+
+
+def save_jit_module_to_flatbuffer(
+    m: ScriptModule, f: File, _extra_files: dict[str, Any] | None = None
+) -> None:
+    """Write a scripted module as a flatbuffer, which `load` and the lite interpreter open.
+
+    Raises:
+        RuntimeError: the module does what the lite interpreter cannot.
+        OSError: the file cannot be written.
+    """
+    m._save_for_lite_interpreter(f, _extra_files, _use_flatbuffer=True)
+
+
+def get_flatbuffer_module_info(path_or_file: File) -> dict[str, Any]:
+    """What a flatbuffer says of itself: the versions of its bytecode and operators, the names of
+    its functions and types, and how many arguments each operator gets.
+
+    Raises:
+        RuntimeError: it is damaged.
+    """
+    with trimmed():
+        if isinstance(path_or_file, str | Path):
+            return flatbuffer_info(Path(path_or_file).read_bytes())
+        return flatbuffer_info(path_or_file.read())
 
 
 def check_location(map_location: object) -> None:

@@ -17,6 +17,10 @@ from ..interpreter.objects import ScriptObject, module_handles, object_members
 from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
+from ..serialization.mobile_flatbuffer_save import (
+    save_mobile_flatbuffer,
+    save_mobile_flatbuffer_to_buffer,
+)
 from ..serialization.mobile_save import save_mobile, save_mobile_to_buffer
 from ..serialization.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName
@@ -323,21 +327,30 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         f: str | Path | IO[bytes],
         _extra_files: dict[str, Any] | None = None,
         _save_mobile_debug_info: bool = False,
+        _use_flatbuffer: bool = False,
     ) -> None:
-        """Write an archive that the lite interpreter opens as well.
+        """Write an archive, or a flatbuffer, that the lite interpreter opens as well.
 
         Raises:
             RuntimeError: the module does what the lite interpreter cannot.
             OSError: the file cannot be written.
         """
         with trimmed():
-            save_mobile(self._c, f, _extra_files)
+            if _use_flatbuffer:
+                save_mobile_flatbuffer(self._c, f, _extra_files)
+            else:
+                save_mobile(self._c, f, _extra_files)
 
     def _save_to_buffer_for_lite_interpreter(
-        self, _extra_files: dict[str, Any] | None = None, _save_mobile_debug_info: bool = False
+        self,
+        _extra_files: dict[str, Any] | None = None,
+        _save_mobile_debug_info: bool = False,
+        _use_flatbuffer: bool = False,
     ) -> bytes:
-        """The bytes of such an archive."""
+        """The bytes of such an archive or flatbuffer."""
         with trimmed():
+            if _use_flatbuffer:
+                return save_mobile_flatbuffer_to_buffer(self._c, _extra_files)
             return save_mobile_to_buffer(self._c, _extra_files)
 
     def extra_repr(self) -> str:

@@ -23,3 +23,6 @@ vars(module).update(space)
 module.__file__ = NAME
 torch.jit.script(space["Sample"]()).save("sample.pt")
 torch.jit.script(space["scale"]).save("function.pt")
+torch.jit.save_jit_module_to_flatbuffer(
+    torch.jit.script(space["Mobile"]()), "mobile.ff", _extra_files={"note": "hi"}
+)

@@ -1,5 +1,6 @@
 # ruff: noqa: UP006, UP035, UP045 (what users of TorchScript write)
-"""The program of `sample.pt` and `function.pt`, which PyTorch 2.13 wrote; see `make_samples.py`."""
+"""The programs of `sample.pt`, `function.pt` and `mobile.ff`, which PyTorch 2.13 wrote; see
+`make_samples.py`."""
 
 from typing import Dict, List, Optional, Tuple
 
@@ -50,3 +51,51 @@ class Sample(torch.nn.Module):
 
 def scale(x: torch.Tensor, n: int = 3) -> torch.Tensor:
     return x * n
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor([2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale
+
+
+class Mobile(torch.nn.Module):
+    names: Dict[str, int]
+
+    def __init__(self):
+        super().__init__()
+        self.part = Scaled()
+        self.names = {"a": 1, "b": 2}
+        self.sizes = [1, 2, 3]
+        self.rates = [0.5, 1.5]
+        self.words = ["x", "y"]
+        self.flags = [True, False]
+        self.pair = (1, "one")
+        self.turn = 1 + 2j
+        self.place = torch.device("cpu")
+        self.register_buffer("calls", torch.zeros(1))
+        scales, zero_points = torch.tensor([0.5, 0.25]), torch.tensor([0, 1])
+        table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        rows = torch.quantize_per_channel(table, scales, zero_points, 0, torch.qint8)
+        self.register_buffer("rows", rows)
+        self.register_buffer("one", torch.quantize_per_tensor(table, 0.5, 1, torch.quint8))
+
+    def forward(
+        self, x: torch.Tensor, key: Optional[str] = None
+    ) -> Tuple[torch.Tensor, List[float]]:
+        self.calls.add_(1)
+        found: List[float] = []
+        for i in range(len(self.sizes)):
+            if self.flags[i % 2]:
+                found.append(self.sizes[i] * self.rates[0])
+        if key is not None:
+            found.append(float(self.names[key]))
+        table = self.rows.dequantize() + self.one.dequantize()
+        return self.part(x) + table + torch.tensor([1.5]), found
+
+    @torch.jit.export
+    def count(self, step: int = 2) -> int:
+        return len(self.words) * step
