@@ -23,6 +23,7 @@ from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .metadata import become
+from .named_results import NamedResults, named_results
 from .old_signatures import without_numbers_between
 from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
@@ -271,39 +272,6 @@ def _plan(
     if tensors == [True, False] and converters[1] is None:
         return _plan_with_number(entry, defaults)
     return _plan_in_general(entry, converters, defaults)
-
-
-# --------------------------------------------------------------------------- named results
-
-
-class _NamedResults(tuple[Any, ...]):
-    """Several results that have names: `torch.max(x, 0).values`."""
-
-    __slots__ = ()
-    fields: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        pairs = zip(self.fields, self, strict=True)
-        inner = ",\n".join(f"{name}={value!r}" for name, value in pairs)
-        return f"torch.return_types.{type(self).__name__}(\n{inner})"
-
-
-_RESULT_TYPES: Final[dict[tuple[str, ...], type[_NamedResults]]] = {}
-
-
-def _field(place: int) -> property:
-    return property(lambda self: tuple.__getitem__(self, place))
-
-
-def named_results(name: str, fields: Sequence[str]) -> type[_NamedResults]:
-    """The type of an operator's results, `torch.return_types.<name>`."""
-    key = (name, *fields)
-    found = _RESULT_TYPES.get(key)
-    if found is None:
-        body: dict[str, Any] = {field: _field(i) for i, field in enumerate(fields)}
-        body |= {"__slots__": (), "fields": tuple(fields)}
-        found = _RESULT_TYPES[key] = type(name, (_NamedResults,), body)
-    return found
 
 
 # --------------------------------------------------------------------------- functions
@@ -564,7 +532,7 @@ def _check_out(operator_name: str, result: Any, out: Any) -> None:
     if isinstance(out, Tensor):
         check_out_dtype(name, result.dtype, out.dtype)
         return
-    fields = result.fields if isinstance(result, _NamedResults) else ("out",) * len(result)
+    fields = result.fields if isinstance(result, NamedResults) else ("out",) * len(result)
     for part, target, field in zip(result, out, fields, strict=True):
         check_out_dtype(name, part.dtype, target.dtype, field)
 
@@ -589,7 +557,7 @@ def _write_out(result: Any, out: Any) -> Any:
         return out
     for part, target in zip(result, out, strict=True):
         _write_one(part, target)
-    if isinstance(result, _NamedResults):
+    if isinstance(result, NamedResults):
         return named_results(f"{type(result).__name__}_out", result.fields)(out)
     return out
 

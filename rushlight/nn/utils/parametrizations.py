@@ -8,14 +8,15 @@ from ...ops.dispatch import eager_function
 from ...ops.tensor import Tensor
 from ..functional import normalize
 from ..modules.module import Module
+from .orthogonal import orthogonal
 from .parametrize import register_parametrization
 from .spectral_norm import TRANSPOSED, as_matrix
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
-_dot = eager_function("aten::dot")
 _mv = eager_function("aten::mv")
 _norm_except_dim = eager_function("aten::norm_except_dim")
+_vdot = eager_function("aten::vdot")
 _weight_norm = eager_function("aten::_weight_norm")
 
 
@@ -80,7 +81,7 @@ class _SpectralNorm(Module):
     def _power_method(self, matrix: Tensor, steps: int) -> None:
         for _ in range(steps):  # the other way round than in the older `spectral_norm`
             self._u.copy_(normalize(_mv(matrix, self._v), dim=0, eps=self.eps))
-            self._v.copy_(normalize(_mv(matrix.t(), self._u), dim=0, eps=self.eps))
+            self._v.copy_(normalize(_mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.dim() == 1:
@@ -90,7 +91,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._power_method(matrix.detach(), self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
-        scaled: Tensor = weight / _dot(u, _mv(matrix, v))
+        scaled: Tensor = weight / _vdot(u, _mv(matrix, v))
         return scaled
 
     def right_inverse(self, value: Tensor) -> Tensor:

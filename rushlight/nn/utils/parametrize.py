@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...ops.grad_mode import no_grad
 from ...ops.tensor import Parameter, Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
@@ -24,6 +25,8 @@ __all__ = [
     "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
+
+_TENSORS_WANTED = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
 
 _cache: dict[tuple[int, str], Tensor] = {}
 _caching = [0]
@@ -61,16 +64,30 @@ class ParametrizationList(ModuleList):
         new: Any = original
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                new = module.right_inverse(new)
+                with suppress(NotImplementedError):  # it has none for this value
+                    new = module.right_inverse(new)
         self.is_tensor = isinstance(new, Tensor)
+        if not isinstance(new, (Tensor, Sequence)):
+            raise ValueError(f"{_TENSORS_WANTED} Got {type(new).__name__}")
         self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
+        if isinstance(new, Tensor):
+            if not unsafe:
+                _check_kept(
+                    "When `right_inverse` outputs one tensor, it may not change the {}.\n",
+                    ("original.{}: {}\n", original),
+                    ("right_inverse(original).{}: {}", new),
+                )
             if new is not original and isinstance(original, Parameter):
                 original.data = new.detach()
                 new = original
             _register(self, "original", new)
         else:
             for number, tensor in enumerate(new):
+                if not isinstance(tensor, Tensor):
+                    raise ValueError(
+                        f"{_TENSORS_WANTED} Got element {number} of the sequence with type "
+                        f"{type(tensor).__name__}."
+                    )
                 kept = tensor
                 if isinstance(original, Parameter) and not isinstance(tensor, Parameter):
                     kept = Parameter(tensor.detach(), original.requires_grad)
@@ -89,9 +106,40 @@ class ParametrizationList(ModuleList):
                 raise RuntimeError(
                     f"parametrization {type(module).__name__} does not implement right_inverse."
                 )
-            new = module.right_inverse(new)
+            with no_grad():
+                new = module.right_inverse(new)
+        self._check_inverse(new)
         for place, tensor in zip(self._originals(), [new] if self.is_tensor else new, strict=True):
+            if place.dtype is not tensor.dtype:
+                raise ValueError(
+                    f"The tensor returned by `right_inverse` has dtype {tensor.dtype} while "
+                    f"`original` has dtype {place.dtype}"
+                )
             place.data = tensor.detach()
+
+    def _check_inverse(self, new: Any) -> None:
+        """See that the inverse gives as many tensors as there are originals."""
+        if self.is_tensor:
+            if not isinstance(new, Tensor):
+                raise ValueError(
+                    f"`right_inverse` should return a tensor. Got {type(new).__name__}"
+                )
+            return
+        if not isinstance(new, Sequence):
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors. Got {type(new).__name__}."
+            )
+        if len(new) != self.ntensors:
+            raise ValueError(
+                "'right_inverse' must return a sequence of tensors of length "
+                f"{self.ntensors}. Got a sequence of length {len(new)}."
+            )
+        for number, tensor in enumerate(new):
+            if not isinstance(tensor, Tensor):
+                raise ValueError(
+                    f"'right_inverse' must return a sequence of tensors. Got element {number} of "
+                    f"type {type(tensor).__name__}"
+                )
 
     def forward(self) -> Tensor:
         """The tensor itself."""
@@ -180,10 +228,9 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         functions: Any = module.parametrizations[tensor_name]
         if not unsafe:
-            _check_same(module, tensor_name, parametrization(getattr(module, tensor_name)))
-        if hasattr(parametrization, "right_inverse"):
-            functions.right_inverse(getattr(module, tensor_name))
+            _check_appended(module, tensor_name, parametrization)
         functions.append(parametrization)
+        functions.unsafe |= unsafe
         return module
     if tensor_name not in module._buffers and tensor_name not in module._parameters:
         raise ValueError(
@@ -193,7 +240,17 @@ def register_parametrization(
     original: Any = getattr(module, tensor_name)
     functions = ParametrizationList([parametrization], original, unsafe=unsafe)
     if not unsafe:
-        _check_same(module, tensor_name, functions())
+        result: Any = functions()
+        if not isinstance(result, Tensor):
+            raise ValueError(
+                f"A parametrization must return a tensor. Got {type(result).__name__}."
+            )
+        _check_kept(
+            "Registering a parametrization may not change the {} of the tensor, unless `unsafe` "
+            "flag is enabled.\n",
+            ("unparametrized {}: {}\n", original),
+            ("parametrized {}: {}", result),
+        )
     delattr(module, tensor_name)
     if not is_parametrized(module):
         _parametrized_class(module)
@@ -203,16 +260,40 @@ def register_parametrization(
     return module
 
 
-def _check_same(module: Module, name: str, result: Tensor) -> None:
-    before: Tensor = getattr(module, name)
+def _check_appended(module: Module, name: str, parametrization: Any) -> None:
+    """See that one more parametrization keeps what the tensor is, and its inverse as well."""
+    before = getattr(module, name)
+    result = parametrization(before)
+    if not isinstance(result, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+    ending = ", unless the `unsafe` flag is enabled.\n"
+    _check_kept(
+        f"Registering a parametrization may not change the {{}} of the tensor{ending}",
+        (f"module.{name}.{{}}: {{}}\n", before),
+        (f"parametrization(module.{name}).{{}}: {{}}", result),
+    )
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    inverse = parametrization.right_inverse(result)
+    if not isinstance(inverse, Tensor):
+        raise ValueError(
+            f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}"
+        )
+    _check_kept(
+        "The tensor returned by parametrization.right_inverse must have the same {} as module."
+        f"{name}{ending}",
+        (f"module.{name}.{{}}: {{}}\n", before),
+        ("returned {}: {}", inverse),
+    )
+
+
+def _check_kept(sentence: str, *tensors: tuple[str, Tensor]) -> None:
+    """See that two tensors are alike in dtype and shape; each comes with its line of the error."""
+    (_, first), (_, second) = tensors
     for what in ("dtype", "shape"):
-        was, now = getattr(before, what), getattr(result, what)
-        if was != now:
-            raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless "
-                f"`unsafe` flag is enabled.\nmodule.{name}.{what}: {was}\n"
-                f"parametrization(module.{name}).{what}: {now}"
-            )
+        if getattr(first, what) != getattr(second, what):
+            lines = "".join(line.format(what, getattr(tensor, what)) for line, tensor in tensors)
+            raise ValueError(sentence.format(what) + lines)
 
 
 def remove_parametrizations(
@@ -229,7 +310,10 @@ def remove_parametrizations(
     if leave_parametrized:
         value = functions().detach()
         kept: Any = functions._originals()[0]
-        kept = Parameter(value, kept.requires_grad) if isinstance(kept, Parameter) else value
+        if functions.is_tensor and isinstance(kept, Parameter):
+            kept.data = value  # the parameter there was before
+        else:
+            kept = Parameter(value, kept.requires_grad) if isinstance(kept, Parameter) else value
     elif functions.is_tensor:
         kept = functions.original
     else:
@@ -256,10 +340,13 @@ def transfer_parametrizations_and_params(
     for name in names:
         source: Any = from_module.parametrizations[name]
         if not hasattr(to_module, name):
-            _register(to_module, name, copy.deepcopy(source._originals()[0]))
+            setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for function in source:
             register_parametrization(to_module, name, function)
         target: Any = to_module.parametrizations[name]
-        for place, tensor in zip(target._originals(), source._originals(), strict=True):
-            place.data = tensor.detach()
+        if source.is_tensor:
+            target.original = source.original
+            continue
+        for number in range(source.ntensors):
+            setattr(target, f"original{number}", getattr(source, f"original{number}"))
     return to_module

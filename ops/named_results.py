@@ -1,0 +1,38 @@
+"""Several results of an operator, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+__all__ = ["NamedResults", "named_results"]
+
+
+class NamedResults(tuple[Any, ...]):
+    """Several results that have names: `torch.max(x, 0).values`."""
+
+    __slots__ = ()
+    fields: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        pairs = zip(self.fields, self, strict=True)
+        inner = ",\n".join(f"{name}={value!r}" for name, value in pairs)
+        return f"torch.return_types.{type(self).__name__}(\n{inner})"
+
+
+_RESULT_TYPES: Final[dict[tuple[str, ...], type[NamedResults]]] = {}
+
+
+def _field(place: int) -> property:
+    return property(lambda self: tuple.__getitem__(self, place))
+
+
+def named_results(name: str, fields: Sequence[str]) -> type[NamedResults]:
+    """The type of an operator's results, `torch.return_types.<name>`."""
+    key = (name, *fields)
+    found = _RESULT_TYPES.get(key)
+    if found is None:
+        body: dict[str, Any] = {field: _field(i) for i, field in enumerate(fields)}
+        body |= {"__slots__": (), "fields": tuple(fields)}
+        found = _RESULT_TYPES[key] = type(name, (NamedResults,), body)
+    return found
