@@ -63,7 +63,7 @@ from . import (
     pairs,
     polynomials,
     products,
-    quantized,
+    quantized_arrays,
     quantized_convolution,
     quantized_dispatch,
     quantized_embedding,
@@ -95,6 +95,7 @@ from . import (
     weight_norm,
     window_functions,
 )
+from .table import TABLE
 
 quantized_dispatch.install()
 
@@ -151,7 +152,7 @@ __all__ = [
     "pairs",
     "polynomials",
     "products",
-    "quantized",
+    "quantized_arrays",
     "quantized_convolution",
     "quantized_dispatch",
     "quantized_embedding",
@@ -189,7 +190,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""
-    if name not in ("aten", "prim"):
+    if not any(known.startswith(f"{name}::") for known in TABLE.names()):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     found = globals()[name] = import_module(".packets", __name__).Namespace(name)
     return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from .dtype import Array, default_dtype, dtype_of
 from .promotion import kind
-from .quantized import dequantize, quantizer_of
+from .quantized_arrays import dequantize, quantizer_of
 
 __all__ = ["PRINT_OPTIONS", "format_array", "set_printoptions"]
 

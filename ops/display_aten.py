@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array, dtype_of
-from .quantized import dequantize, quantizer_of
+from .quantized_arrays import dequantize, quantizer_of
 
 __all__ = ["format_for_print", "format_number", "format_tensor"]
 

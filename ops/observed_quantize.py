@@ -11,7 +11,7 @@ from .dtype import Array
 from .errors import OperatorError
 from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
 from .pointwise import as_array
-from .quantized import choose_quantizer, quantizer_for
+from .quantized_arrays import choose_quantizer, quantizer_for
 from .strides import resize_in_place
 from .table import operator
 

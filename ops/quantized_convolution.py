@@ -10,7 +10,7 @@ from .convolution import convolution
 from .dtype import Array, dtype_by_name
 from .errors import OperatorError
 from .packed_weights import PackedConvolution
-from .quantized import (
+from .quantized_arrays import (
     QuantizedArray,
     Quantizer,
     choose_quantizer,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
-from .quantized import (
+from .quantized_arrays import (
     QuantizedArray,
     Quantizer,
     dequantize,
@@ -121,14 +121,28 @@ def _same_scale(plain: Forward, x: Array, *rest: Any) -> Array:
     return quantize(plain(dequantize(x), *rest), dtype_of(x), quantizer_of(x, "mean"))
 
 
+for _name in ("mean", "mean.dim", "leaky_relu", "elu", "std", "std.dim", "threshold"):
+    _dispatch(f"aten::{_name}", _same_scale)
+
+
+def _rounded_numbers(plain: Forward, x: Array, *rest: Any) -> Array:
+    """Means of the numbers less their zero point, rounded with it: ties are those of numbers."""
+    quantizer = quantizer_of(x, "mean")
+    if quantizer.axis is not None:
+        return _same_scale(plain, x, *rest)
+    numbers = numbers_of(x).astype(F32) - F32(quantizer.zero_point)
+    made = plain(numbers, *rest)
+    rounded = quantize(made, dtype_of(x), per_tensor(1.0, quantizer.zero_point))
+    return quantized_array(numbers_of(rounded), dtype_of(x), quantizer)
+
+
 _AVERAGES: Final = """
-mean mean.dim avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d
-adaptive_avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d upsample_bilinear2d
-upsample_bilinear2d.vec leaky_relu elu std std.dim threshold
+avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+_adaptive_avg_pool2d _adaptive_avg_pool3d upsample_bilinear2d upsample_bilinear2d.vec
 """.split()
 
 for _name in _AVERAGES:
-    _dispatch(f"aten::{_name}", _same_scale)
+    _dispatch(f"aten::{_name}", _rounded_numbers)
 
 _RANGES: Final = {"sigmoid": (256, 0), "hardsigmoid": (256, 0), "tanh": (128, 128)}
 """One over the scale, and the zero point, of results between known bounds."""

@@ -10,7 +10,7 @@ from .dtype import Array
 from .embedding import embedding, plain_embedding_bag
 from .errors import OperatorError
 from .packed_weights import PackedEmbedding
-from .quantized import dequantize, numbers_of, quantizer_of
+from .quantized_arrays import dequantize, numbers_of, quantizer_of
 from .table import operator
 
 __all__: list[str] = []

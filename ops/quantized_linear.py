@@ -12,7 +12,7 @@ import numpy as np
 from .dtype import Array, dtype_by_name
 from .errors import OperatorError
 from .packed_weights import PackedLinear
-from .quantized import (
+from .quantized_arrays import (
     Quantizer,
     choose_quantizer,
     dequantize,

@@ -14,7 +14,7 @@ from .batch_norm import instance_norm
 from .dtype import Array, DType, Scalar, dtype_of
 from .errors import OperatorError
 from .normalize import group_norm, layer_norm
-from .quantized import (
+from .quantized_arrays import (
     Quantizer,
     dequantize,
     numbers_of,
@@ -82,16 +82,17 @@ def with_scalar(name: str, a: Array, number: Scalar, relu: bool = False) -> Arra
 def _shifted(a: Array, number: float, quantizer: Quantizer, kind: DType) -> Array:
     limits = np.iinfo(kind.numpy[0])
     scale = quantizer.scale
-    steps = int(np.rint(F32(number) / F32(scale)))
+    steps = int(np.rint(np.float64(number) / np.float64(scale)))
     zero = quantizer.zero_point - steps
     if limits.min <= zero <= limits.max:
         return quantized_array(numbers_of(a).copy(), kind, per_tensor(scale, zero))
     bound = limits.min if zero < limits.min else limits.max
     low, high = int(limits.min), int(limits.max)
     other = (high - zero) if zero < limits.min else (zero - low)
-    factor = other / (high - low)
-    values = (numbers_of(a).astype(np.int64) - quantizer.zero_point + steps) * scale
-    return quantize(values.astype(F32), kind, per_tensor(scale * factor, int(bound)))
+    wider = per_tensor(scale * (other / (high - low)), int(bound))
+    sums = (numbers_of(a).astype(np.int64) - quantizer.zero_point + steps).astype(F32)
+    made = np.rint(sums * (F32(scale) * (F32(1) / F32(wider.scale)))) + bound
+    return quantized_array(np.clip(made, low, high).astype(kind.numpy[0]), kind, wider)
 
 
 def _scaled(a: Array, number: float, quantizer: Quantizer, kind: DType) -> Array:

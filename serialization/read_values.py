@@ -11,7 +11,7 @@ from ..interpreter.objects import EnumMember, ScriptObject
 from ..ops.dtype import Array, Device
 from ..ops.errors import OperatorError
 from ..ops.packed_weights import PACKED_CLASSES, PackedWeights
-from ..ops.quantized import QuantizedArray, Quantizer
+from ..ops.quantized_arrays import QuantizedArray, Quantizer
 from ..ops.tensor import Parameter, Tensor
 from ..ops.tensor_dict import TensorDict
 from ..typecheck.builtin_classes import BUILTIN_NAMESPACE

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..ops.dispatch import EagerFunction
 from ..ops.dtype import Device, DType
-from ..ops.quantized import QuantizedArray, quantizer_of
+from ..ops.quantized_arrays import QuantizedArray, quantizer_of
 from ..ops.tensor import Parameter, Size, Tensor
 from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
 from .errors import archive_error

@@ -15,7 +15,7 @@ import numpy as np
 from ..ops.dtype import Device, DType
 from ..ops.errors import OperatorError
 from ..ops.packed_weights import PACKED_CLASSES
-from ..ops.quantized import QuantizedArray, Quantizer
+from ..ops.quantized_arrays import QuantizedArray, Quantizer
 from ..ops.tensor import Parameter, Size, Tensor
 from ..typecheck.builtin_classes import BUILTIN_NAMESPACE
 from .errors import ArchiveError

@@ -10,7 +10,7 @@ from ..interpreter.matching import matches
 from ..interpreter.objects import EnumMember, ScriptObject
 from ..ops.dtype import Array, Device
 from ..ops.packed_weights import PackedWeights
-from ..ops.quantized import quantizer_of
+from ..ops.quantized_arrays import quantizer_of
 from ..ops.tensor import Tensor
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import (

@@ -135,8 +135,13 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
     scale, zero_point = quantizer.spread(values.ndim)
     limits = np.iinfo(field)
     with np.errstate(all="ignore"):
-        shift = np.asarray(zero_point, F32)  # added before rounding, which decides ties
-        scaled = np.rint(values.astype(F32) * (F32(1) / scale) + shift)
+        inverse, given = np.asarray(F32(1) / scale, F32), values.astype(F32)
+        # the zero point is added before rounding to whole numbers, which decides ties
+        if quantizer.axis is None and field.itemsize == 1:  # product and sum are rounded once
+            scaled = (given * inverse.astype(np.float64) + zero_point).astype(F32)
+        else:
+            scaled = given * inverse + np.asarray(zero_point, F32)
+        scaled = np.rint(scaled)
         clipped = np.clip(np.nan_to_num(scaled, nan=limits.min), limits.min, limits.max)
     numbers = np.empty(values.shape, field)
     numbers[...] = clipped
