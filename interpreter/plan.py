@@ -27,6 +27,7 @@ from .code import Code, Step
 from .instructions import row
 from .machine import Invoke
 from .plan_source import on_float32, write_plan
+from .reuse import reuse
 
 __all__ = ["Plan", "make_plan"]
 
@@ -109,6 +110,8 @@ def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) ->
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
     space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
+    space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
+    space.update(divide=np.true_divide)
     space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):

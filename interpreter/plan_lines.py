@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .reuse import LARGE
+
 __all__ = [
     "ABOVE",
     "BELOW",
@@ -12,6 +14,7 @@ __all__ = [
     "ON_LISTS",
     "OPERATORS",
     "OUTSIDE",
+    "OVER_OPERAND",
     "SHAPED",
     "SLOTS",
     "TYPED",
@@ -204,6 +207,25 @@ SHAPED: dict[str, tuple[tuple[dict[int, str], str], ...]] = {
     ),
 }
 """Operators written out where certain operands are certain constants: those, and the line."""
+
+_KERNELS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+_ARITHMETIC = (
+    *("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor"),
+    *("add.Scalar", "sub.Scalar", "mul.Scalar", "div.Scalar"),
+)
+
+
+def _over_operand(template: str) -> str:
+    """The template of arithmetic whose result takes the register of the first operand."""
+    before, _, after = template.partition(" = ")
+    expression, condition, rest = after.partition(" if ")
+    first, sign, second = expression.split()
+    call = f"reuse({_KERNELS[sign]}, {first}, {second})"
+    return f"{before} = ({expression} if {{0}}.size < {LARGE} else {call}){condition}{rest}"
+
+
+OVER_OPERAND = {f"aten::{name}": _over_operand(OPERATORS[f"aten::{name}"]) for name in _ARITHMETIC}
+"""Operators that may write over an operand which is not needed any more (see `reuse`)."""
 
 TYPED = {
     ("aten::Float.Scalar", "int"): "{a} = float({0})",

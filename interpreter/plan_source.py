@@ -28,6 +28,7 @@ from .plan_lines import (
     ON_LISTS,
     OPERATORS,
     OUTSIDE,
+    OVER_OPERAND,
     SHAPED,
     SLOTS,
     TYPED,
@@ -112,6 +113,7 @@ class _Writer:
         self._kept_count = 0
         self._tests: dict[int, tuple[Step, Step]] = {}
         self._written: set[int] = set()
+        self._freed: frozenset[str] = frozenset()
 
     def region(self, region: Region, depth: int) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -129,9 +131,18 @@ class _Writer:
             elif isinstance(part, Repeat):
                 self._repeat(part, depth)
             elif not self._decides(part, following) and id(part) not in self._written:
+                self._freed = self._freed_by(following)
                 self._step(part, depth)
         if len(self.source.lines) == lines:
             self.source.add(depth, "pass")
+
+    def _freed_by(self, part: Step | Branch | Repeat | None) -> frozenset[str]:
+        """The registers that a part of code empties, if that is what it does."""
+        if not isinstance(part, Step) or row(part.instruction).name != "free":
+            return frozenset()
+        registers = part.instruction[1]
+        assert isinstance(registers, tuple)
+        return frozenset(map(self._value, registers))
 
     @staticmethod
     def _decides(
@@ -261,6 +272,8 @@ class _Writer:
             place, wanted = UNITS.get(operator, (0, values[0]))
             number = self._number(step) if "{k}" in template else ""
             if values[place] == wanted and number is not None:
+                if results == values[0] or values[0] in self._freed:
+                    template = OVER_OPERAND.get(operator, template)
                 every = ", ".join(values)
                 return template.format(*values, a=results, o=shown["o"], all=every, k=number)
         if results and "," not in results and operator not in self._called:

@@ -105,8 +105,8 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> Non
             f"offsets[-1] can not be greater than input's length {indices.size} but got "
             f"offsets[-1] of {int(offsets[-1])}"
         )
-    outside = (indices < 0) | (indices >= len(weight))
-    if outside.any():
+    if indices.size and not is_within(indices, len(weight)):
+        outside = (indices < 0) | (indices >= len(weight))
         at = int(np.argmax(outside))
         if mode == _MAX or weight.dtype == np.float64:
             raise OperatorError(
@@ -133,7 +133,11 @@ def _bags(
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
     _check_bags(weight, indices, offsets, mode)
     starts = offsets[:-1] if include_last_offset else offsets
-    bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
+    lengths = np.diff(np.append(starts, indices.size))
+    if lengths.size and lengths.min() >= 0:
+        bag_of = np.repeat(np.arange(lengths.size), lengths)
+    else:
+        bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
     if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):
         tables = family("tables") if indices.size * weight.shape[1] >= LARGE else None
         if tables is not None:
