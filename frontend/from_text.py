@@ -120,6 +120,8 @@ def module_of_methods(
     """The outline of a class whose methods are the functions of a code file."""
     nodes, converter = _parsed(Source(_unix(text), filename, origin=origin), collector)
     methods: list[ast.stmt] = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    if not methods:  # perhaps the text is no code, so that no place in it can be told
+        converter = converter_of(Source("", filename), collector)
     place = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
     node = ast.ClassDef(name, [], [], methods, [], **place)
     return Outline(node, converter)

@@ -191,11 +191,13 @@ def _class_names(root: Node) -> Iterator[str]:
         waiting.extend(children(node))
 
 
+_CODE = ("code/", "libs/", ".data/ts_code/code/")
+
+
 def _texts(archive: ArchiveReader, found: Audit, limits: Limits) -> Iterator[tuple[str, str]]:
     """The code files."""
-    for record in archive.records("code/"):
-        if not record.endswith(".py"):
-            continue
+    records = (r for folder in _CODE for r in archive.records(folder) if r.endswith(".py"))
+    for record in records:
         if archive.size(record) > limits.code:
             found.add("danger", "limit-exceeded", f"`{record}` has {archive.size(record)} bytes")
             continue

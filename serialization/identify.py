@@ -65,6 +65,11 @@ EXPORTED = FileKind(
     "it holds an exported graph, not TorchScript; script the model and save that",
 )
 PACKAGE = FileKind("torch-package", "a `torch.package` archive", _CONVERT)
+SCRIPT_PACKAGE = FileKind(
+    "torch-package-scripted",
+    "a `torch.package` archive that holds TorchScript",
+    "load it with `jit.load`, if it holds one scripted module",
+)
 SAFETENSORS = FileKind("safetensors", "a safetensors file: tensors without a program", _WEIGHTS)
 ONNX = FileKind("onnx", "an ONNX model", "run it with an ONNX runtime")
 NPY = FileKind("npy", "a NumPy array (`.npy`)", "load it with `numpy.load`")
@@ -157,6 +162,10 @@ def _by_zip(head: bytes, data: memoryview) -> FileKind | None:
 
 _ZIP_KINDS: tuple[tuple[Callable[[set[str], list[str]], bool], FileKind], ...] = (
     (lambda records, names: "model.json" in records, LEGACY_TORCHSCRIPT),
+    (
+        lambda records, names: any(r.startswith(".data/ts_code/") for r in records),
+        SCRIPT_PACKAGE,
+    ),
     (
         lambda records, names: any(r.startswith(".data/extern_modules") for r in records),
         PACKAGE,

@@ -12,6 +12,7 @@ from .legacy_load import LegacyLoader
 from .limits import DEFAULT_LIMITS, Limits
 from .loader import NEWEST_VERSION, Loader, archive_version, old_meanings, run
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
+from .package_load import PackageLoader, holds_scripts
 
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
@@ -47,5 +48,9 @@ def load_archive(
             records = FlatbufferRecords(contents, len(file.data))
             return FlatbufferLoader(records, limits, trusted, False).load(extra_files)
         archive = ArchiveReader(file, limits)
-        make = LegacyLoader if "model.json" in archive else Loader
+        make = Loader
+        if "model.json" in archive:
+            make = LegacyLoader
+        elif holds_scripts(archive):
+            make = PackageLoader
         return make(archive, limits, trusted, mapped).load(extra_files)

@@ -172,10 +172,7 @@ class Loader:
 
     def root(self) -> ObjectNode:
         """The description of the root object."""
-        root = self._pickle("data.pkl")
-        if not isinstance(root, ObjectNode):
-            raise self.error("damaged-archive", "holds no module in `data.pkl`")
-        return root
+        return self.object_of("data.pkl")
 
     def described(self, root: ObjectNode) -> list[Node]:
         """The descriptions of all objects, some inside others."""
@@ -183,15 +180,11 @@ class Loader:
 
     def root_reader(self) -> ValueReader:
         """What makes the root object."""
-        return self._reader("data.pkl", "data/")
+        return self.reader("data.pkl", "data/")
 
     def constant_values(self) -> Sequence[object]:
         """The values that code calls `CONSTANTS.c0` and so on."""
-        root = self._pickle("constants.pkl")
-        if not isinstance(root, TupleNode):
-            raise self.error("damaged-archive", "holds no tuple in `constants.pkl`")
-        reader = self._reader("constants.pkl", "constants/")
-        return [reader.value(item) for item in root.items]
+        return self.constants_of("constants.pkl", "constants/")
 
     # -- records
 
@@ -210,10 +203,28 @@ class Loader:
             help=kind.hint,
         )
 
+    def object_of(self, record: str) -> ObjectNode:
+        """The description of the object in a record."""
+        root = self._pickle(record)
+        if not isinstance(root, ObjectNode):
+            raise self.error("damaged-archive", f"holds no module in `{record}`")
+        return root
+
+    def constants_of(self, record: str, folder: str) -> Sequence[object]:
+        """The values of the tuple in a record, with their storages in a folder."""
+        root = self._pickle(record)
+        if not isinstance(root, TupleNode):
+            raise self.error("damaged-archive", f"holds no tuple in `{record}`")
+        reader = self.reader(record, folder)
+        return [reader.value(item) for item in root.items]
+
     def _pickle(self, record: str) -> Node:
+        if record not in self.archive:
+            raise self.error("damaged-archive", f"has no record `{record}`")
         return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
 
-    def _reader(self, record: str, folder: str) -> ValueReader:
+    def reader(self, record: str, folder: str) -> ValueReader:
+        """What makes the values of a pickle, with its storages in a folder."""
         storages = StorageReader(self.archive, folder, self.mapped)
         named = self.importer.type_named
         return ValueReader(storages, named, run, f"`{record}`", self.limits)

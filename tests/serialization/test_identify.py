@@ -51,6 +51,7 @@ FILES = {
     "pickled-module": zipped("m/data.pkl", data=TENSORS + b"ctorch.nn.modules.linear\nLinear\n"),
     "exported-program": zipped("e/archive_format", "e/models/model.json"),
     "torch-package": zipped("p/.data/extern_modules", "p/a/b.pkl"),
+    "torch-package-scripted": zipped("p/.data/extern_modules", "p/.data/ts_code/0/data.pkl"),
     "legacy-torchscript": zipped("m/model.json", "m/code/m.py"),
     "npz": numpy_file(np.savez),
     "zip": zipped("readme.txt"),

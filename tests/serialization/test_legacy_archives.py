@@ -281,6 +281,15 @@ def test_code_is_looked_at_before_it_runs() -> None:
         load(made.write(made.model(main)), trust="none")
 
 
+@pytest.mark.parametrize("code", [b"\x80\xff", b"  \x80def f(self):\n  pass", b"x = (", b"\0"])
+def test_code_that_is_none(code: bytes) -> None:
+    made, main = example()
+    made.records["code/net_0.py"] = code
+    with pytest.raises(RuntimeError) as info:
+        load(made.write(made.model(main)), trust="none")
+    assert getattr(info.value, "diagnostics", None)
+
+
 def test_audit() -> None:
     found = audit(model_json(), "m.pt")
     assert found.severity in ("", "note")
