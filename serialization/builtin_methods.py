@@ -39,6 +39,9 @@ def _text(cls: str) -> str:
             else:
                 body = f"  return {f'bool({call})' if result == 'bool' else call}\n"
             lines.append(f"def {name}(self: {BUILTIN_NAMESPACE}{cls}) -> {result}:\n{body}")
+        for name, result in (("weight", "Tensor"), ("bias", "Optional[Tensor]")):
+            body = f"  weight, bias = ops.quantized.conv{dims}d_unpack(self)\n  return {name}\n"
+            lines.append(f"def {name}(self: {BUILTIN_NAMESPACE}{cls}) -> {result}:\n{body}")
         return "".join(lines)
     if "Linear" in cls:
         self = f"self: {BUILTIN_NAMESPACE}{cls}"

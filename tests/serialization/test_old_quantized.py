@@ -18,11 +18,13 @@ from rushlight.ops.errors import OperatorError
 from rushlight.ops.packed_weights import PACKED_CLASSES, PackedConvolution, PackedLinear
 from rushlight.serialization.container_writer import ContainerWriter
 from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.pickle_nodes import Global, ObjectNode, TupleNode
+from rushlight.serialization.pickle_nodes import DictNode, Global, ObjectNode, TupleNode
 from rushlight.serialization.pickle_writer import write_pickle
+from rushlight.serialization.python_types import TypeNames
 from rushlight.serialization.tensors import StorageTable
 from rushlight.serialization.weights_save import _Writer
 from rushlight.serialization.write_values import ValueWriter
+from rushlight.typecheck.types import TENSOR
 
 LAYER = """class Linear(Module):
   __parameters__ = []
@@ -137,6 +139,31 @@ def test_the_forms_of_packed_convolutions(state: Any) -> None:
 def test_other_forms_are_damage(state: Any) -> None:
     with pytest.raises((OperatorError, ValueError)):
         CONVOLUTION(state)
+
+
+def test_the_methods_of_packed_convolutions() -> None:
+    cls = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase"
+    made = CONVOLUTION(("2", SECOND[1], [np.array([1.0, 2.0], np.float32)]))
+    code = (
+        f"class M(Module):\n  packed : {cls}\n"
+        "  def forward(self: __torch__.M) -> Tuple[Tensor, Optional[Tensor], List[int], bool]:\n"
+        "    p = self.packed\n"
+        "    return ((p).weight(), (p).bias(), (p).stride(), (p).transpose())\n"
+    )
+    storages = StorageTable()
+    values = ValueWriter(storages, TypeNames(unique=True), None)  # type: ignore[arg-type]
+    state = DictNode([("packed", values.node(made, TENSOR))])
+    sink = io.BytesIO()
+    writer = ContainerWriter(sink, "archive")
+    writer.add("data.pkl", write_pickle(ObjectNode(Global("__torch__", "M"), state)))
+    writer.add("code/__torch__.py", code.encode())
+    writer.add("constants.pkl", b"\x80\x02).")
+    writer.add("version", b"3\n")
+    storages.write(writer, "data/")
+    writer.finish()
+    weight, bias, stride, transpose = torch.jit.load(io.BytesIO(sink.getvalue()))()
+    assert weight.dequantize().shape == (2, 1, 3, 3)
+    assert (bias.tolist(), stride, transpose) == ([1.0, 2.0], [1, 2], False)
 
 
 # --------------------------------------------------------------------------- files of torch.save
