@@ -15,12 +15,13 @@ from .edits import Edit, hunks
 from .paths import shown
 from .silencing import is_silenced
 from .source import Span
+from .value_class import value_class
 
 __all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
 __all__ += ["sorted_by_place"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Label:
     """A span with a few words: what is there, or why it matters."""
 
@@ -28,7 +29,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Help:
     """Advice.  Its edits are all applied or none; `machine` edits are sure to be right."""
 
@@ -37,7 +38,7 @@ class Help:
     applicability: Literal["machine", "suggestion"] = "suggestion"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ValueNote:
     """An expression of the user's and its value at run time, as text."""
 
@@ -45,7 +46,7 @@ class ValueNote:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Frame:
     """One call on the way to the error: the function that calls, and the call in it."""
 
@@ -53,7 +54,7 @@ class Frame:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Demand:
     """`callee` is compiled because `caller` calls it at `span`; both by qualified name.
 
@@ -66,7 +67,7 @@ class Demand:
     written: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Diagnostic:
     """One cause, once.
 

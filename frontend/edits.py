@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .source import Source, Span
+from .value_class import value_class
 
 __all__ = ["Edit", "Hunk", "hunks", "joined"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Edit:
     """Replace the text of `span` by `text`."""
 
@@ -18,7 +18,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Hunk:
     """Lines of a file, from the 1-based `line` on, to take out and to put in their place."""
 

@@ -17,6 +17,7 @@ from .data_classes import written_method
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, function_place, parse
 from .source import UNKNOWN, Source, Span
+from .source_lines import lines_of
 from .type_comments import fold_signature_comment
 
 __all__ = ["class_tree", "function_tree"]
@@ -141,7 +142,7 @@ def _source_of(obj: Any, collector: Collector, where: str) -> Source | None:
     filename: str | None = None
     try:
         filename = inspect.getsourcefile(obj)
-        lines, first_line = inspect.getsourcelines(obj)
+        lines, first_line = lines_of(obj)
     except OSError:
         _report_no_source(
             f"Can't get source for {obj}. TorchScript requires source access in order to carry "

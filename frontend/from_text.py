@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from .from_ast import Converter, converter_of, parse
 from .python_ast import python_tree
 from .source import Source, Span
 from .type_comments import fold_first_comment
+from .value_class import value_class
 
 __all__ = [
     "Outline",
@@ -50,7 +51,7 @@ def module_trees(
     return [definition for definition in whole if definition is not None]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Outline:
     """A class or function of a code file; functions become trees when they are asked for.
 

@@ -9,18 +9,18 @@ import ast
 import inspect
 import linecache
 from collections.abc import Iterator
-from dataclasses import dataclass
 from textwrap import dedent
 
 from .edits import Edit, joined
 from .from_ast import parse
 from .positions import Positions
 from .source import Source, Span
+from .value_class import value_class
 
 __all__ = ["BaseClass", "Place", "attribute_place", "base_place", "global_place"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Place:
     """The statement that gives a name its meaning.
 
@@ -35,7 +35,7 @@ class Place:
     holder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BaseClass:
     """A base class by its name in the class statement, and the edits that do without it."""
 

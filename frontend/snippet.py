@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from .cells import ELLIPSIS, cells_of, clean, width_of
 from .diagnostics import Label
 from .source import Source, Span
+from .value_class import value_class
 
 __all__ = ["Mark", "Row", "snippet"]
 
@@ -22,7 +23,7 @@ Row = list[tuple[str, Style]]
 """Pieces of text, each with the name of its style: "", "primary", "secondary"."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Mark:
     """A stretch of one line, in characters, with what is written beside it."""
 

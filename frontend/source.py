@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from .value_class import value_class
+
 __all__ = ["UNKNOWN", "Source", "Span"]
 
 
@@ -51,7 +53,7 @@ class Source:
         return self.line_starts[line_index] + column
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Span:
     """The characters `start <= offset < end` of a source.
 

@@ -37,6 +37,8 @@ class StatementConverter(ExpressionConverter):
 
     def walrus_names(self, node: ast.stmt) -> tree.Statement | None:
         """The names that `:=` in a statement would bind, as names bound to an error."""
+        if ":=" not in self.source.text:
+            return None
         if isinstance(node, ast.If | ast.While | ast.For | ast.With | ast.FunctionDef):
             return None  # the statements in it have their turn
         found = [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]

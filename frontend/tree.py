@@ -7,16 +7,16 @@ Annotations and decorators are expressions like any other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import EllipsisType
 
 from .source import Span
+from .value_class import value_class
 
 ERROR_NAME = "<error>"
 """The `id` of the `Name` that stands for an expression already reported; it has no type."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Node:
     """Anything that was written somewhere."""
 
@@ -26,26 +26,26 @@ class Node:
 # ---------------------------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Expr(Node):
     """An expression."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Literal(Expr):
     """`1`, `2.5`, `3j`, `"text"`, `True`, `None`, `...`"""
 
     value: int | float | complex | str | bool | EllipsisType | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Name(Expr):
     """`x`"""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Attribute(Expr):
     """`value.name`; `name_span` is the name alone"""
 
@@ -54,7 +54,7 @@ class Attribute(Expr):
     name_span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Keyword(Node):
     """`name=value` in a call; `name` is None for `**value`"""
 
@@ -62,7 +62,7 @@ class Keyword(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Call(Expr):
     """`function(*arguments, **keywords)`; `span.torch_end` is the end of `function`"""
 
@@ -71,14 +71,14 @@ class Call(Expr):
     keywords: tuple[Keyword, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Starred(Expr):
     """`*value`"""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Slice(Expr):
     """`lower:upper:step` between brackets"""
 
@@ -87,7 +87,7 @@ class Slice(Expr):
     step: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Subscript(Expr):
     """`value[indices]`; `x[a, b]` and, as in Python, `x[(a, b)]` have two, `x[()]` one"""
 
@@ -95,7 +95,7 @@ class Subscript(Expr):
     indices: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Unary(Expr):
     """`-a`, `+a`, `~a`, `not a`"""
 
@@ -103,7 +103,7 @@ class Unary(Expr):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Binary(Expr):
     """`left operator right`, operator one of `+ - * / // % ** @ & | ^ << >>`"""
 
@@ -112,7 +112,7 @@ class Binary(Expr):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Compare(Expr):
     """`left op right [op right ...]`, op one of `== != < <= > >= is, is not, in, not in`"""
 
@@ -121,7 +121,7 @@ class Compare(Expr):
     rights: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Boolean(Expr):
     """`a and b and c`, `a or b`"""
 
@@ -129,7 +129,7 @@ class Boolean(Expr):
     values: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Conditional(Expr):
     """`body if test else orelse`"""
 
@@ -138,23 +138,23 @@ class Conditional(Expr):
     orelse: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TupleDisplay(Expr):
     elements: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ListDisplay(Expr):
     elements: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DictDisplay(Expr):
     keys: tuple[Expr, ...]
     values: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Generator(Node):
     """`for target in iterable if ...` of a comprehension"""
 
@@ -163,20 +163,20 @@ class Generator(Node):
     conditions: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ListComprehension(Expr):
     element: Expr
     generators: tuple[Generator, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DictComprehension(Expr):
     key: Expr
     value: Expr
     generators: tuple[Generator, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class FormattedString(Expr):
     """An f-string: texts (as `Literal`) and expressions without conversion or format, in order"""
 
@@ -186,12 +186,12 @@ class FormattedString(Expr):
 # ----------------------------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Statement(Node):
     """A statement."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Assign(Statement):
     """`a = b = value`; `type_comment` is the parsed `# type:` comment of the line"""
 
@@ -200,7 +200,7 @@ class Assign(Statement):
     type_comment: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AnnotatedAssign(Statement):
     """`target: annotation = value`; without a value a mere declaration"""
 
@@ -209,7 +209,7 @@ class AnnotatedAssign(Statement):
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AugmentedAssign(Statement):
     """`target operator= value`; operator as in `Binary`"""
 
@@ -218,12 +218,12 @@ class AugmentedAssign(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ExpressionStatement(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class If(Statement):
     """`elif` is an `If` alone in `orelse`"""
 
@@ -232,63 +232,63 @@ class If(Statement):
     orelse: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class While(Statement):
     test: Expr
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class For(Statement):
     target: Expr
     iterable: Expr
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Return(Statement):
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Raise(Statement):
     exception: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Assert(Statement):
     test: Expr
     message: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Delete(Statement):
     targets: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class WithItem(Node):
     context: Expr
     target: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class With(Statement):
     items: tuple[WithItem, ...]
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Break(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Continue(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class LocalFunction(Statement):
     """A function without parameters inside another; code files have it for what is forked."""
 
@@ -296,7 +296,7 @@ class LocalFunction(Statement):
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Pass(Statement):
     pass
 
@@ -304,7 +304,7 @@ class Pass(Statement):
 # ---------------------------------------------------------------------------------- definitions
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Parameter(Node):
     """`name: annotation = default`; `span` covers the whole of it"""
 
@@ -314,7 +314,7 @@ class Parameter(Node):
     keyword_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Function(Node):
     """A function or method; `span` starts at its `def`, as torch underlines it.
 
@@ -329,7 +329,7 @@ class Function(Node):
     decorators: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ClassMember(Node):
     """`name : annotation = value` in a class body, also `__annotations__["name"] = annotation`."""
 
@@ -338,7 +338,7 @@ class ClassMember(Node):
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Property(Node):
     """`@property` of a class, its functions named `__name_getter` and `__name_setter`."""
 
@@ -347,7 +347,7 @@ class Property(Node):
     setter: Function | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ClassDefinition(Node):
     """A class; its plain assignments and declarations are `members`, its functions `methods`."""
 

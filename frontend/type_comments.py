@@ -11,7 +11,7 @@ import ast
 import keyword
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from . import tree
 from .diagnostics import Diagnostic, Label
@@ -19,6 +19,7 @@ from .from_ast import Converter
 from .positions import Positions
 from .python_ast import python_tree
 from .source import Source, Span
+from .value_class import value_class
 
 __all__ = ["fold_first_comment", "fold_signature_comment"]
 
@@ -30,7 +31,7 @@ PEP_484 = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Piece:
     """The text of a type and where it stands: a line of the source and a column in it."""
 

@@ -5,10 +5,9 @@ Torch stops at the first of these; here every one is reported, and the tree goes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .diagnostics import Diagnostic, Help, Label
 from .source import Span
+from .value_class import value_class
 
 __all__ = ["CONSTRUCTS", "Construct", "construct_of", "describe"]
 
@@ -16,7 +15,7 @@ NODE = "UnsupportedNodeError"
 FORM = "NotSupportedError"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Construct:
     """One form of Python that cannot be scripted.
 

@@ -16,6 +16,11 @@ from ..typecheck.types import (
     ANY_CLASS,
     ANY_LIST,
     ANY_TUPLE,
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
     TENSOR,
     ClassType,
     DictType,
@@ -38,10 +43,16 @@ _EXTRACTIONS = frozenset(
     {"prim::GetAttr", "prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
 )
 _SAME_OBJECT = frozenset({"prim::unchecked_cast", "aten::wait"})
+_NEVER = frozenset(map(id, (INT, FLOAT, BOOL, STRING, NONE)))
+"""The types that most values have which nothing can change."""
 
 
 def is_mutable(type: Type) -> bool:
     """Whether a value of the type can be changed, or holds something that can."""
+    if type is TENSOR:
+        return True
+    if id(type) in _NEVER:
+        return False
     if isinstance(type, (ListType, DictType, ClassType, InterfaceType, FutureType, VariableType)):
         return True
     return type in _MUTABLE_SIMPLE or any(map(is_mutable, type.contained))

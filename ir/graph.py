@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..frontend.source import UNKNOWN, Span
+from ..frontend.value_class import value_class
 from ..typecheck.schema import Signature
 from ..typecheck.types import TENSOR, Type
 
 __all__ = ["Block", "CallSite", "Graph", "Node", "Use", "Value"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class CallSite:
     """A call that was inlined: the calling function's name and the place of the call in it.
 
@@ -33,7 +33,7 @@ class CallSite:
     module: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Use:
     """`user.inputs[index]` is the value."""
 
@@ -367,10 +367,22 @@ class Block:
     @property
     def all_nodes(self) -> Iterator[Node]:
         """The nodes of this block and of the blocks in them, outer before inner."""
-        for node in self.nodes:
+        waiting: list[tuple[Node, Node]] = []  # where to go on, and where that block ends
+        node, end = self.param.next, self.ret
+        while True:
+            if node is end:
+                if not waiting:
+                    return
+                node, end = waiting.pop()
+                continue
+            following = node.next
             yield node
-            for block in node.blocks:
-                yield from block.all_nodes
+            if node.blocks:
+                waiting.append((following, end))
+                waiting.extend((b.param.next, b.ret) for b in reversed(node.blocks[1:]))
+                node, end = node.blocks[0].param.next, node.blocks[0].ret
+            else:
+                node = following
 
     def _renumber(self) -> None:
         node, position = self.param, 0

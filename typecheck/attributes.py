@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
@@ -11,6 +10,7 @@ from ..frontend.near_miss import near_misses
 from ..frontend.places import BaseClass, Place
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
+from ..frontend.value_class import value_class
 from . import typed
 from .literals import type_of_value
 from .matching import Given
@@ -69,7 +69,7 @@ _PROPERTIES: dict[Type, dict[str, str]] = {
 _ENUM = (Argument("enum", ANY_ENUM),)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Access:
     """One attribute access as written: the whole of it, its name, and whether that may fail."""
 

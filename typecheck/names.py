@@ -7,11 +7,12 @@ importer for archives) hands it a `Resolver` that answers in these terms.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, runtime_checkable
 
 from ..frontend.places import Place
 from ..frontend.source import Span
+from ..frontend.value_class import value_class
 from .functions import Function, PythonFunction
 from .types import Type
 
@@ -33,35 +34,35 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OperatorName:
     """A function that is an operator: `torch.tanh` is `aten::tanh`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SpecialForm:
     """A name the checker itself knows: `range`, `len`, `isinstance`, `print`, `annotate`, …"""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class FunctionName:
     """A scripted or scriptable function."""
 
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OverloadedFunction:
     """Functions tried in order (`torch.jit._overload`, `boolean_dispatch`)."""
 
     functions: tuple[Function, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class PythonName:
     """A function left to Python: `receiver` means that the object it is found on is given first.
 
@@ -73,7 +74,7 @@ class PythonName:
     dropped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class FlaggedFunction:
     """One of two functions, as a constant argument says (`return_indices=True`).
 
@@ -86,7 +87,7 @@ class FlaggedFunction:
     if_false: Function
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TypeName:
     """A class, NamedTuple, Enum or other type used as a value: `Point(1, 2)`, `Color.RED`.
 
@@ -99,14 +100,14 @@ class TypeName:
     inside: Namespace | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ExceptionClass:
     """A class to raise: `builtins.ValueError`."""
 
     qualified_name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Constant:
     """A value the checker may copy into the program, with its type."""
 
@@ -114,7 +115,7 @@ class Constant:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Unusable:
     """A name that exists but cannot be used in script, and torch's reason.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
+from ..frontend.value_class import value_class
 from .types import Type
 
 __all__ = ["NO_DEFAULT", "AliasInfo", "Argument", "OperatorTable", "Signature"]
@@ -20,7 +21,7 @@ NO_DEFAULT: Final = _NoDefault()
 """The default of an argument that must be given."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AliasInfo:
     """`Tensor(a!)`: the alias sets before and after the call, and whether it is written to."""
 
@@ -29,7 +30,7 @@ class AliasInfo:
     after: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Argument:
     """A parameter or result.
 
@@ -49,7 +50,7 @@ class Argument:
         return self.default is not NO_DEFAULT
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Signature:
     """`name.overload(arguments) -> returns`.
 

@@ -6,10 +6,11 @@ the checker gets from an expression; only a `typed.Expr` can be kept in a graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..frontend import tree
 from ..frontend.source import Span
+from ..frontend.value_class import value_class
 from . import typed
 from .functions import Function
 from .names import Meaning, PythonName, TypeName
@@ -44,7 +45,7 @@ CASTS = {
 """Methods of tensors that stand for `to` with a dtype, and its number."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BoundOperator:
     """`x.tanh`: an operator with its first argument; `span` is where the attribute is written."""
 
@@ -53,7 +54,7 @@ class BoundOperator:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BoundMethod:
     """`self.scale`, or a module where its `forward` is meant."""
 
@@ -62,14 +63,14 @@ class BoundMethod:
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class StaticMethod:
     """A static method, found through an object or its class."""
 
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class RangeValue:
     """`range(...)`."""
 
@@ -79,7 +80,7 @@ class RangeValue:
     step: typed.Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class EnumerateValue:
     """`enumerate(iterated, start)`."""
 
@@ -88,7 +89,7 @@ class EnumerateValue:
     start: typed.Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ZipValue:
     """`zip(a, b, ...)`."""
 
@@ -96,7 +97,7 @@ class ZipValue:
     parts: tuple[Iterated, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SliceValue:
     """`slice(a, b, c)`, and a slice between brackets."""
 
@@ -106,7 +107,7 @@ class SliceValue:
     step: typed.Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ExceptionValue:
     """An exception made by a call, on its way to `raise`."""
 
@@ -115,7 +116,7 @@ class ExceptionValue:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BoundPython:
     """A method left to Python, with its object."""
 
@@ -123,7 +124,7 @@ class BoundPython:
     meaning: PythonName
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BoundOverloads:
     """A method of several signatures, tried in order."""
 
@@ -131,14 +132,14 @@ class BoundOverloads:
     functions: tuple[Function, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Closure:
     """A local function of archive text, to be forked."""
 
     tree: tree.LocalFunction
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ContainerMethod:
     """`self.heads.items`, `self.children`: its call gives a `MemberSequence`."""
 
@@ -147,7 +148,7 @@ class ContainerMethod:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class MemberSequence:
     """The members of a module, `cut` by slices; `form` is the method that gives them."""
 

@@ -10,9 +10,8 @@ Evaluation order is part of the form: the `inputs` of a call are evaluated in or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..frontend.source import Span
+from ..frontend.value_class import value_class
 from .functions import Function, PythonFunction
 from .schema import Signature
 from .types import ClassType, Type
@@ -20,7 +19,7 @@ from .types import ClassType, Type
 # ---------------------------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Expr:
     """An expression of known type."""
 
@@ -28,7 +27,7 @@ class Expr:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Literal(Expr):
     """A constant: int, float, complex, bool, str, None, a device, a Tensor, a list or dict of such,
     an enum member (`EnumMember`), or a `Function`."""
@@ -36,28 +35,28 @@ class Literal(Expr):
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class PlaceNumber(Expr):
     """The number of a turn of an unrolled loop; with equal numbers written elsewhere one value."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Local(Expr):
     """A read of a local variable or parameter."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Temporary(Expr):
     """A read of a value that `Let`, `Unpack` or an `Iterable` bound; written once, has no name."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class GetAttribute(Expr):
     """`object.name`, an attribute slot or a submodule."""
 
@@ -68,7 +67,7 @@ class GetAttribute(Expr):
 # How one argument of a signature is filled from the evaluated inputs:
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Given:
     """Input `index`, after applying one-argument operators such as `aten::IntImplicit` in order."""
 
@@ -76,7 +75,7 @@ class Given:
     conversions: tuple[Signature, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Default:
     """The argument's default; `type` is that of the constant (NoneType for None)."""
 
@@ -84,7 +83,7 @@ class Default:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Gathered:
     """A list made of several inputs: `x.view(2, 3)` for `int[] size`."""
 
@@ -92,7 +91,7 @@ class Gathered:
     element_type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Repeated:
     """A list made of one input, or of a default, `count` times: a number for `int[2]`."""
 
@@ -101,7 +100,7 @@ class Repeated:
     element_type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class FromTuple:
     """A list made of the elements of a tuple input."""
 
@@ -113,7 +112,7 @@ class FromTuple:
 Binding = Given | Default | Gathered | Repeated | FromTuple
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OperatorCall(Expr):
     """A call of an operator.  Several results make a tuple type.
 
@@ -127,7 +126,7 @@ class OperatorCall(Expr):
     discarded: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class FunctionCall(Expr):
     """A call of a scripted function."""
 
@@ -136,7 +135,7 @@ class FunctionCall(Expr):
     bindings: tuple[Binding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class PythonCall(Expr):
     """A call of a function that is left to Python."""
 
@@ -145,7 +144,7 @@ class PythonCall(Expr):
     bindings: tuple[Binding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class MethodCall(Expr):
     """`object.name(...)`; the signature's first argument, self, is not among the bindings."""
 
@@ -156,7 +155,7 @@ class MethodCall(Expr):
     bindings: tuple[Binding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class NewObject(Expr):
     """`C(...)`: a new object of a script class, its `__init__` called on it if it has one."""
 
@@ -166,14 +165,14 @@ class NewObject(Expr):
     bindings: tuple[Binding, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TupleLiteral(Expr):
     """A tuple, or a NamedTuple if the type is one."""
 
     elements: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ListLiteral(Expr):
     """`hinted` is False for a `[]` whose element type nothing told (torch leaves it nameless)."""
 
@@ -181,13 +180,13 @@ class ListLiteral(Expr):
     hinted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DictLiteral(Expr):
     keys: tuple[Expr, ...]
     values: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TupleIndex(Expr):
     """`value[index]` of a tuple; `index` is not negative.  `written` is the index as evaluated
     by the program, if it was (torch keeps its constant); None for a field of a NamedTuple."""
@@ -197,7 +196,7 @@ class TupleIndex(Expr):
     written: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TupleSlice(Expr):
     """The elements `range(start, stop, step)`; none of them is out of range."""
 
@@ -207,7 +206,7 @@ class TupleSlice(Expr):
     step: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Conditional(Expr):
     """`body if test else orelse`; refinements come first, as in a branch."""
 
@@ -218,7 +217,7 @@ class Conditional(Expr):
     orelse_refinements: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ShortCircuit(Expr):
     """`left and right`, `left or right`, both bool.
 
@@ -232,14 +231,14 @@ class ShortCircuit(Expr):
     skipped_refinements: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class UncheckedCast(Expr):
     """`value`, known by a test to be of this narrower type."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class IsInstance(Expr):
     """A type test that must be made at run time."""
 
@@ -247,12 +246,12 @@ class IsInstance(Expr):
     types: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Uninitialized(Expr):
     """A value that is never looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ListComprehension(Expr):
     """`prelude` assigns the loop's target from the temporaries; condition may be None."""
 
@@ -262,7 +261,7 @@ class ListComprehension(Expr):
     element: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DictComprehension(Expr):
     iterable: Iterable
     prelude: tuple[Statement, ...]
@@ -271,7 +270,7 @@ class DictComprehension(Expr):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Sequenced(Expr):
     """`value`, evaluated after the statements, which are `Let`, `Unpack`, `Evaluate` and, for a
     comprehension over a tuple, `Assign`."""
@@ -280,14 +279,14 @@ class Sequenced(Expr):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Fork(Expr):
     """`torch.jit.fork(function, ...)`; the call is what runs in the new task."""
 
     call: FunctionCall | MethodCall
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ForkedBody(Expr):
     """`fork` of a local function whose body is more than a call.
 
@@ -301,7 +300,7 @@ class ForkedBody(Expr):
 # ------------------------------------------------------------------------- what a loop runs over
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Range:
     """`range(stop)` if start is None, else all three; binds `Temporary(item)` to the index.
 
@@ -315,7 +314,7 @@ class Range:
     item: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Sequence:
     """A list, tensor, string or list of keys; `item_bindings` has the sequence as input 0 and the
     index as input 1, so a tensor's item is `aten::select(sequence, 0, index)`."""
@@ -329,7 +328,7 @@ class Sequence:
     item: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Zip:
     """Several iterables in step; ends with the shortest."""
 
@@ -343,12 +342,12 @@ Iterable = Range | Sequence | Zip
 # ----------------------------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Statement:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Assign(Statement):
     """`name = value`; `type` is the variable's, of which the value's is a subtype.
 
@@ -360,7 +359,7 @@ class Assign(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Let(Statement):
     """Evaluate once, read by `Temporary(index)`."""
 
@@ -368,7 +367,7 @@ class Let(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Unpack(Statement):
     """Bind one temporary to each element of a tuple, or of a list of exactly that length."""
 
@@ -377,21 +376,21 @@ class Unpack(Statement):
     types: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SetAttribute(Statement):
     object: Expr
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Evaluate(Statement):
     """An expression for its effect."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Variable:
     """A variable that holds a value after a branch or loop, and its type there."""
 
@@ -399,7 +398,7 @@ class Variable:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class If(Statement):
     """`joins` are the variables assigned in either branch that can be read afterwards, by name.
 
@@ -412,7 +411,7 @@ class If(Statement):
     joins: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class While(Statement):
     """`carried` are the variables assigned in the body that were defined before the loop."""
 
@@ -421,7 +420,7 @@ class While(Statement):
     carried: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class For(Statement):
     """The body begins with the assignments of the target from the iterable's temporaries."""
 
@@ -430,12 +429,12 @@ class For(Statement):
     carried: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Return(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Raise(Statement):
     """`message` is a str; `exception` is the qualified class name (`builtins.ValueError`), which
     was written at `exception_span`."""
@@ -445,17 +444,17 @@ class Raise(Statement):
     exception_span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Break(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Continue(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class With(Statement):
     """Enter the contexts in order, run the body, leave them in reverse order."""
 
@@ -463,7 +462,7 @@ class With(Statement):
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class WithContext:
     """`target` receives what `__enter__` returns, if it is not None."""
 
@@ -476,7 +475,7 @@ class WithContext:
 # ------------------------------------------------------------------------------------ functions
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class EnumMember:
     """A member of an `EnumType`, as a constant."""
 
@@ -484,14 +483,14 @@ class EnumMember:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Parameter:
     span: Span
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TypedFunction:
     """A checked function; a method's first parameter is self.
 
