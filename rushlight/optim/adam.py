@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .optimizer import Group, Optimizer, check_options
+from .optimizer import Group, Optimizer, check_betas, check_options, counter, with_decay
 
 __all__ = ["Adam", "AdamW"]
 
@@ -44,9 +41,7 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_options(lr=lr, eps=eps)
-        for number, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
+        check_betas(betas)
         check_options(weight_decay=weight_decay)
         defaults: Group = {
             **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
@@ -57,10 +52,8 @@ class Adam(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
-        if group["maximize"]:
-            grad = -grad
         if not state:
-            state["step"] = Tensor._of(np.zeros((), np.float32))
+            state["step"] = counter()
             zeros_like = eager_function("aten::zeros_like")
             state["exp_avg"] = zeros_like(parameter)
             state["exp_avg_sq"] = zeros_like(parameter)
@@ -68,13 +61,9 @@ class Adam(Optimizer):
                 state["max_exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
         step = state["step"].item()
-        lr, decay = group["lr"], group["weight_decay"]
+        grad = with_decay(parameter, grad, group)
+        lr = group["lr"]
         beta1, beta2 = group["betas"]
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                parameter.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(parameter, alpha=decay)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)

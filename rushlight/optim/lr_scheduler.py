@@ -7,71 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .composed_rates import ChainedScheduler, SequentialLR
+from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
+from .scheduler import LRScheduler
 
 __all__ = [
+    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
     "PolynomialLR",
     "ReduceLROnPlateau",
+    "SequentialLR",
     "StepLR",
 ]
-
-
-class LRScheduler:
-    """Sets the learning rates of an optimizer's groups at every `step`.
-
-    Args:
-        optimizer: whose rates are set.
-        last_epoch: the number of steps done before; -1 to begin.
-    """
-
-    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    "param 'initial_lr' is not specified in param_groups when resuming an optimizer"
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
-        self._last_lr: list[float] = []
-        self.step()
-
-    def get_lr(self) -> list[float]:
-        """The rates of the groups for `last_epoch`."""
-        raise NotImplementedError
-
-    def get_last_lr(self) -> list[float]:
-        """The rates that were set last."""
-        return self._last_lr
-
-    @property
-    def rates(self) -> list[float]:
-        """The rates of the groups now."""
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def step(self, epoch: int | None = None) -> None:
-        """Go to the next rates."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            group["lr"] = rate
-        self._last_lr = self.rates
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimizer."""
-        return {key: value for key, value in vars(self).items() if key != "optimizer"}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
-        vars(self).update(state_dict)
 
 
 _LRScheduler = LRScheduler
@@ -100,6 +58,33 @@ class LambdaLR(LRScheduler):
         return found
 
 
+class MultiplicativeLR(LRScheduler):
+    """The rates times a function of the number of steps, at every step."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        count = len(optimizer.param_groups)
+        self.lr_lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
+        if len(self.lr_lambdas) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self.rates
+        pairs = zip(self.rates, self.lr_lambdas, strict=True)
+        return [rate * function(self.last_epoch) for rate, function in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        found = super().state_dict()
+        del found["lr_lambdas"]
+        return found
+
+
 class StepLR(LRScheduler):
     """The rates times `gamma` every `step_size` steps."""
 
@@ -114,6 +99,9 @@ class StepLR(LRScheduler):
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self.rates
         return [rate * self.gamma for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
 
 
 class MultiStepLR(LRScheduler):
@@ -133,6 +121,10 @@ class MultiStepLR(LRScheduler):
     def get_lr(self) -> list[float]:
         times = self.milestones.get(self.last_epoch, 0)
         return [rate * self.gamma**times for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        passed = sum(n for at, n in self.milestones.items() if at <= self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -157,6 +149,12 @@ class ConstantLR(LRScheduler):
         if self.last_epoch != self.total_iters:
             return self.rates
         return [rate * (1.0 / self.factor) for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [
+            base * (1.0 if self.last_epoch >= self.total_iters else self.factor)
+            for base in self.base_lrs
+        ]
 
 
 class LinearLR(LRScheduler):
@@ -184,6 +182,11 @@ class LinearLR(LRScheduler):
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * reach
         return [rate * (1.0 + reach / before) for rate in self.rates]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        share = min(self.total_iters, self.last_epoch) / self.total_iters
+        factor = self.start_factor + (self.end_factor - self.start_factor) * share
+        return [base * factor for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     """The rates times `gamma` every step."""
@@ -196,6 +199,9 @@ class ExponentialLR(LRScheduler):
         if self.last_epoch == 0:
             return self.rates
         return [rate * self.gamma for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class PolynomialLR(LRScheduler):
@@ -214,6 +220,10 @@ class PolynomialLR(LRScheduler):
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return [rate * (left / before) ** self.power for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -240,6 +250,10 @@ class CosineAnnealingLR(LRScheduler):
             1 + math.cos(math.pi * (now - 1) / period)
         )
         return [ratio * (rate - low) + low for rate in self.rates]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
 
 class ReduceLROnPlateau(LRScheduler):

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ..ops.grad_mode import enable_grad, no_grad
 from ..ops.tensor import Tensor
 
-__all__ = ["Optimizer", "check_options", "required"]
+__all__ = ["Optimizer", "check_betas", "check_options", "counter", "required", "with_decay"]
 
 Group = dict[str, Any]
 
@@ -34,9 +36,38 @@ def check_options(**options: float) -> None:
     words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value"}
     words |= {"momentum": "momentum value", "lr_decay": "lr_decay value", "alpha": "alpha value"}
     words |= {"initial_accumulator_value": "initial_accumulator_value value"}
+    words |= {"momentum_decay": "momentum_decay value"}
     for name, value in options.items():
         if value < 0.0:
             raise ValueError(f"Invalid {words[name]}: {value}")
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    """Refuse shares of running means that are none.
+
+    Raises:
+        ValueError: one is not from 0 to 1, or it is 1.
+    """
+    for number, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
+
+
+def counter(value: float = 0.0) -> Tensor:
+    """A number that is kept in an optimizer's state, as torch keeps it."""
+    return Tensor._of(np.asarray(value, np.float32))
+
+
+def with_decay(parameter: Any, grad: Any, group: Group) -> Any:
+    """The gradient in the direction to go, with the weight decay in it or taken from the weight."""
+    if group["maximize"]:
+        grad = -grad
+    decay = group["weight_decay"]
+    if decay != 0 and group.get("decoupled_weight_decay"):
+        parameter.mul_(1 - group["lr"] * decay)
+    elif decay != 0:
+        grad = grad.add(parameter, alpha=decay)
+    return grad
 
 
 class Optimizer:

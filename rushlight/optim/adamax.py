@@ -1,0 +1,61 @@
+"""Adamax: Adam with the largest recent gradient as the scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.dispatch import eager_function
+from .optimizer import Group, Optimizer, check_betas, check_options, counter, with_decay
+
+__all__ = ["Adamax"]
+
+
+class Adamax(Optimizer):
+    """Adamax (Kingma and Ba 2015, section 7.1).
+
+    Args:
+        params: the parameters or groups of them.
+        lr: how far the steps go.
+        betas: how much of the running mean, and of the largest gradient, is kept.
+        eps: added to the gradients' sizes.
+        weight_decay: how much of the parameter is added to its gradient.
+        maximize: whether to step along the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay)
+        defaults: Group = {
+            **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
+            **{"foreach": foreach, "maximize": maximize, "differentiable": differentiable},
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        if not state:
+            zeros_like = eager_function("aten::zeros_like")
+            state["step"] = counter()
+            state["exp_avg"] = zeros_like(parameter)
+            state["exp_inf"] = zeros_like(parameter)
+        state["step"] += 1
+        grad = with_decay(parameter, grad, group)
+        beta1, beta2 = group["betas"]
+        state["exp_avg"].lerp_(grad, 1 - beta1)
+        largest = state["exp_inf"]
+        largest.copy_((largest * beta2).maximum(grad.abs().add_(group["eps"])))
+        length = group["lr"] / (1 - beta1 ** state["step"].item())
+        parameter.addcdiv_(state["exp_avg"], largest, value=-length)

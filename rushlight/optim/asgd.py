@@ -1,0 +1,64 @@
+"""ASGD: steps down the gradient, and the mean of where they led."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.dispatch import eager_function
+from .optimizer import Group, Optimizer, check_options, counter, with_decay
+
+__all__ = ["ASGD"]
+
+
+class ASGD(Optimizer):
+    """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
+
+    Args:
+        params: the parameters or groups of them.
+        lr: how far the first steps go.
+        lambd: how fast steps get shorter, and parameters smaller.
+        alpha: the power of the steps' number.
+        t0: from which step on the mean is taken.
+        weight_decay: how much of the parameter is added to its gradient.
+        maximize: whether to step along the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_options(lr=lr, weight_decay=weight_decay)
+        defaults: Group = {
+            **{"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay},
+            **{"foreach": foreach, "maximize": maximize, "differentiable": differentiable},
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        lr, lambd = group["lr"], group["lambd"]
+        if not state:
+            state["step"] = counter()
+            state["eta"] = counter(lr)
+            state["mu"] = counter(1.0)
+            state["ax"] = eager_function("aten::zeros_like")(parameter)
+        state["step"] += 1
+        step, length, share = (state[name].item() for name in ("step", "eta", "mu"))
+        grad = with_decay(parameter, grad, group)
+        parameter.mul_(1 - lambd * length).add_(grad, alpha=-length)
+        mean = state["ax"]
+        if share != 1:
+            mean.add_((parameter - mean).mul_(share))
+        else:
+            mean.copy_(parameter)
+        state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
+        state["mu"].fill_(1 / max(1, step - group["t0"]))

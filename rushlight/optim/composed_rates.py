@@ -1,0 +1,120 @@
+"""Schedulers made of others: one after the other, or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from .optimizer import Optimizer
+from .scheduler import LRScheduler
+
+__all__ = ["ChainedScheduler", "SequentialLR"]
+
+
+class _Composed(LRScheduler):
+    """Holds schedulers; their state goes into its own."""
+
+    _schedulers: list[Any]
+
+    def state_dict(self) -> dict[str, Any]:
+        found = super().state_dict()
+        found["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        return found
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        own = dict(state_dict)
+        for scheduler, state in zip(self._schedulers, own.pop("_schedulers"), strict=True):
+            scheduler.load_state_dict(state)
+        vars(self).update(own)
+
+    def _check_optimizers(self, name: str, schedulers: Sequence[Any], optimizer: Any) -> None:
+        for number, scheduler in enumerate(schedulers):
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(
+                    f"{name} expects all schedulers to belong to the same optimizer, but got "
+                    f"scheduler {type(scheduler).__name__} at index {number} with another one."
+                )
+
+
+class SequentialLR(_Composed):
+    """Schedulers that follow each other at given steps.
+
+    Args:
+        optimizer: whose rates are set.
+        schedulers: in their order.
+        milestones: at which steps the next one begins.
+
+    Raises:
+        ValueError: the numbers of schedulers and steps do not fit, or the optimizers differ.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
+        self._check_optimizers("SequentialLR", schedulers, optimizer)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                f"the number of milestone points, but got number of schedulers {len(schedulers)} "
+                f"and the number of milestones to be equal to {len(milestones)}"
+            )
+        self._schedulers = list(schedulers)
+        self._milestones = list(milestones)
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:  # undo the first steps of all
+            group["lr"] = group["initial_lr"]
+        for scheduler in self._schedulers:
+            scheduler.last_epoch -= 1
+        self._schedulers[0].step()
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next rates."""
+        self.last_epoch += 1
+        number = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[number]
+        if number and self._milestones[number - 1] == self.last_epoch:
+            scheduler.step(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+class ChainedScheduler(_Composed):
+    """Schedulers that all change the rates at every step.
+
+    Args:
+        schedulers: in the order in which they do.
+        optimizer: whose rates are set; that of the first by default.
+
+    Raises:
+        ValueError: there are none, or the optimizers differ.
+    """
+
+    def __init__(
+        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        if len(schedulers) < 1:
+            raise ValueError(
+                "ChainedScheduler expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
+        optimizer = optimizer or schedulers[0].optimizer
+        self._check_optimizers("ChainedScheduler", schedulers, optimizer)
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer
+        self._last_lr = self.rates
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next rates."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self.rates

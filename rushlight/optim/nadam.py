@@ -1,0 +1,75 @@
+"""NAdam: Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.dispatch import eager_function
+from .optimizer import Group, Optimizer, check_betas, check_options, counter, with_decay
+
+__all__ = ["NAdam"]
+
+
+class NAdam(Optimizer):
+    """NAdam (Dozat 2016).
+
+    Args:
+        params: the parameters or groups of them.
+        lr: how far the steps go.
+        betas: how much of the two running means is kept.
+        eps: added to the root of the second one.
+        weight_decay: how much of the parameter is added to its gradient.
+        momentum_decay: how fast the momentum grows to the first beta.
+        decoupled_weight_decay: whether the decay is taken from the parameter itself.
+        maximize: whether to step along the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        defaults: Group = {
+            **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            **{"maximize": maximize, "foreach": foreach, "capturable": capturable},
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+        if not state:
+            zeros_like = eager_function("aten::zeros_like")
+            state["step"] = counter()
+            state["mu_product"] = counter(1.0)
+            state["exp_avg"] = zeros_like(parameter)
+            state["exp_avg_sq"] = zeros_like(parameter)
+        state["step"] += 1
+        grad = with_decay(parameter, grad, group)
+        step, lr = state["step"].item(), group["lr"]
+        beta1, beta2 = group["betas"]
+        now, then = (
+            beta1 * (1 - 0.5 * 0.96 ** (at * group["momentum_decay"])) for at in (step, step + 1)
+        )
+        state["mu_product"] *= now
+        product = state["mu_product"].item()
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        scale = square.div(1 - beta2**step).sqrt_().add_(group["eps"])
+        parameter.addcdiv_(grad, scale, value=-lr * (1 - now) / (1 - product))
+        parameter.addcdiv_(mean, scale, value=-lr * then / (1 - product * then))
