@@ -108,18 +108,24 @@ def _octal(byte: int) -> str:
 
 
 def unescape(text: str) -> str:
-    """The string that `escape` or a plain octal escape spelled, without the quotes."""
+    """The string that `escape` or a plain octal escape spelled, without the quotes.
+
+    Raises:
+        ValueError: a backslash stands before nothing that an escape has.
+    """
     data = bytearray()
     i = 0
     while i < len(text):
         if text[i] != "\\":
             data += text[i].encode("utf-8", "surrogateescape")
             i += 1
-        elif text[i + 1] in _NAMED:
+        elif text[i + 1 : i + 2] in _NAMED:
             data += _NAMED[text[i + 1]].encode()
             i += 2
         else:
             digits = [ord(c) - ord("0") for c in text[i + 1 : i + 4]]
+            if len(digits) < 3 or not all(-7 <= digit <= 7 for digit in digits):
+                raise ValueError("a string has a backslash before what is no escape")
             data.append((digits[0] * 64 + digits[1] * 8 + digits[2]) % 256)
             i += 4
     return data.decode("utf-8", "surrogateescape")

@@ -158,6 +158,8 @@ HEAD = "graph(%x : Tensor):\n"
     [
         (f"{HEAD}  %1 : int, %2 : int = prim::Constant[value=1]()\n  return (%1)\n", "one output"),
         (f"{HEAD}   = prim::Constant[value=1]()\n  return (%x)\n", "one output"),
+        (f'{HEAD}  %1 : str = prim::Constant[value="a\\07"]()\n  return (%1)\n', "backslash"),
+        (f'{HEAD}  %1 : str = prim::Constant[value="\\xyz"]()\n  return (%1)\n', "backslash"),
         (f"{HEAD}  %1 : Function = prim::Constant()\n  return (%1)\n", "no name"),
         (f"graph(%x : Float({'9' * 5000})):\n  return (%x)\n", "cannot be"),
         (f"graph(%x : Tensor{'[]' * 5000}):\n  return (%x)\n", "too deeply"),
