@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .optimizer import Optimizer
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, set_value
 
 __all__ = ["ChainedScheduler", "SequentialLR"]
 
@@ -70,7 +70,7 @@ class SequentialLR(_Composed):
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
         for group in optimizer.param_groups:  # undo the first steps of all
-            group["lr"] = group["initial_lr"]
+            set_value(group, "lr", group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
         self._schedulers[0].step()
@@ -82,7 +82,7 @@ class SequentialLR(_Composed):
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
         if number and self._milestones[number - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler._go(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .optimizer import Optimizer
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, set_value
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
@@ -81,6 +81,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Go to the next rates, or to those of a time, also between two steps."""
+        self._go(epoch)
+
+    def _go(self, epoch: float | None) -> None:
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -93,7 +96,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
         for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            group["lr"] = rate
+            set_value(group, "lr", rate)
         self._last_lr = self.rates
 
     def _go_to(self, epoch: float) -> None:
@@ -148,7 +151,7 @@ class CyclicLR(LRScheduler):
         bases = _each(optimizer, base_lr, "base_lr")
         if last_epoch == -1:
             for rate, group in zip(bases, optimizer.param_groups, strict=True):
-                group["lr"] = rate
+                set_value(group, "lr", rate)
         self.max_lrs = _each(optimizer, max_lr, "max_lr")
         down = float(step_size_up if step_size_down is None else step_size_down)
         self.total_size = float(step_size_up) + down
