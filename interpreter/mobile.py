@@ -139,15 +139,26 @@ class _Machine:
         stack: list[Any],
         call: Callable[[str, Sequence[Any]], Any],
         check: Callable[[int], None] | None,
+        failed: Callable[[MobileCode, int], None] | None,
     ) -> None:
+        self.failed = failed
         self.code = code
         self.stack = stack
         self.registers: list[Any] = [None] * (code.register_size + 1)
         self.call = call
         self.check = check
+        self.at = 0
 
     def run(self) -> Any:
         """The result."""
+        try:
+            return self._run()
+        except Exception:
+            if self.failed is not None:
+                self.failed(self.code, self.at)
+            raise
+
+    def _run(self) -> Any:
         code, stack, registers = self.code, self.stack, self.registers
         instructions, constants = code.instructions, code.constants
         place = steps = 0
@@ -168,6 +179,7 @@ class _Machine:
                 value: Any = constants[x]
                 stack.append(value.copy() if type(value) in (list, dict) else value)
             elif name == "OP":
+                self.at = place - 1
                 self.operator(code.operators[x], code.operators[x].pushed)
             elif name == "JF":
                 if not stack.pop():
@@ -179,6 +191,7 @@ class _Machine:
             elif name == "RET":
                 return stack.pop()
             else:
+                self.at = place - 1
                 _ACTIONS[name](self, x, n)
 
     def take(self, count: int) -> list[Any]:
@@ -372,10 +385,11 @@ def execute_mobile(
     arguments: Sequence[Any],
     call: Callable[[str, Sequence[Any]], Any],
     check: Callable[[int], None] | None = None,
+    failed: Callable[[MobileCode, int], None] | None = None,
 ) -> Any:
     """The result of a code on machine values.
 
     `call` runs the method of that name of the first value; `check` is told, now and then, how many
-    instructions have run, and may raise.
+    instructions have run, and may raise; `failed` is told which instruction raised.
     """
-    return _Machine(code, list(arguments), call, check).run()
+    return _Machine(code, list(arguments), call, check, failed).run()

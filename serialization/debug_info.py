@@ -13,7 +13,7 @@ The records serve messages only: what is wrong with them is passed over, never a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from ..frontend.source import UNKNOWN, Source, Span
@@ -62,6 +62,21 @@ def read_debug_records(root: Node, code: str) -> Origins | None:
         return _Reader(root, code).origins()
     except (ValueError, IndexError):
         return None
+
+
+def tagged_spans(root: Node) -> Iterator[tuple[int, Span]]:
+    """The places of a pickle of records by the tags that other records know them by.
+
+    Raises:
+        ValueError: it is none.
+    """
+    reader = _Reader(root, "")
+    for record in reader.records:
+        match record:
+            case TupleNode((int(), TupleNode((source, int(start), int(end))), int(tag), *_)):
+                span = reader.span(source, start, end)
+                if span is not None:
+                    yield tag, span
 
 
 class _Reader:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .errors import ArchiveError, archive_error
+from .mobile_debug import MobileDebug
 from .pickle_nodes import Node
 from .tensors import StorageReader
 
@@ -38,7 +39,6 @@ class MobileFunction:
     arguments: tuple[MobileArgument, ...] = ()
     returns: tuple[MobileArgument, ...] = ()
     has_schema: bool = False
-    debug_handles: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class MobileContents:
     `version` is that of the bytecode, `operator_version` the file version whose operators it means;
     `root` reads what the module is, whose tensors are in `storages`; those of constants are in
     `constants`.  `code` maps namespaces to code files and `code_constants` are what they call
-    `CONSTANTS`: flatbuffers may hold what ordinary archives have in records of their own.
+    `CONSTANTS`: flatbuffers may hold what ordinary archives have in records of their own.  `debug`
+    reads where instructions come from.
     """
 
     title: str
@@ -62,6 +63,7 @@ class MobileContents:
     extra: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     code_constants: tuple[Node, ...] = ()
+    debug: Callable[[], MobileDebug | None] | None = None
 
     def __post_init__(self) -> None:
         if not OLDEST <= self.version <= NEWEST:

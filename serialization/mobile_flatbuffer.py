@@ -255,7 +255,6 @@ class _Reader:
                 self._arguments(schema, 0),
                 self._arguments(schema, 1),
                 schema is not None,
-                tuple(table.table(7).numbers(0, _LONG)) if 7 in table else (),
             )
         )
         return None

@@ -22,6 +22,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .load import old_meanings
 from .mobile_arguments import written_to
 from .mobile_contents import MobileArgument, MobileContents, MobileFunction
+from .mobile_debug import MobileDebug
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_pickle import read_mobile_pickle
 from .mobile_types import mobile_type
@@ -40,6 +41,8 @@ class MobileModule:
         self.codes = codes
         self.root = ScriptObject(ClassType("__torch__.Module", is_module=True))
         self.check: Callable[[int], None] | None = None
+        self.debug: Callable[[], MobileDebug | None] | None = None
+        self._failed: tuple[str, int] | None = None
 
     def method(self, name: str, owner: ScriptObject | None = None) -> MobileCode | None:
         """The method of the root, or of another object."""
@@ -48,14 +51,29 @@ class MobileModule:
 
     def run(self, code: MobileCode, arguments: Sequence[Any]) -> Any:
         """The result of a method on machine values."""
-        return execute_mobile(code, arguments, self._call, self.check)
+        self._failed = None
+        return self._execute(code, arguments)
+
+    def failure_place(self) -> str:
+        """Torch's text for where the last failure was; empty if the archive does not say."""
+        debug = self.debug() if self.debug is not None and self._failed is not None else None
+        if debug is None or self._failed is None:
+            return ""
+        return debug.text(*self._failed, self.root.cls.name)
+
+    def _execute(self, code: MobileCode, arguments: Sequence[Any]) -> Any:
+        return execute_mobile(code, arguments, self._call, self.check, self._note)
+
+    def _note(self, code: MobileCode, index: int) -> None:
+        """An instruction failed; that of the innermost call is told first."""
+        self._failed = self._failed or (code.name, index)
 
     def _call(self, name: str, arguments: Sequence[Any]) -> Any:
         owner = arguments[0]
         code = self.method(name, owner) if isinstance(owner, ScriptObject) else None
         if code is None:
             raise AttributeError(f"there is no method '{name}'")
-        return self.run(code, arguments)
+        return self._execute(code, arguments)
 
 
 def load_mobile(
@@ -124,6 +142,7 @@ class _Loader:
         if not isinstance(root, ScriptObject):
             raise contents.error("damaged-archive", "holds no module in `data.pkl`")
         module.root = root
+        module.debug = contents.debug
         for name in extra_files or ():
             if name in contents.extra:
                 assert extra_files is not None

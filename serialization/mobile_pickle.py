@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from .container import ArchiveReader
@@ -10,6 +10,7 @@ from .errors import ArchiveError, archive_error
 from .limits import Limits
 from .load import archive_version
 from .mobile_contents import MobileArgument, MobileContents, MobileFunction
+from .mobile_debug import MobileDebug, read_mobile_debug
 from .pickle_nodes import Node, TupleNode
 from .pickle_reader import read_pickle
 from .tensors import StorageReader
@@ -62,7 +63,18 @@ class _Reader:
                 record.removeprefix("extra/"): partial(archive.read, record)
                 for record in archive.records("extra/")
             },
+            debug=self.debug(),
         )
+
+    def debug(self) -> Callable[[], MobileDebug | None] | None:
+        """What reads where instructions come from, from records that are copied now."""
+        archive = self.archive
+        if "mobile_debug_handles.pkl" not in archive or "callstack_debug_map.pkl" not in archive:
+            return None
+        handles = archive.read("mobile_debug_handles.pkl")
+        places = archive.read("callstack_debug_map.pkl")
+        codes = [archive.read(r) for r in archive.records("code/") if r.endswith(".debug_pkl")]
+        return partial(read_mobile_debug, handles, places, codes, self.limits)
 
     def damaged(self, what: str) -> ArchiveError:
         return archive_error(

@@ -134,18 +134,19 @@ def _result(module: MobileModule, code: MobileCode, values: list[Any]) -> Any:
     except ScriptRaise as error:
         raised: Exception = ScriptError(error.message)
     except Failure as failure:
-        raised = RuntimeError(str(failure.cause))
-    except (OperatorError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raised = _shown(error)
-    except AttributeError as error:
-        raised = RuntimeError(str(error))
+        raised = _shown(failure.cause, module)
+    except (
+        *(OperatorError, ArithmeticError, LookupError, TypeError, ValueError),
+        AttributeError,
+    ) as error:
+        raised = _shown(error, module)
     raise raised from None
 
 
-def _shown(error: Exception) -> Exception:
+def _shown(error: Exception, module: MobileModule) -> Exception:
     kind = "KeyError: " if isinstance(error, KeyError) else ""
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return RuntimeError(f"{kind}{text}")
+    return RuntimeError(f"{kind}{text}{module.failure_place()}")
 
 
 def _load_for_lite_interpreter(

@@ -331,6 +331,8 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
     ) -> None:
         """Write an archive, or a flatbuffer, that the lite interpreter opens as well.
 
+        `_save_mobile_debug_info` adds nothing: the records beside the code files are always there.
+
         Raises:
             RuntimeError: the module does what the lite interpreter cannot.
             OSError: the file cannot be written.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +131,46 @@ def test_named_tuples_and_unknown_classes() -> None:
     assert mobile_type("__torch__.Q", lambda name: None) == ANY
     with pytest.raises(ArchiveError):
         mobile_type("List[int", lambda name: None)
+
+
+DATA = Path(__file__).parent / "data"
+WHERE = """shape '[2, 2]' is invalid for input of size 5
+{blank}
+  Module hierarchy:top(Reshaped)::<unknown>.rows(Rows)::forward.aten::view
+Traceback of TorchScript (most recent call last):
+  File "sample_module.py", line 114, in <unknown>
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        y = self.rows(x, n)
+            ~~~~~~~~~ <--- HERE
+        if n > 5:
+            raise ValueError("too many")
+  File "sample_module.py", line 105, in forward
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        return x.view(n, 2)
+               ~~~~~~ <--- HERE
+
+{blank}"""
+
+
+def test_failures_name_their_place_where_the_archive_knows_it() -> None:
+    module = _load_for_lite_interpreter(DATA / "mobile_debug.ptl")
+    with pytest.raises(RuntimeError) as found:
+        module(torch.ones(5), 2)
+    assert str(found.value) == WHERE.format(blank="  ")
+    with pytest.raises(RuntimeError, match=r"::<unknown>\.aten::add\n"):
+        module(torch.ones(6), 3)
+    with pytest.raises(torch.jit.Error, match=r"^too many$"):
+        module(torch.ones(12), 6)
+
+
+def test_damaged_records_of_places_only_cost_the_place() -> None:
+    source = zipfile.ZipFile(DATA / "mobile_debug.ptl")
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            target.writestr(name, b"" if name.endswith("callstack_debug_map.pkl") else content)
+    module = _load_for_lite_interpreter(io.BytesIO(sink.getvalue()))
+    with pytest.raises(RuntimeError) as found:
+        module(torch.ones(5), 2)
+    assert str(found.value) == "shape '[2, 2]' is invalid for input of size 5"

@@ -26,3 +26,5 @@ torch.jit.script(space["scale"]).save("function.pt")
 torch.jit.save_jit_module_to_flatbuffer(
     torch.jit.script(space["Mobile"]()), "mobile.ff", _extra_files={"note": "hi"}
 )
+scaled = torch.jit.script(space["Reshaped"]())
+scaled._save_for_lite_interpreter("mobile_debug.ptl", _save_mobile_debug_info=True)

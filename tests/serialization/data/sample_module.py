@@ -1,6 +1,5 @@
 # ruff: noqa: UP006, UP035, UP045 (what users of TorchScript write)
-"""The programs of `sample.pt`, `function.pt` and `mobile.ff`, which PyTorch 2.13 wrote; see
-`make_samples.py`."""
+"""The programs of the archives beside this file, written by PyTorch 2.13: `make_samples.py`."""
 
 from typing import Dict, List, Optional, Tuple
 
@@ -99,3 +98,20 @@ class Mobile(torch.nn.Module):
     @torch.jit.export
     def count(self, step: int = 2) -> int:
         return len(self.words) * step
+
+
+class Rows(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        return x.view(n, 2)
+
+
+class Reshaped(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = Rows()
+
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        y = self.rows(x, n)
+        if n > 5:
+            raise ValueError("too many")
+        return y + torch.ones(7)
