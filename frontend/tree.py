@@ -306,12 +306,17 @@ class Pass(Statement):
 
 @value_class(frozen=True, slots=True)
 class Parameter(Node):
-    """`name: annotation = default`; `span` covers the whole of it"""
+    """`name: annotation = default`; `span` covers the whole of it.
+
+    A `shared_default` is that of the body of several signatures: where it does not fit, the
+    signature has none.
+    """
 
     name: str
     annotation: Expr | None
     default: Expr | None
     keyword_only: bool = False
+    shared_default: bool = False
 
 
 @value_class(frozen=True, slots=True)

@@ -118,8 +118,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(Tensor._of(np.asarray(each)) for each in found)
 
 
+atleast_1d, atleast_2d, atleast_3d = map(_atleast, (1, 2, 3))
+
 FUNCTIONS: Final[dict[str, Any]] = {
-    **{f"atleast_{count}d": _atleast(count) for count in (1, 2, 3)},
+    **{"atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d},
     **{"block_diag": block_diag, "cartesian_prod": cartesian_prod, "unique": unique},
     **{"unique_consecutive": unique_consecutive, "unravel_index": unravel_index},
     "_segment_reduce": eager_function("aten::segment_reduce"),

@@ -161,7 +161,6 @@ def _letters(numbers: Sequence[Any]) -> str:
     return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
 
 
-@stands_for("aten::tensordot")
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
     options = {} if out is None else {"out": out}
@@ -184,7 +183,6 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     return eager_function("aten::chain_matmul")(list(given), **options)
 
 
-@stands_for("aten::stft")
 def stft(
     input: Tensor,
     n_fft: int,
@@ -205,7 +203,6 @@ def stft(
     return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
 
 
-@stands_for("aten::_lu_with_info")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
@@ -216,7 +213,6 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     return found if get_infos else tuple(found)[:2]
 
 
-@stands_for("aten::norm")
 def norm(
     input: Tensor,
     p: Any = "fro",

@@ -17,6 +17,9 @@ from .table import operator
 __all__: list[str] = []
 
 
+_FLAGS = ("normalized", "onesided", "return_complex", "align_to_window")
+
+
 def _check_window(
     self: Array, n_fft: int, hop: int, length: int, window: Array | None, where: str
 ) -> None:
@@ -44,13 +47,18 @@ def _check_length(n_fft: int, length: int, window: Array | None, where: str) -> 
         )
 
 
-def _described(self: Array, n_fft: int, hop: int, length: int, window: Array | None) -> str:
+def _described(
+    self: Array, n_fft: int, hop: int, length: int, window: Array | None, *flags: bool | None
+) -> str:
+    """The call, as torch writes it before what is wrong; flags are numbers there."""
+    named = zip(_FLAGS, flags, strict=True)
+    rest = ", ".join(f"{name}={'None' if flag is None else int(flag)}" for name, flag in named)
     word = dtype_of(self).scalar_name
     sort = {"Float": "torch.FloatTensor", "Double": "torch.DoubleTensor"}.get(word, word)
     given = "None" if window is None else f"{sort}{{{list(window.shape)}}}"
     return (
         f"stft({sort}{list(self.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
-        f"window={given}, normalized=0, onesided=None, return_complex=1) "
+        f"window={given}, {rest}) "
     )
 
 
@@ -90,7 +98,9 @@ def stft(
             "stft requires the return_complex parameter be given for real inputs, and will "
             "further require that return_complex=True in a future PyTorch release."
         )
-    _check_window(self, n_fft, hop, length, window, _described(self, n_fft, hop, length, window))
+    flags = (normalized, onesided, return_complex, align_to_window)
+    where = _described(self, n_fft, hop, length, window, *flags)
+    _check_window(self, n_fft, hop, length, window, where)
     batch = self if self.ndim == 2 else self[None]
     whole = _whole_window(window, n_fft, length, self.dtype)
     pieces = np.lib.stride_tricks.sliding_window_view(batch, n_fft, -1)[:, ::hop]

@@ -55,6 +55,7 @@ _PACKAGES = (
     "cuda",
     "fft",
     "func",
+    "functional",
     "jit",
     "linalg",
     "masked",
@@ -82,9 +83,10 @@ _AUTOCAST = """autocast_decrement_nesting autocast_increment_nesting clear_autoc
 get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
 set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
+_FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _ELSEWHERE = {
     "_assert": ".jit.special_names",
-    "cdist": ".functional",
+    **dict.fromkeys(_FUNCTIONAL, ".functional"),
     "load": ".weights",
     "save": ".weights",
     "parse_ir": ".jit.graph_text",

@@ -28,6 +28,7 @@ from . import cpu as cpu
 from . import cuda as cuda
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import jit as jit
 from . import linalg as linalg
 from . import masked as masked

@@ -1,15 +1,36 @@
-"""Functions of tensors that script compiles from Python: what `torch.functional` has of them."""
+"""`torch.functional`: functions of tensors, some of which script compiles from Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from . import functional_in_script
+from .nn.sizes import scripted_as
+from .ops import functional, namespace
 from .ops.dispatch import eager_function
+from .ops.functional import (
+    unravel_index,
+)
 from .ops.tensor import Tensor
 
-__all__ = ["cdist"]
+__all__ = [
+    *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes"),
+    *("broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "einsum", "istft", "lu"),
+    *("meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive"),
+    "unravel_index",
+]
 
 _cdist: Callable[..., Tensor] = eager_function("aten::cdist")
+istft: Callable[..., Tensor] = eager_function("aten::istft")
+
+lu = scripted_as(functional_in_script.lu)(namespace.lu)
+norm = scripted_as(functional_in_script.norm)(namespace.norm)
+stft = scripted_as(functional_in_script.stft)(namespace.stft)
+tensordot = scripted_as(functional_in_script.tensordot)(namespace.tensordot)
+unique = scripted_as(functional_in_script.unique)(functional.unique)
+unique_consecutive = scripted_as(functional_in_script.unique_consecutive)(
+    functional.unique_consecutive
+)
 
 
 def cdist(

@@ -292,6 +292,8 @@ class Calls(Conversions, ModuleCalls):
             )
             return self.unknown(node.span)
         chosen = callee.if_true if flag is not None and flag.value else callee.if_false
+        if isinstance(chosen, FlaggedFunction):
+            return self._call_flagged(chosen, given, node)
         return self.call_function(chosen, given, node)
 
     def _call_overloaded(

@@ -143,6 +143,8 @@ class _Checker(Statements):
             return value
         fits = is_subtype(actual, type) or type is ANY or type is UNKNOWN
         if not fits and not (actual == INT and type == INT):
+            if node.shared_default:
+                return NO_DEFAULT
             return self._report_default(node, written, type, mutable=False)
         return value
 

@@ -78,13 +78,14 @@ class PythonName:
 class FlaggedFunction:
     """One of two functions, as a constant argument says (`return_indices=True`).
 
-    `flag` is the argument's name and `place` its position; left out, it is False.
+    `flag` is the argument's name and `place` its position; left out, it is False.  A second flag
+    may choose further.
     """
 
     flag: str
     place: int
-    if_true: Function
-    if_false: Function
+    if_true: Function | FlaggedFunction
+    if_false: Function | FlaggedFunction
 
 
 @value_class(frozen=True, slots=True)

@@ -74,5 +74,12 @@ def tree_of_overload(
         default = parameter.default if parameter.default is not None else found.default
         if isinstance(default, tree.Literal) and default.value is ...:
             default = None
-        parameters.append(replace(parameter, annotation=found.annotation, default=default))
+        parameters.append(
+            replace(
+                parameter,
+                annotation=found.annotation,
+                default=default,
+                shared_default=found.default is None,
+            )
+        )
     return replace(written, parameters=tuple(parameters), returns=declared.returns)

@@ -35,6 +35,8 @@ def qualified_name(thing: object) -> str:
         module = ".".join(["torch", *module.split(".")[1:]])
         if module.startswith("torch.nn.functional_"):  # one module in torch, several files here
             module = "torch.nn.functional"
+        elif module == "torch.functional_in_script":
+            module = "torch.functional"
     return f"__torch__.{module}.{name}"
 
 

@@ -359,6 +359,15 @@ def _stand_in(other: Any, compile: CompileFunction) -> Meaning:
     )
 
 
+def _flagged(value: FlagDispatch, compile: CompileFunction) -> FlaggedFunction:
+    """What flags choose among, one flag after the other."""
+    if_true, if_false = (
+        _flagged(each, compile) if isinstance(each, FlagDispatch) else compile(each)
+        for each in (value.if_true, value.if_false)
+    )
+    return FlaggedFunction(value.flag, value.place, if_true, if_false)
+
+
 def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     scripted = getattr(value, "_rushlight_function", None)
     if isinstance(scripted, Function):
@@ -370,9 +379,11 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     other = getattr(value, "_in_script", None)
     if other is not None:
         return _stand_in(other, compile)
+    scripted_as = getattr(value, "_scripted_as", None)
+    if scripted_as is not None:
+        return _function(scripted_as, compile)
     if isinstance(value, FlagDispatch):
-        chosen = compile(value.if_true), compile(value.if_false)
-        return FlaggedFunction(value.flag, value.place, *chosen)
+        return _flagged(value, compile)
     declared = overloads_of(value) if inspect.isfunction(value) else []
     if declared:
         return OverloadedFunction(overloading[0](value, declared))

@@ -23,6 +23,7 @@ __all__ = [
     "pair",
     "pair_of_floats",
     "reversed_twice",
+    "scripted_as",
     "single",
     "triple",
     "triple_of_floats",
@@ -36,6 +37,16 @@ def in_script(other: Callable[..., Any] | str) -> Callable[[Function], Function]
 
     def mark(function: Function) -> Function:
         function._in_script = other  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def scripted_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Say which function script compiles, and calls by its name, in the decorated one's place."""
+
+    def mark(function: Function) -> Function:
+        function._scripted_as = other  # type: ignore[attr-defined]
         return function
 
     return mark
