@@ -39,13 +39,17 @@ def half(values: Array) -> Array:
 def requantize(
     sums: Array, multiplier: Any, bias: Any, scale: float, zero_point: int, relu: bool
 ) -> Array:
-    """Exact sums of products -> numbers of quint8: scaled to the output, with a float bias."""
-    sums = sums.astype(F32)
+    """Exact sums of products -> numbers of quint8: scaled to the output, with a float bias.
+
+    In float32; each product is rounded together with what is added to it.
+    """
+    made = sums * np.asarray(multiplier, np.float64)
     if bias is not None:
-        sums = sums + bias / multiplier
-    scaled = np.rint(sums * (multiplier / F32(scale))).astype(np.float64) + zero_point
+        made += bias
+    scaled = made.astype(F32) * np.float64(F32(1) / F32(scale))
+    scaled += zero_point
     low = zero_point if relu else 0
-    return np.asarray(np.clip(scaled, low, 255), np.uint8)
+    return np.asarray(np.clip(np.rint(scaled.astype(F32)), low, 255), np.uint8)
 
 
 def centred(array: Array, name: str) -> tuple[Array, Quantizer]:
