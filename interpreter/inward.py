@@ -301,10 +301,16 @@ def _union_inward(type: UnionType) -> Convert:
                 continue
         raise CastError(
             f"Cast error details: Expected a member of {type.annotation_str} but instead found "
-            f"type {value.__class__.__name__}"
+            f"type {_type_text(value)}"
         )
 
     return convert
+
+
+def _type_text(value: Any) -> str:
+    """A value's type as torch writes it; for what has none, its Python class."""
+    found = type_of_value(value)
+    return value.__class__.__name__ if found is None else found.annotation_str
 
 
 _CLASSES: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}

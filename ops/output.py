@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .display_aten import format_for_print
+from .dtype import Device
 from .errors import OperatorError
 from .scalar_maths import int_of
 from .strings import joined
@@ -50,15 +53,38 @@ def _too_few() -> OperatorError:
     return OperatorError("Too few arguments for format string")
 
 
+_KINDS: tuple[tuple[type, str], ...] = (
+    *((str, "String"), (float, "Double"), (complex, "ComplexDouble"), (type(None), "None")),
+    *((np.ndarray, "Tensor"), (list, "GenericList"), (tuple, "Tuple"), (Device, "Device")),
+)
+
+
+def _kind(value: Any) -> str:
+    """torch's word for the kind of a run-time value."""
+    if isinstance(value, Mapping):
+        return "GenericDict"
+    return next((word for cls, word in _KINDS if isinstance(value, cls)), "Object")
+
+
 def _specified(specifier: str, value: Any) -> str:
     if specifier == "s":
         return format_for_print(value)
+    if specifier in "dieEfF" and not isinstance(value, int | float):
+        raise OperatorError(
+            f"%{specifier} requires a number for formatting, but got {_kind(value)}"
+        )
     if specifier in "di":
         return str(int_of(value) if isinstance(value, float) else int(value))
     if specifier in "eEfF":
         return f"{float(value):{specifier}}"
     if specifier == "c":
-        return chr(value) if isinstance(value, int) else str(value)
+        if isinstance(value, str) and len(value) == 1:
+            return value
+        if not isinstance(value, int):
+            raise OperatorError(
+                f"%c requires an int or char for formatting, but got {_kind(value)}"
+            )
+        return chr(value)
     raise OperatorError(
         f"The specifier %{specifier} is not supported in TorchScript format strings",
         headline=f"`%{specifier}` is not one of %s %d %i %f %F %e %E %c",

@@ -15,7 +15,7 @@ from .narrowing import Narrowing
 from .relations import is_subtype
 from .schema import Argument, Signature
 from .sugar import ContainerMethod, Item, MemberSequence, SliceValue, Sugar
-from .types import ANY, INT, STRING, ClassType, InterfaceType, Type
+from .types import ANY, INT, STRING, ClassType, InterfaceType, TupleType, Type
 
 __all__ = ["Containers"]
 
@@ -102,6 +102,17 @@ class Containers(Narrowing, MemberIndex):
             yield name, module
             for key, inner in self._descendants(module, form, span):
                 yield f"{name}.{key}", inner
+
+    def value(self, sugar: Sugar, span: Span) -> typed.Expr:
+        """As of all sugar; a slice of members is a tuple of them."""
+        if not isinstance(sugar, MemberSequence) or sugar.cut == slice(None):
+            return super().value(sugar, span)
+        into: list[typed.Statement] = []
+        members = [m for m in self.rows_of(sugar, into) if isinstance(m, typed.Expr)]
+        type = TupleType(tuple(m.type for m in members))
+        return typed.Sequenced(
+            span, type, tuple(into), typed.TupleLiteral(span, type, tuple(members))
+        )
 
     # ------------------------------------------------------------------------------ brackets
 

@@ -174,9 +174,7 @@ class Forms(Calls):
             else f"`{name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}",
             node.function.span,
             "called here",
-            torch=_bound(name, least, most, count)
-            if name in ("range", "enumerate", "zip")
-            else f"{name} expected {wanted} arguments but found {count}",
+            torch=_wrong_count(name, least, most, node),
         )
         return False
 
@@ -235,10 +233,10 @@ def _zip(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
 def _slice(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     if not self.takes(node, 1, 3):
         return self.unknown(node.span)
-    parts = [self.expression(a) for a in node.arguments]
-    if len(parts) == 1:
-        return SliceValue(node.span, None, parts[0], None)
-    return SliceValue(node.span, parts[0], parts[1], parts[2] if len(parts) == 3 else None)
+    given = [self.expression(a) for a in node.arguments]
+    start, stop, step = (None, *given, None) if len(given) == 1 else (*given, None)[:3]
+    lower = typed.Literal(node.span, INT, 0) if start is None or start.type is NONE else start
+    return SliceValue(node.span, lower, stop, None if step is None or step.type is NONE else step)
 
 
 # -------------------------------------------------------------------------------- containers
@@ -518,7 +516,15 @@ def known_forms() -> frozenset[str]:
     return frozenset([*_FORMS, *_CASTS, *_OPERATORS])
 
 
-def _bound(name: str, least: int, most: int, count: int) -> str:
-    """Torch's words for too few or too many arguments of what loops go over."""
-    word, bound = ("least", least) if count < least else ("most", most)
-    return f"{name} expected at {word} {bound} arguments, got {count}"
+def _wrong_count(name: str, least: int, most: int, node: tree.Call) -> str:
+    """torch's words for too few or too many arguments of a form, or for keywords."""
+    count = len(node.arguments)
+    if name in ("range", "enumerate", "zip"):
+        word, bound = ("least", least) if count < least else ("most", most)
+        return f"{name} expected at {word} {bound} arguments, got {count}"
+    if name == "slice":
+        if node.keywords:
+            return "Slice does not accept any keyword arguments"
+        return f"slice accepts exactly 1, 2 or 3 arguments, got: {count}"
+    wanted = str(least) if least == most else f"{least} to {most}"
+    return f"{name} expected {wanted} arguments but found {count}"

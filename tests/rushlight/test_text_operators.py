@@ -58,3 +58,40 @@ def test_characters_are_bytes() -> None:
 
 def test_types_of_isinstance_stand_in_the_order_of_unions() -> None:
     assert "isinstance(x, (int, str, bool))" in rushlight.jit.script(either).code
+
+
+def whole(x: Any) -> str:
+    return "%d" % x  # noqa: UP031
+
+
+def small(x: Any) -> str:
+    return "%e" % x  # noqa: UP031
+
+
+def letter(x: Any) -> str:
+    return "%c" % x  # noqa: UP031
+
+
+@pytest.mark.parametrize(
+    ("format", "value", "message"),
+    [
+        (whole, "1", "%d requires a number for formatting, but got String"),
+        (whole, [1], "%d requires a number for formatting, but got GenericList"),
+        (whole, rushlight.ones(1), "%d requires a number for formatting, but got Tensor"),
+        (small, "1", "%e requires a number for formatting, but got String"),
+        (letter, "foo", "%c requires an int or char for formatting, but got String"),
+        (letter, 3.0, "%c requires an int or char for formatting, but got Double"),
+    ],
+)
+def test_formats_refuse_other_kinds_of_values(format: Any, value: Any, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        rushlight.jit.script(format)(value)
+    assert rushlight.jit.script(letter)("f") == "f"
+
+
+def test_what_was_found_in_place_of_a_member_of_a_union() -> None:
+    def either(x: list[int] | dict[str, int]) -> int:
+        return 1
+
+    with pytest.raises(RuntimeError, match=r"but instead found type Dict\[str, str\]"):
+        rushlight.jit.script(either)({"a": "b"})

@@ -218,3 +218,47 @@ def test_why_an_attribute_has_no_type(value: Any, reason: str) -> None:
 
     with pytest.raises(RuntimeError, match=reason):
         torch.jit.script(Holds())
+
+
+class Numbered(nn.Module):
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def forward(self) -> int:
+        return self.number
+
+
+def test_a_slice_of_modules_is_a_tuple() -> None:
+    class Cuts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.ModuleList([Numbered(i) for i in range(5)])
+
+        def forward(self) -> Any:
+            return self.layers[::-2], self.layers[1:4:]
+
+    first, second = torch.jit.script(Cuts())()
+    assert [m.number for m in first] == [4, 2, 0]
+    assert [m.number for m in second] == [1, 2, 3]
+
+
+def test_calls_of_slice() -> None:
+    @torch.jit.script
+    def cuts(x: list[int]) -> tuple[list[int], list[int], list[int], list[int]]:
+        part = slice(None, 3)
+        return x[slice(1, 5, None)], x[slice(None, None, None)], x[part], x[slice(2)]
+
+    x = list(range(8))
+    assert cuts(x) == ([1, 2, 3, 4], x, [0, 1, 2], [0, 1])
+
+    def named(x: list[int]) -> list[int]:
+        return x[slice(1, stop=2)]
+
+    def many(x: list[int]) -> list[int]:
+        return x[slice(1, 2, 3, 4)]
+
+    with pytest.raises(RuntimeError, match="Slice does not accept any keyword arguments"):
+        torch.jit.script(named)
+    with pytest.raises(RuntimeError, match="slice accepts exactly 1, 2 or 3 arguments, got: 4"):
+        torch.jit.script(many)
