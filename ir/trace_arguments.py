@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.binding import TAKE_NUMBERS
 from ..ops.dispatch import eager_function
-from ..ops.dtype import CPU
+from ..ops.dtype import CPU, dtype_of
 from ..ops.table import TABLE, Operator
 from ..typecheck.schema import Signature
 
@@ -17,6 +17,9 @@ __all__ = ["DECOMPOSED", "recorded", "signature_named"]
 
 Recorded = tuple[Signature, Sequence[Any], bool]
 """Signature, arguments, and whether results tell that they require gradients."""
+
+_STRIDED: Final = 0
+"""The number of the only layout there is."""
 
 
 def recorded(entry: Operator, values: Sequence[Any]) -> Recorded:
@@ -98,8 +101,17 @@ def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
         return signature_named("aten::to.dtype"), [values[0], dtype, *rest], True
     if device is not None and dtype is not None:
         return signature_named("aten::to.device"), [values[0], device, dtype, *rest], True
-    layout = [given.get("layout"), device or CPU, given.get("pin_memory")]
-    return signature_named("aten::to.dtype_layout"), [values[0], dtype, *layout, *rest], True
+    return _to_same_dtype(values[0], device or CPU, given.get("pin_memory"), *rest)
+
+
+def _to_same_dtype(array: Any, *rest: Any) -> Recorded:
+    made = [array, dtype_of(array).number, _STRIDED, *rest]
+    return signature_named("aten::to.dtype_layout"), made, True
+
+
+def _to_cpu(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """`x.cpu()`, a `to` that keeps the dtype."""
+    return _to_same_dtype(values[0], CPU, None, False, False, None)
 
 
 def _by_correction(entry: Operator, values: Sequence[Any]) -> Recorded:
@@ -127,6 +139,7 @@ _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
     "aten::conv_transpose1d": _convolution(1, True),
     **{f"aten::conv_transpose{n}d.input": _convolution(n, True) for n in (2, 3)},
     "aten::to.dtype_layout": _to,
+    "aten::cpu": _to_cpu,
     **{f"aten::upsample_{mode}": _upsample for mode in _RESIZING},
     **{f"aten::{name}": _by_correction for name in ("std", "var", "std_mean", "var_mean")},
 }

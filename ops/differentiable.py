@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from .dtype import Array
+from .table import TABLE
+from .tracing import current_tracer
 from .versions import version_of
 
 if TYPE_CHECKING:
@@ -163,6 +165,9 @@ class Differentiable:
         """Make this tensor a leaf that requires no gradients."""
         if self._view_of is not None and self._requires_grad:
             raise RuntimeError(_DETACH_VIEW)
+        tracer, this = current_tracer(), cast(Any, self)
+        if tracer is not None and tracer.knows(this):
+            tracer.record(TABLE.operators("aten::detach")[0], [this._array], this, [this])
         self._requires_grad, self._grad_node, self._output_number = False, None, 0
         return self
 

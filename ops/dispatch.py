@@ -468,6 +468,8 @@ class EagerFunction:
             return
         if len(args) > form.positional:
             return
+        if any(isinstance(a, Tensor) and values[i] is not a._array for i, a in enumerate(args)):
+            return  # a tensor that stands for a number is converted each time
         converters = [
             form.converters[i] if type(a) is not type(values[i]) else None
             for i, a in enumerate(args)

@@ -282,8 +282,6 @@ class Tensor(Differentiable):
         return complex(item(self._array))
 
     def __index__(self) -> int:
-        if ACTIVE:
-            _warn("Converting a tensor to a Python index")
         if self._array.dtype.kind not in "biu" or self._array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._array.item())

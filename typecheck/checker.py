@@ -105,10 +105,20 @@ class _Checker(Statements):
             type: Type = self.self_type
             inferred = False
         else:
-            type = self.annotations.read(node.annotation)
+            state = self._state_type(index) if inferred else None
+            inferred = inferred and state is None
+            type = state if state is not None else self.annotations.read(node.annotation)
         if self.frame.find(node.name) is None:
             self.define(Variable(node.name, type, node.span, parameter=True, inferred=inferred))
         return node, type
+
+    def _state_type(self, index: int) -> Type | None:
+        """The type of what `__setstate__` takes: what `__getstate__` returns."""
+        owner = self.self_type
+        if index != 1 or self.tree.name != "__setstate__" or not isinstance(owner, ClassType):
+            return None
+        giver = owner.method("__getstate__")
+        return None if giver is None else giver.signature.returns[0].type
 
     def _argument(self, node: tree.Parameter, type: Type) -> Argument:
         default: object = NO_DEFAULT

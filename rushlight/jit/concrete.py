@@ -10,6 +10,7 @@ import inspect
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -46,7 +47,10 @@ _INTERNAL = frozenset(
 
 _PICKLING = ("__getstate__", "__setstate__")
 
-_types: WeakKeyDictionary[type, list[tuple[Facts, ClassType]]] = WeakKeyDictionary()
+Known = WeakKeyDictionary[type, "list[tuple[Facts, ClassType]]"]
+_shared: Known = WeakKeyDictionary()
+_types: ContextVar[Known] = ContextVar("types", default=_shared)
+"""The class types that modules may share."""
 
 
 @dataclass
@@ -79,7 +83,7 @@ def concrete_type(module: Module) -> ClassType:
     if isinstance(scripted, ScriptObject):
         return scripted.cls
     facts = gather_facts(module)
-    known = _types.setdefault(type(module), [])
+    known = _types.get().setdefault(type(module), [])
     for other, cls in known:
         if other == facts:
             return cls
@@ -101,10 +105,21 @@ def kept_if_compiled() -> Iterator[None]:
         yield
     except BaseException:
         for python, cls in _made[before:]:
-            _types[python] = [entry for entry in _types[python] if entry[1] is not cls]
+            types = _types.get()
+            types[python] = [entry for entry in types[python] if entry[1] is not cls]
         raise
     finally:
         del _made[before:]
+
+
+@contextmanager
+def own_types() -> Iterator[None]:
+    """Make class types that modules outside do not share, as traces need: each has its methods."""
+    token = _types.set(WeakKeyDictionary())
+    try:
+        yield
+    finally:
+        _types.reset(token)
 
 
 def _make(module: Module, facts: Facts) -> ClassType:

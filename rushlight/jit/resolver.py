@@ -22,7 +22,7 @@ from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.source import Span
 from ..interpreter.inward import CastError
-from ..interpreter.objects import python_classes
+from ..interpreter.objects import ScriptObject, python_classes
 from ..interpreter.values import to_machine
 from ..legacy_tensors import TensorClass
 from ..nn.flag_dispatch import FlagDispatch
@@ -421,5 +421,7 @@ def _unusable(value: Any, name: str) -> Unusable:
             message = f"Python builtin {value} is currently not supported in Torchscript"
         shown = "`{name}` is a function without Python source, which script cannot call"
         return Unusable(message, "not-scriptable", shown, value)
+    if isinstance(value, Module) and isinstance(getattr(value, "_c", None), ScriptObject):
+        message = "Cannot call a ScriptModule that is not a submodule of the caller"
     shown = "`{name}` is a module-level variable, whose value scripted code cannot read"
     return Unusable(message, message=shown, value=value)

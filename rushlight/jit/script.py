@@ -23,7 +23,7 @@ from ..typecheck.types import ClassType, InterfaceType, Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function
-from .concrete import concrete_type, kept_if_compiled
+from .concrete import concrete_type, kept_if_compiled, own_types
 from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
@@ -182,7 +182,7 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
-    with kept_if_compiled(), compiling():
+    with own_types(), kept_if_compiled(), compiling():
         target = _instance(module, {})
         for name in _entry_points(module):
             if name != "forward":

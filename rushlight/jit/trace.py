@@ -403,10 +403,16 @@ def _get_trace_graph(
     _force_outplace: bool = False,
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
-) -> tuple[GraphHandle, Any]:
-    """The graph of a run on examples, with parameters as further inputs, and the run's result."""
+) -> tuple[GraphHandle, Any] | tuple[GraphHandle, Any, tuple[Tensor, ...]]:
+    """The graph of a run on examples, with parameters as further inputs, and the run's result.
+
+    With `return_inputs`, the tensors that the graph's inputs stand for as well.
+    """
+    if _return_inputs_states:
+        raise NotImplementedError("_get_trace_graph: `_return_inputs_states` is not supported")
     given = args if isinstance(args, tuple) else (args,)
-    state = list(f.state_dict(keep_vars=True).values()) if isinstance(f, Module) else []
+    held = f.state_dict(keep_vars=True).values() if isinstance(f, Module) else ()
+    state = list({id(tensor): tensor for tensor in held}.values())
     tensors = [*_flat(given), *state]
     results: list[Any] = []
 
@@ -418,6 +424,8 @@ def _get_trace_graph(
     graph = create_graph(run, tuple(tensors), [], strict)
     fix_scopes(graph, False, _no_methods)
     _clean(graph)
+    if return_inputs:
+        return GraphHandle(graph), results[0], tuple(tensors)
     return GraphHandle(graph), results[0]
 
 

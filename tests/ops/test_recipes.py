@@ -57,3 +57,11 @@ def test_gradients_are_followed() -> None:
     x.requires_grad_(True)
     assert torch.clamp(x, 0, 1).requires_grad
     assert torch.cat([x, x]).requires_grad
+
+
+def test_tensors_in_the_place_of_numbers_are_converted_each_time() -> None:
+    count = torch.tensor(5)
+    for _ in range(3):
+        made = torch.arange(count)
+        assert made.dtype is torch.int64
+        assert made.tolist() == [0, 1, 2, 3, 4]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight import Tensor
 from rushlight.ops.tracing import ACTIVE
 
 _RECORDED = json.loads(Path(__file__).with_name("traces.json").read_text(encoding="utf-8"))
@@ -161,3 +162,87 @@ def test_gradients_through_a_trace() -> None:
     x = torch.ones(2, requires_grad=True)
     traced(x).backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_sizes_as_numbers_are_read_in_every_trace() -> None:
+    def counts(x: Tensor) -> Tensor:
+        return torch.arange(x.shape[0])
+
+    for _ in range(2):
+        traced = torch.jit.trace(counts, torch.ones(5, 3))
+        assert traced(torch.ones(7, 1)).tolist() == list(range(7))
+        assert traced(torch.ones(7, 1)).dtype is torch.int64
+
+
+def test_detaching_in_place_is_written_down() -> None:
+    def product(x: Tensor, w: Tensor) -> Tensor:
+        y = x @ w
+        y.detach_()
+        return y
+
+    traced = torch.jit.trace(product, (torch.ones(3, 4), torch.ones(4, 5)))
+    result = traced(torch.ones(3, 4), torch.ones(4, 5, requires_grad=True))
+    assert not result.requires_grad
+    assert [n.kind() for n in traced.graph.nodes()] == ["aten::matmul", "aten::detach"]
+
+
+def test_moves_keep_the_dtype_of_the_example() -> None:
+    for move in (lambda x: x.cpu(), lambda x: x.to("cpu")):
+        (node,) = torch.jit.trace(move, torch.ones(2)).graph.findAllNodes("aten::to")
+        given = [value.toIValue() for value in list(node.inputs())[1:]]
+        assert given == [6, 0, torch.device("cpu"), None, False, False, None]
+
+
+def test_state_methods_of_traced_modules() -> None:
+    class Keeps(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = 3
+
+        @torch.jit.export
+        def __getstate__(self):
+            return (3, self.training)
+
+        @torch.jit.export
+        def __setstate__(self, state):
+            self.a = state[0]
+            self.training = state[1]
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + self.a
+
+    traced = torch.jit.trace(Keeps(), torch.ones(2))
+    assert traced._c._method_names() == ["__getstate__", "__setstate__", "forward"]
+    assert traced(torch.ones(2)).tolist() == [4.0, 4.0]
+    file = io.BytesIO()
+    torch.jit.save(traced, file)
+    file.seek(0)
+    assert torch.jit.load(file)(torch.ones(2)).tolist() == [4.0, 4.0]
+
+
+def test_inputs_of_trace_graphs() -> None:
+    class Shares(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.b = self.a = torch.nn.Parameter(torch.ones(2))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.a + self.b
+
+    graph, _, inputs = torch.jit._get_trace_graph(Shares(), (torch.ones(2),), return_inputs=True)
+    assert len(list(graph.inputs())) == len(inputs) == 2
+
+
+def test_an_index_is_no_reason_to_warn(recwarn: pytest.WarningsRecorder) -> None:
+    torch.jit.trace(lambda x: x + [1, 2][x], torch.tensor([1]), check_trace=False)
+    assert not recwarn.list
+
+
+def test_compiled_modules_outside_the_caller() -> None:
+    traced = torch.jit.trace(torch.nn.ReLU(), torch.ones(2))
+
+    def calls(x: Tensor) -> Tensor:
+        return traced(x) + 1
+
+    with pytest.raises(RuntimeError, match="Cannot call a ScriptModule that is not a submodule"):
+        torch.jit.script(calls)
