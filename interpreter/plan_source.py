@@ -114,6 +114,7 @@ class _Writer:
         self._tests: dict[int, tuple[Step, Step]] = {}
         self._written: set[int] = set()
         self._freed: frozenset[str] = frozenset()
+        self._created = _created_once(code)
 
     def region(self, region: Region, depth: int) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -132,9 +133,28 @@ class _Writer:
                 self._repeat(part, depth)
             elif not self._decides(part, following) and id(part) not in self._written:
                 self._freed = self._freed_by(following)
-                self._step(part, depth)
+                before = region[position - 1] if position else None
+                if not self._forwarded(part, before, depth):
+                    self._step(part, depth)
         if len(self.source.lines) == lines:
             self.source.add(depth, "pass")
+
+    def _forwarded(self, step: Step, before: Step | Branch | Repeat | None, depth: int) -> bool:
+        """Whether a step reads the slot just written; then it takes what was written."""
+        if not isinstance(before, Step) or row(before.instruction).name != "set_slot":
+            return False
+        if row(step.instruction).name != "get_slot" or not (
+            _is_plain_slot(step) and _is_plain_slot(before)
+        ):
+            return False
+        _, owner, slot, value = before.instruction
+        _, target, *read = step.instruction
+        if read != [owner, slot]:
+            return False
+        assert isinstance(target, int)
+        assert isinstance(value, int)
+        self.source.add(depth, f"{self._value(target)} = {self._value(value)}", step)
+        return True
 
     def _freed_by(self, part: Step | Branch | Repeat | None) -> frozenset[str]:
         """The registers that a part of code empties, if that is what it does."""
@@ -203,6 +223,9 @@ class _Writer:
         lines = self._noting(step) if self._noted else [self._line(step)]
         for line in lines:
             self.source.add(depth, line, step)
+        if entry.name == "create" and step.instruction[1] in self._created:
+            number = step.instruction[1]
+            self.source.add(depth, f"s{number} = r{number}.slots", step)
         operator = self._operator(step)
         if (operator if operator is not None else entry.name) in WRAPPING:
             for line in self._checks(entry.name, step.instruction[2:]):
@@ -254,7 +277,11 @@ class _Writer:
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
         if entry.name in SLOTS and _is_plain_slot(step):
-            return SLOTS[entry.name].format(**shown)
+            line = SLOTS[entry.name].format(**shown)
+            owner = step.instruction[2 if entry.name == "get_slot" else 1]
+            return (
+                line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
+            )
         operator = self._operator(step)
         if operator is not None:
             return self._call(step, entry.name, operator, shown)
@@ -331,6 +358,27 @@ class _Writer:
         if type(constant) is int:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
+
+
+def _created_once(code: Code) -> frozenset[int]:
+    """The registers that hold nothing but the objects which one instruction creates.
+
+    Their slots are kept in a variable: a list that is the same as long as the object lives.
+    """
+    writers: dict[int, list[str]] = {}
+    for instruction in code.instructions:
+        entry = row(instruction)
+        for kind, operand in zip(entry.kinds, instruction[1:], strict=True):
+            if kind[0] == "R" and entry.name != "free":
+                written = operand if isinstance(operand, tuple) else (operand,)
+                for register in written:
+                    assert isinstance(register, int)
+                    writers.setdefault(register, []).append(entry.name)
+    return frozenset(
+        register
+        for register, names in writers.items()
+        if names == ["create"] and register >= code.argument_count
+    )
 
 
 _OF_LISTS = frozenset({"aten::cat", "aten::stack"})

@@ -50,3 +50,26 @@ def test_slots_of_plain_values() -> None:
         return made.count, made.share, made.name, made.on
 
     assert torch.jit.script(run)(3) == (2**62 + 3 * 2**61 + 3 - 2**64, 1.6875, "nxxx", True)
+
+
+def test_slots_of_objects_that_come_and_go() -> None:
+    scripted = torch.jit.script(_Counter)
+
+    def run(n: int) -> list[int]:
+        first, found = scripted(1), [0]
+        for i in range(n):
+            made = scripted(i)
+            made.count = made.count + first.count
+            other = made
+            if i > 1:
+                other = first
+            other.count = 10 * other.count
+            found.append(made.count)
+            found.append(first.count)
+            first.step(i)
+        return found
+
+    compiled = torch.jit.script(run)
+    expected = [0, 10, 1, 20, 1, 4, 20, 25, 220]
+    for _ in range(3):
+        assert compiled(4) == expected
