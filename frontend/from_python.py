@@ -18,9 +18,9 @@ from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, function_place, parse
 from .source import UNKNOWN, Source, Span
 from .source_lines import lines_of
-from .type_comments import fold_signature_comment
+from .type_comments import BadComment, fold_signature_comment, signature_texts
 
-__all__ = ["class_tree", "function_tree"]
+__all__ = ["class_tree", "comment_types", "function_tree"]
 
 MODIFIER = "_torchscript_modifier"
 """The attribute that `torch.jit.unused` and its like set on a function."""
@@ -136,6 +136,21 @@ def _properties(cls: type, collector: Collector) -> list[tree.Property]:
 
 
 # -------------------------------------------------------------------------------------- sources
+
+
+def comment_types(fn: Callable[..., Any]) -> tuple[list[str], str | None] | None:
+    """The texts of the types in a function's `# type:` comment, if it has one.
+
+    Raises:
+        RuntimeError: the comment cannot be used.
+    """
+    source = _source_of(fn, Collector(), "")
+    if source is None:
+        return None
+    try:
+        return signature_texts(source)
+    except BadComment as error:
+        raise RuntimeError(error.torch_text) from None
 
 
 def _source_of(obj: Any, collector: Collector, where: str) -> Source | None:

@@ -202,7 +202,8 @@ def _definitions(
         made = _definition(node, converter)
         if isinstance(made, tree.Function):
             assert isinstance(node, ast.FunctionDef)
-            return fold_first_comment(made, node, converter, is_method=are_methods)
+            folded = fold_first_comment(made, node, converter, is_method=are_methods)
+            return replace(folded, types_are_text=True)
         return made
 
     nodes, converter = _parsed(source, collector)

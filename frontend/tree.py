@@ -323,7 +323,9 @@ class Parameter(Node):
 class Function(Node):
     """A function or method; `span` starts at its `def`, as torch underlines it.
 
-    A `# type: (A, B) -> C` signature comment is already folded into the annotations.
+    A `# type: (A, B) -> C` signature comment is already folded into the annotations;
+    `types_are_text` says that they were read from it, or from code that is no live function:
+    such types know some more names, and errors are told of the part that is wrong.
     """
 
     name: str
@@ -332,6 +334,7 @@ class Function(Node):
     returns: Expr | None
     body: tuple[Statement, ...]
     decorators: tuple[Expr, ...] = ()
+    types_are_text: bool = False
 
 
 @value_class(frozen=True, slots=True)

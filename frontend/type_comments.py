@@ -21,7 +21,7 @@ from .python_ast import python_tree
 from .source import Source, Span
 from .value_class import value_class
 
-__all__ = ["fold_first_comment", "fold_signature_comment"]
+__all__ = ["BadComment", "fold_first_comment", "fold_signature_comment", "signature_texts"]
 
 MARK = "# type:"
 IGNORED = re.compile(r"# type:\ ignore(\[[a-zA-Z-]+\])?$")
@@ -107,7 +107,7 @@ def _fold(
         for parameter, annotation in zip(parameters, types, strict=True)
     ]
     kept = function.parameters[: len(function.parameters) - len(parameters)]
-    return replace(function, parameters=(*kept, *typed), returns=returns)
+    return replace(function, parameters=(*kept, *typed), returns=returns, types_are_text=True)
 
 
 def _find(source: Source) -> list[Piece] | None:
@@ -195,6 +195,27 @@ def _type(piece: Piece, source: Source, converter: Converter) -> tree.Expr:
         raise _unreadable(piece) from None
     positions = Positions(source).within(piece.line, piece.column)
     return Converter(positions, converter.collector, converter.where).expression(parsed.body)
+
+
+def signature_texts(source: Source) -> tuple[list[str], str | None] | None:
+    """The texts of the parameters' types and the result's in a function's comment, if it has one.
+
+    Raises:
+        BadComment: it cannot be used.
+    """
+    pieces = _find(source)
+    if pieces is None:
+        return None
+    if len(pieces) > 1:
+        return [piece.text.strip() for piece in pieces[:-1]], pieces[-1].text.strip()
+    text = pieces[0].text.strip()
+    is_open = "->" not in text
+    try:
+        signature = python_tree(f"{text} -> None" if is_open else text, mode="func_type")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unreadable(pieces[0]) from None
+    types = [ast.unparse(part) for part in signature.argtypes]
+    return types, None if is_open else ast.unparse(signature.returns)
 
 
 def _unreadable(piece: Piece) -> BadComment:

@@ -178,7 +178,7 @@ def _inline_conditions(block: Block) -> None:
     for node in block.nodes:
         for inner in node.blocks:
             _inline_conditions(inner)
-        if node.kind == "prim::Loop":
+        if node.kind == "prim::Loop" and len(node.blocks) == 2:  # one of an inlined graph has one
             node.insert_input(1, _copy_condition(node, node))
             body, condition = node.blocks
             _move_nodes(condition, body.ret)

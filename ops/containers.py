@@ -259,6 +259,8 @@ def _check_sortable(values: List) -> None:
     if type(None) in kinds and len(kinds) > 1:
         other = next(kind.__name__ for kind in kinds if kind is not type(None))
         raise OperatorError(f"Only values of same type can be compared. Found {other} and NoneType")
+    if kinds == {tuple}:
+        _check_comparable(values)
     check = getattr(first, "check_sortable", None)
     if check is not None:
         check()
@@ -274,6 +276,20 @@ def _check_sortable(values: List) -> None:
             "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned "
             "types can be sorted."
         )
+
+
+def _check_comparable(values: List) -> None:
+    """Whether tuples hold values of the same types.
+
+    Raises:
+        OperatorError: they do not.
+    """
+    first = type_name(values[0])
+    for other in map(type_name, values):
+        if other != first:
+            raise OperatorError(
+                f"Only values of same type can be compared. Found {first} and {other}"
+            )
 
 
 @operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")

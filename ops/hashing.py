@@ -79,6 +79,8 @@ def type_name(value: Any) -> str:
     if isinstance(value, dict):
         parts = next(iter(value.items()), ("", ""))
         return f"Dict[{', '.join(map(type_name, parts))}]"
+    if isinstance(value, tuple):
+        return f"Tuple[{', '.join(map(type_name, value))}]"
     return "Tensor" if isinstance(value, np.ndarray) else type(value).__name__
 
 

@@ -98,6 +98,12 @@ _CONSTRUCTORS = (
     *("Future", "Await", "RRef", "Final"),
 )
 
+_EXAMPLES = {
+    **{name: f"{name}[int]" for name in ("List", "Tuple", "Optional", "Union", "Future")},
+    "Dict": "Dict[int, int]",
+}
+"""Types that need parts, with an example of each."""
+
 _DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
 
 
@@ -137,6 +143,9 @@ class AnnotationReader:
             return relations.union([self._type(node.left), self._type(node.right)])
         if isinstance(node, tree.TupleDisplay) and not node.elements:
             return TupleType(())
+        if isinstance(node, tree.Binary) and self._is_text:
+            message = f"Expression of type {node.operator} cannot be used in a type expression"
+            return self._fault(node.span, "this is not a type", "an operation", message)
         return self._unknown(node, "this is not a type")
 
     def _literal(self, node: tree.Literal) -> Type:
@@ -163,7 +172,7 @@ class AnnotationReader:
             prefix, _, last = dotted.rpartition(".")
             if last in TYPE_NAMES and (prefix or self._is_known_bare(last)):
                 return TYPE_NAMES[last]
-            if last in ("List", "Dict", "Tuple", "Optional", "Union", "Future"):
+            if last in _EXAMPLES:
                 return self._bare_constructor(node, last)
         return self._unknown(node, "")
 
@@ -175,15 +184,14 @@ class AnnotationReader:
         return self._is_text or not hidden
 
     def _bare_constructor(self, node: tree.Expr, word: str) -> Type:
-        example = {"List": "List[int]", "Tuple": "Tuple[int]", "Dict": "Dict[str, int]"}.get(
-            word, "Optional[int]"
-        )
+        example = _EXAMPLES[word]
+        missing = "contained types" if word == "Dict" else "a contained type"
         return self._fault(
             node.span,
             f"`{word}` needs the types it contains",
             f"for example `{example}`",
-            f"Attempted to use {word} without a contained type. "
-            f"Please add a contained type, e.g. {example}",
+            f"Attempted to use {word} without {missing}. "
+            f"Please add {missing.removesuffix('s')}, e.g. {example}",
         )
 
     def _resolved(self, node: tree.Name | tree.Attribute) -> Type | None:
@@ -223,8 +231,9 @@ class AnnotationReader:
             return makers[word](node)
         if word.startswith(_BROADCASTING):
             return self._list(node)
-        if isinstance(node.value, tree.Name) and word not in _CONSTRUCTORS:
-            return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
+        if not word and self._is_text:
+            message = "Subscripted type must be a type identifier"
+            return self._fault(node.value.span, "only a name takes types", "not a name", message)
         return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
 
     # ------------------------------------------------------------------------ by constructor
@@ -304,7 +313,7 @@ class AnnotationReader:
             node.span,
             f"`{name}` is not a type",
             label or "unknown name in a type",
-            torch if torch is not None and not self._is_string() else self._torch_unknown(),
+            torch if torch is not None and not self._is_string() else self._torch_unknown(name),
             helps,
         )
 
@@ -315,8 +324,10 @@ class AnnotationReader:
     def _is_string(self) -> bool:
         return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)
 
-    def _torch_unknown(self) -> str:
-        """torch quotes the whole annotation."""
+    def _torch_unknown(self, name: str | None = None) -> str:
+        """torch quotes the whole annotation of live code."""
+        if name is not None and self._is_text:
+            return f"Unknown type name '{name}'"
         if isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str):
             return f"Unknown type name '{self._whole.value}'"
         return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
@@ -332,7 +343,7 @@ class AnnotationReader:
                 self._where,
                 helps=helps,
                 torch_message=torch,
-                torch_span=self._whole.span if self._whole is not None else None,
+                torch_span=span if self._is_text or self._whole is None else self._whole.span,
                 demands=tuple(self._collector.demands),
             )
         )

@@ -15,6 +15,7 @@ from .names import Constant
 from .relations import is_subtype
 from .sugar import Sugar, describe
 from .types import (
+    ANY_TUPLE,
     FLOAT,
     INT,
     UNKNOWN,
@@ -209,6 +210,11 @@ class Assignments(Expressions):
         else:
             message = f"`{value.type.python}` cannot be unpacked"
             torch = f"'{self.torch_type(value)}' cannot be used as a tuple"
+        if value.type == ANY_TUPLE:
+            torch = (
+                "Provided tuple is not fully defined/refined including its element types, please "
+                "provide a value of type like Tuple[int, int]"
+            )
         self.report(
             "argument-type",
             message,

@@ -122,6 +122,12 @@ class Attributes(Operators):
             return name in type.fields
         return isinstance(type, InterfaceType) and name in type.methods
 
+    def has_static(self, type: ClassType, name: object) -> bool:
+        """Whether a class itself, not its objects, has the member, for `hasattr`."""
+        if not isinstance(name, str):
+            return False
+        return name in type.static_methods or type.method(name) is not None
+
     # ------------------------------------------------------------------------------- values
 
     def _of_value(self, value: typed.Expr, access: Access) -> Sugar:

@@ -416,6 +416,8 @@ class Calls(Conversions, ModuleCalls):
             return self._new_named_tuple(type, given, node)
         if type == DEVICE:
             place = node.function.span
+            if not given.positional and list(given.keywords) == ["type"]:
+                given = Given([given.keywords["type"]])
             return self.call_operator(
                 "aten::device", given, node.span, written="device", torch_span=place
             )

@@ -56,7 +56,7 @@ class Context:
             self.where = f"in function `{name}`"
         else:
             self.where = f"in method `{self_type.name}.{name}`"
-        is_text = function.is_text
+        is_text = function.is_text or self.tree.types_are_text
         self.annotations = AnnotationReader(resolver, collector, self.where, is_text=is_text)
         self.frame = Frame()
         self.definitions: dict[str, Span] = {}

@@ -154,6 +154,17 @@ class Elements(Assignments):
     def _slot(self, owner: typed.Expr, target: tree.Attribute) -> Sugar:
         return self.attribute_of(owner, Access(target.span, target.name, target.name_span))
 
+    def _no_augmented(self, type: ClassType, word: str, node: tree.AugmentedAssign) -> typed.Expr:
+        self.report(
+            "missing-attribute",
+            f"`{type.python}` has no method `__{word}__`",
+            node.span,
+            f"needs `__i{word}__` or `__{word}__`",
+            torch=f"Cannot emit inplace op on {type} since it does not define an __i{word}__ or "
+            f"__{word}__ method",
+        )
+        return self.unknown(node.span)
+
     def _augmented(
         self, node: tree.AugmentedAssign, left: typed.Expr, right: typed.Expr
     ) -> typed.Expr:
@@ -161,6 +172,8 @@ class Elements(Assignments):
         if isinstance(left.type, ClassType):
             word = _WORDS.get(operator, "")
             name = f"__i{word}__" if left.type.method(f"__i{word}__") else f"__{word}__"
+            if left.type.magic(name) is None:
+                return self._no_augmented(left.type, word, node)
             return self.call_method(left, name, [right], span)
         name = self._augmented_operator(operator, left.type)
         return self.call_operator(name, Given([left, right]), span, written=f"{operator}=")

@@ -244,6 +244,8 @@ class Expressions(Displays):
         first = operands[0]
         if isinstance(first.type, ClassType) and first.type.magic(method) is not None:
             return self.call_method(first, method, operands[1:], span)
+        if isinstance(first.type, ClassType) and not first.type.is_module:
+            return self.call_method(first, method, operands[1:], span)
         return self.call_operator(name, Given(operands), span, written=symbol)
 
     def _add_tuples(self, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:

@@ -216,9 +216,14 @@ def _range(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
 
 
 def _enumerate(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
-    if not self.takes(node, 1, 2):
+    named = [keyword.name for keyword in node.keywords]
+    if len(node.arguments) == 1 and named == ["start"]:
+        first: tree.Expr | None = node.keywords[0].value
+    elif not self.takes(node, 1, 2):
         return self.unknown(node.span)
-    start = self.expression(node.arguments[1]) if len(node.arguments) == 2 else None
+    else:
+        first = node.arguments[1] if len(node.arguments) == 2 else None
+    start = self.expression(first) if first is not None else None
     iterated = self.iterated(self.sugared(node.arguments[0]), node.span)
     return EnumerateValue(node.span, iterated, start)
 

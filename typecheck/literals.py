@@ -9,6 +9,7 @@ from .relations import join_all
 from .types import (
     BOOL,
     COMPLEX,
+    DEVICE,
     FLOAT,
     INT,
     NONE,
@@ -28,7 +29,7 @@ LARGEST_INT = (1 << 63) - 1
 def type_of_value(value: object) -> Type:
     """The type of a constant: a number, a string, None, a list, tuple or dict of such.
 
-    Anything with a dtype and a shape is a Tensor.
+    Anything with a dtype and a shape is a Tensor, with a type and an index a device.
 
     Raises:
         TypeError: it is no constant, or its elements have no common type.
@@ -44,6 +45,8 @@ def type_of_value(value: object) -> Type:
         return DictType(_common(list(value)), _common(list(value.values())))
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return TENSOR
+    if hasattr(value, "type") and hasattr(value, "index"):
+        return DEVICE
     raise TypeError(f"{type(value).__name__} is not a constant")
 
 

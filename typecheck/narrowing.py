@@ -11,7 +11,7 @@ from ..frontend.source import Span
 from . import typed
 from .attributes import Attributes
 from .matching import Given
-from .names import SpecialForm
+from .names import SpecialForm, TypeName
 from .relations import can_be_none, in_order, is_subtype, join_all, members, union, without_none
 from .types import (
     ANY,
@@ -271,8 +271,12 @@ class Narrowing(Attributes):
         return self._has_attr(node) if callee.name == "hasattr" else None
 
     def _has_attr(self, node: tree.Call) -> Condition:
-        value = self.expression(node.arguments[0])
+        sugar = self.sugared(node.arguments[0])
         name = node.arguments[1]
+        if isinstance(sugar, TypeName) and isinstance(name, tree.Literal):
+            known = isinstance(sugar.type, ClassType) and self.has_static(sugar.type, name.value)
+            return self.known(node.span, known, [])
+        value = self.value(sugar, node.span)
         if value.type is UNKNOWN:
             return Condition(typed.Uninitialized(node.span, BOOL))
         if not isinstance(name, tree.Literal) or not isinstance(name.value, str):

@@ -438,3 +438,4 @@ constant(
     histogram nextafter igamma result_type searchsorted bucketize multinomial resize_ set_
     resize_as_ argmax argmin uniform normal size sign_bit equal allclose item""".split()
 )
+same_as("aten::data", "prim::data")

@@ -155,17 +155,19 @@ def _container(module: Module) -> str:
 
 def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
     """A method that compiled code reaches: the Python class's, found when it is first asked for."""
+    written = inspect.getattr_static(type(module), name, None)
     synthetic = container_method(cls, module, name)
-    if synthetic is not None:
+    if synthetic is not None and decorators.modifier(written) != decorators.EXPORT:
         cls.methods[name] = synthetic
         return synthetic
     scripted = getattr(type(module), "_script_methods", {})
-    python = scripted.get(name) or inspect.getattr_static(type(module), name, None)
+    python = scripted.get(name) or written
     if not inspect.isfunction(python) or getattr(Module, name, None) is python:
         return None
     if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED):
         return None
-    if name in _PICKLING and decorators.modifier(python) != decorators.EXPORT:
+    is_marked = name in scripted or decorators.modifier(python) == decorators.EXPORT
+    if name in _PICKLING and not is_marked:
         return None  # for Python's own pickling
     if overloads.overloads_of(python):
         return None

@@ -61,9 +61,9 @@ class ContainerAccess:
 
 def _compiled_method(module: ContainerAccess, name: str) -> Any:
     """A method that the class itself compiles; what containers compile is answered here."""
-    if module._c.cls.container:
-        return None
     function = module._c.cls.method(name)
+    if function is not None and function.python is None and module._c.cls.container:
+        return None
     return None if function is None else ScriptMethod(module._c, function)
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from numpy import ndarray
+
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
 from ..frontend.exceptions import trimmed
@@ -14,6 +16,7 @@ from ..interpreter.objects import ScriptObject
 from ..interpreter.run import CONTEXT, call
 from ..ir.define import graph_of
 from ..ir.inline import inline
+from ..ops.tensor import Tensor
 from ..ops.tracing import ACTIVE
 from ..serialization.python_printer import print_function
 from ..serialization.save import save_function, save_function_to_buffer
@@ -107,6 +110,19 @@ class _Compiled:
         return listing(self._rushlight_function)
 
 
+class ConstMap:
+    """Constants of a text, by the names it has for them: `constants.c0` for `CONSTANTS.c0`."""
+
+    def __init__(self, const_mapping: dict[str, object]) -> None:
+        self.const_mapping = {
+            name: Tensor._of(value) if isinstance(value, ndarray) else value
+            for name, value in const_mapping.items()
+        }
+
+    def __getattr__(self, attr: str) -> object:
+        return self.__dict__["const_mapping"][attr]
+
+
 class ScriptFunction(_Compiled):
     """What `script` makes of a function: call it like the function."""
 
@@ -148,6 +164,7 @@ class ScriptMethod(_Compiled):
 
     def __init__(self, owner: ScriptObject, function: Function) -> None:
         self._rushlight_function = function
+        self.__doc__ = getattr(function.python, "__doc__", None)
         self.owner = owner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

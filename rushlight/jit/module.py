@@ -27,7 +27,7 @@ from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import TENSOR, ClassType, InterfaceType, Type
 from .container_access import ContainerAccess, dict_method
-from .function import ScriptFunction, ScriptHook, ScriptMethod
+from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
 
 __all__ = [
@@ -228,9 +228,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         return self._script_method("forward").code
 
     @property
-    def code_with_constants(self) -> tuple[str, dict[str, object]]:
+    def code_with_constants(self) -> tuple[str, ConstMap]:
         """`code`, and the values it names `CONSTANTS.c0` and so on."""
-        return self._script_method("forward").code_with_constants
+        text, constants = self._script_method("forward").code_with_constants
+        return text, ConstMap(constants)
 
     # -- attributes
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..frontend.diagnostics import Demand
+from ..frontend.from_python import comment_types
 from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.source import Span
@@ -217,7 +218,7 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     if known is not None:
         return known
     operator = getattr(value, "operator_name", None)
-    if isinstance(operator, str):
+    if isinstance(operator, str) and not hasattr(value, "_in_script"):
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
         return ModuleClass(value, compile)
@@ -302,23 +303,65 @@ overloading: list[Callable[[Any, Sequence[Any]], tuple[Function, ...]]] = []
 def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = False) -> PythonName:
     """A function left to Python; with a receiver, a method that gets its object first.
 
-    As in torch, the annotations are all that is known of it; without any all is tensors.
+    As in torch, the annotations or a `# type:` comment are all that is known of it; without any all
+    is tensors, and `*args` are as many as are given.
+
+    Raises:
+        RuntimeError: the comment cannot be used, or a method has no `self`.
     """
     function = getattr(python, "__func__", python)
-    names = getattr(function, "__globals__", {})
-    parameters = list(inspect.signature(function).parameters.values())
+    signature = inspect.signature(function)
+    parameters = [
+        p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if receiver is not None and not parameters:
+        raise RuntimeError("Non-static method does not have a self argument")
+    types, returned, is_typed = _python_types(function, signature, len(parameters), receiver)
     arguments = [
-        Argument(p.name, _annotated(p.annotation, names), keyword_only=p.kind is p.KEYWORD_ONLY)
-        for p in parameters
+        Argument(p.name, type, keyword_only=p.kind is p.KEYWORD_ONLY)
+        for p, type in zip(parameters, types, strict=True)
+    ]
+    name = str(getattr(function, "__name__", "python"))
+    takes_more = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    known = Signature(
+        name,
+        "",
+        tuple(arguments),
+        (Argument("", returned),),
+        vararg=takes_more and not is_typed,
+    )
+    return PythonName(PythonFunction(name, function, known), receiver is not None, dropped)
+
+
+def _python_types(
+    function: Any, signature: inspect.Signature, count: int, receiver: Type | None
+) -> tuple[list[Type], Type, bool]:
+    """The types of a function's parameters and of its result, and whether it says any."""
+    annotations: list[Any] = [
+        p.annotation
+        for p in signature.parameters.values()
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    if receiver is not None:
-        arguments[0] = Argument(arguments[0].name, receiver)
-    returned = inspect.signature(function).return_annotation
-    returns = (Argument("", _annotated(returned, names)),)
-    name = str(getattr(function, "__name__", "python"))
-    signature = Signature(name, "", tuple(arguments), returns)
-    return PythonName(PythonFunction(name, function, signature), receiver is not None, dropped)
+    returned: Any = signature.return_annotation
+    own = [] if receiver is None else [receiver]
+    if all(a is inspect.Parameter.empty for a in (*annotations[len(own) :], returned)):
+        comment = comment_types(function) if inspect.isfunction(function) else None
+        if comment is None:
+            return [*own, *[TENSOR] * (count - len(own))], TENSOR, False
+        annotations, result = [*own, *comment[0]], comment[1]
+        returned = inspect.Parameter.empty if result is None else result
+        if len(annotations) != count:
+            raise RuntimeError(
+                f"Number of type annotations ({len(comment[0])}) did not match the number of "
+                f"function parameters ({count - len(own)})"
+            )
+    names = {**vars(typing), **getattr(function, "__globals__", {})}
+    names.update(
+        inspect.getclosurevars(function).nonlocals if hasattr(function, "__code__") else {}
+    )
+    names.setdefault("Tensor", Tensor)
+    types = [_annotated(a, names) for a in annotations[len(own) :]]
+    return [*own, *types], _annotated(returned, names), True
 
 
 def python_partial(python: functools.partial[Any]) -> PythonName:

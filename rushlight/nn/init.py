@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.random import fill_normal, fill_uniform
+from ..ops.random import Generator, fill_normal, fill_uniform
 from ..ops.random_ops import randperm
 from ..ops.tensor import Tensor
 
@@ -58,7 +58,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output depends on, and how many outputs an input feeds.
 
     Raises:
@@ -67,7 +67,9 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         few = "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         raise ValueError(few)
-    field = math.prod(tensor.shape[2:])
+    field = 1
+    for size in tensor.shape[2:]:
+        field *= size
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
@@ -75,11 +77,11 @@ def _fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
-    return _fans(tensor)[modes.index(mode.lower())]
+    return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
 def uniform_(
-    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any | None = None
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Fill from the uniform distribution over [a, b)."""
     tensor.detach().uniform_(a, b, generator=generator)
@@ -87,7 +89,7 @@ def uniform_(
 
 
 def normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any | None = None
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Fill from the normal distribution."""
     tensor.detach().normal_(mean, std, generator=generator)
@@ -115,7 +117,7 @@ def kaiming_uniform_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any | None = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """He's initialisation (arXiv:1502.01852): uniform over ±gain * sqrt(3 / fan).
 
@@ -136,7 +138,7 @@ def kaiming_normal_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any | None = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """He's initialisation (arXiv:1502.01852): normal with spread gain / sqrt(fan).
 
@@ -149,24 +151,28 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any | None = None) -> Tensor:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Glorot's initialisation (AISTATS 2010): uniform over ±gain * sqrt(6 / (fan in + fan out)).
 
     Raises:
         ValueError: fewer than two dimensions.
     """
-    std = gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any | None = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Glorot's initialisation (AISTATS 2010): normal with spread gain * sqrt(2 / (fan in + out)).
 
     Raises:
         ValueError: fewer than two dimensions.
     """
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
 
 # --------------------------------------------------------------------------- cut-off normal numbers
@@ -213,7 +219,7 @@ def trunc_normal_(
     std: float = 1.0,
     a: float = -2.0,
     b: float = 2.0,
-    generator: Any | None = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Fill from the normal distribution within [a, b]."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -270,7 +276,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any | None = None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Fill with a random (semi-)orthogonal matrix (Saxe et al., arXiv:1312.6120).
 
     Dimensions after the first count as one.
@@ -293,7 +299,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any | None = None) -
 
 
 def sparse_(
-    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any | None = None
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
 ) -> Tensor:
     """Fill a matrix with normal numbers, and that share of every column with zeros.
 

@@ -1,0 +1,235 @@
+"""Small points of the language and the sentences of errors, one test each."""
+
+import io
+from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor, nn
+
+
+def unit(text: str) -> Any:
+    return torch.jit.CompilationUnit(text)
+
+
+def test_enumerate_takes_its_start_by_name() -> None:
+    cu = unit(
+        "def f(x: List[int]):\n  s = 0\n"
+        "  for i, v in enumerate(x, start=1):\n    s += i * v\n  return s\n"
+    )
+    assert cu.f([4, 5]) == 14
+
+
+def test_a_device_of_a_named_type() -> None:
+    def f() -> tuple[torch.device, torch.device]:
+        return torch.device(type="cpu"), torch.device(type="cuda", index=1)
+
+    assert torch.jit.script(f)() == (torch.device("cpu"), torch.device("cuda:1"))
+
+
+def test_text_knows_names_of_types_that_live_code_does_not() -> None:
+    cu = unit("def f(x: NoneType, d: Device) -> NoneType:\n  return x\n")
+    assert cu.f(None, torch.device("cpu")) is None
+
+
+@pytest.mark.parametrize(
+    ("type", "message"),
+    [
+        ("Tuple[int, Foo]", r"Unknown type name 'Foo':[\s\S]*\n +~~~ <--- HERE"),
+        ("Tuple[int, 3 + 4]", r"Expression of type \+ cannot be used in a type expression"),
+        ("Tuple[int, int][int]", "Subscripted type must be a type identifier"),
+        ("Tuple[int, int[2]]", r"Unknown type constructor int"),
+        ("Dict", r"without contained types. Please add contained type, e.g. Dict\[int, int\]"),
+    ],
+)
+def test_errors_of_types_in_a_text_name_the_part(type: str, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        unit(f"def f(x: {type}):\n  return 1\n")
+
+
+def test_comments_of_functions_left_to_python() -> None:
+    @torch.jit.unused
+    def total(x):
+        # type: (List[int]) -> int
+        return sum(x)
+
+    @torch.jit.ignore
+    def first(x, *rest):
+        return rest[0] if rest else x
+
+    def f(x: List[int], t: Tensor) -> Tensor:  # noqa: UP006
+        if len(x) > 9:
+            return first(t) + total(x)
+        return first(t, t + 1, t + 2)
+
+    assert torch.jit.script(f)([1], torch.ones(1)).item() == 2
+
+
+def test_a_method_without_self() -> None:
+    class M(nn.Module):
+        @torch.jit.ignore
+        def call():
+            return 1
+
+        def forward(self) -> Any:
+            return self.call()
+
+    with pytest.raises(RuntimeError, match="does not have a self argument"):
+        torch.jit.script(M())
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.x = 1
+
+    def method(self) -> int:
+        return 1
+
+
+def test_hasattr_of_a_class() -> None:
+    def f() -> Tuple[bool, bool, bool]:  # noqa: UP006
+        return hasattr(Plain, "method"), hasattr(Plain, "x"), hasattr(Plain(), "x")
+
+    assert torch.jit.script(f)() == (True, False, True)
+
+
+def test_operators_that_a_class_lacks() -> None:
+    def add() -> Plain:
+        return Plain() + Plain()
+
+    def add_in_place() -> Plain:
+        p = Plain()
+        p += Plain()
+        return p
+
+    with pytest.raises(RuntimeError, match="has no attribute or method '__add__'"):
+        torch.jit.script(add)
+    with pytest.raises(RuntimeError, match="Cannot emit inplace op on"):
+        torch.jit.script(add_in_place)
+
+
+def test_unpacking_a_tuple_of_unknown_parts() -> None:
+    def f(x: Any) -> Any:
+        if isinstance(x, tuple):
+            a, _ = x
+            return a
+        return x
+
+    with pytest.raises(RuntimeError, match="Provided tuple is not fully defined/refined"):
+        torch.jit.script(f)
+
+
+def test_tuples_of_other_types_have_no_order() -> None:
+    def f(x: List[Any]) -> List[Any]:  # noqa: UP006
+        x.sort()
+        return x
+
+    wanted = r"same type can be compared. Found Tuple\[int, int\] and Tuple\[str, str\]"
+    with pytest.raises(RuntimeError, match=wanted):
+        torch.jit.script(f)([(1, 2), ("a", "b")])
+
+
+def test_data_of_a_tensor_has_no_history() -> None:
+    def f(x: Tensor) -> Tensor:
+        return x.data
+
+    assert not torch.jit.script(f)(torch.ones(1, requires_grad=True)).requires_grad
+
+
+def test_a_device_as_a_constant() -> None:
+    class M(nn.Module):
+        __constants__ = ("d",)
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.d = torch.device("cpu")
+
+        def forward(self) -> Tensor:
+            return torch.zeros([1], device=self.d)
+
+    assert torch.jit.script(M())().device == torch.device("cpu")
+
+
+def test_a_container_with_a_length_of_its_own() -> None:
+    class Ten(nn.Sequential):
+        @torch.jit.export
+        def __len__(self) -> int:
+            return 10
+
+    assert len(torch.jit.script(Ten())) == 10
+
+
+def test_set_state_gets_what_get_state_gives() -> None:
+    class M(torch.jit.ScriptModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.buffer = nn.Buffer(torch.ones(2))
+
+        @torch.jit.script_method
+        def __getstate__(self):
+            return (self.buffer, self.training)
+
+        @torch.jit.script_method
+        def __setstate__(self, state):
+            self.buffer = state[0] + 10
+            self.training = state[1]
+
+    file = io.BytesIO()
+    torch.jit.save(M(), file)
+    file.seek(0)
+    assert torch.jit.load(file).buffer.tolist() == [11, 11]
+
+
+def test_tensordot_takes_all_its_forms() -> None:
+    def f(a: Tensor, n: int, t: Tensor) -> List[Tensor]:  # noqa: UP006
+        return [
+            torch.tensordot(a, a, dims=n),
+            torch.tensordot(a, a, ([0], [0])),
+            torch.tensordot(a, a, [[0], [0]]),
+            torch.tensordot(a, a, dims=t),
+        ]
+
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    t = torch.tensor([[0], [0]])
+    scripted = torch.jit.script(f)
+    assert [x.tolist() for x in scripted(a, 1, t)] == [x.tolist() for x in f(a, 1, t)]
+
+
+def test_ways_to_fill_a_parameter_can_be_scripted() -> None:
+    def f(x: Tensor, g: Optional[torch.Generator] = None) -> Tensor:  # noqa: UP045
+        nn.init.xavier_uniform_(x)
+        nn.init.normal_(x, generator=g)
+        return nn.init.uniform_(x, 2.0, 3.0)
+
+    assert bool((torch.jit.script(f)(torch.zeros(2, 2)) >= 2).all())
+
+
+def test_constants_of_a_text_are_attributes() -> None:
+    class M(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x + torch.tensor([1, 2, 3])
+
+    with pytest.warns(torch.jit.TracerWarning):
+        traced = torch.jit.trace(M(), torch.ones(3))
+    text, constants = traced.code_with_constants
+    assert "CONSTANTS.c0" in text
+    assert constants.c0.tolist() == constants.const_mapping["c0"].tolist() == [1, 2, 3]
+
+
+def test_a_compiled_method_keeps_the_words_of_its_own() -> None:
+    class M(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            """Give it back."""
+            return x
+
+    assert torch.jit.script(M()).forward.__doc__ == "Give it back."
+
+
+def dict_of(x: Dict) -> int:  # noqa: UP006
+    return len(x)
+
+
+def test_a_dict_needs_the_types_it_contains() -> None:
+    with pytest.raises(RuntimeError, match="Attempted to use Dict without contained types"):
+        torch.jit.script(dict_of)
