@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..interpreter.objects import ScriptObject
 from ..nn.modules.container import ModuleList, Sequential
+from .decorators import EXPORT, modifier
 from .function import ScriptMethod
 
 __all__ = ["ContainerAccess", "dict_method"]
@@ -60,9 +61,10 @@ class ContainerAccess:
 
 
 def _compiled_method(module: ContainerAccess, name: str) -> Any:
-    """A method that the class itself compiles; what containers compile is answered here."""
+    """A method that the class itself compiles; what containers compile is answered here, unless a
+    class exports one of its own."""
     function = module._c.cls.method(name)
-    if function is not None and function.python is None and module._c.cls.container:
+    if module._c.cls.container and modifier(getattr(function, "python", None)) != EXPORT:
         return None
     return None if function is None else ScriptMethod(module._c, function)
 
