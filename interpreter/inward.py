@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache
 from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
@@ -47,6 +46,7 @@ from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_classes
 from .shared_values import SharedValues
 from .tasks import Future
+from .type_cache import kept_by_type
 
 __all__ = ["CastError", "class_text", "inward"]
 
@@ -57,7 +57,7 @@ class CastError(Exception):
     """A Python value is not of the type asked for; the text is torch's last line about it."""
 
 
-@lru_cache(maxsize=4096)
+@kept_by_type
 def inward(type: Type) -> Convert:
     """The conversion of Python values to machine values of a type; it raises `CastError`."""
     simple = _INWARD.get(type)

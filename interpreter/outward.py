@@ -30,6 +30,7 @@ from ..typecheck.types import (
 from .actions import read_slot
 from .objects import EnumMember, ScriptObject, module_handles, python_classes
 from .tasks import Future
+from .type_cache import kept_by_type
 
 __all__ = ["named_tuple_class", "outward"]
 
@@ -40,7 +41,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=4096)
+@kept_by_type
 def outward(type: Type) -> Convert:
     """The conversion of machine values of a type to Python values."""
     if type == TENSOR:
