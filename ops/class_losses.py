@@ -229,13 +229,13 @@ def cross_entropy_loss(
 ) -> Array:
     """Negative log likelihood of `log_softmax`; the target are classes or probabilities."""
     axis = 0 if self.ndim == 1 else 1
+    _check_smoothing(label_smoothing)
     if self.shape == target.shape:
         return _of_probabilities(self, target, weight, reduction, label_smoothing, axis)
     log = widened(log_softmax(self, axis, None))
     plain = nll_loss_nd(log.astype(self.dtype, copy=False), target, weight, reduction, ignore_index)
     if label_smoothing <= 0:
         return plain
-    _check_smoothing(label_smoothing)
     smooth = _smooth(log, target, weight, reduction, ignore_index, axis)
     share = label_smoothing / self.shape[axis]
     mixed = (1 - label_smoothing) * widened(plain) + share * smooth
@@ -295,7 +295,6 @@ def _of_probabilities(
     _check_weight(weight, self.shape[axis])
     wanted = widened(target)
     if label_smoothing > 0:
-        _check_smoothing(label_smoothing)
         wanted = as_array(wanted * (1 - label_smoothing) + label_smoothing / self.shape[axis])
     products = widened(log_softmax(self, axis, None)) * wanted
     if weight is not None:

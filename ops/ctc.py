@@ -19,17 +19,21 @@ Lengths = Sequence[int]
 
 def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> None:
     steps, batch, labels = log_probs.shape
+    if not log_probs.size:
+        raise OperatorError("log_probs tensor must not be empty", code="shape-mismatch")
     if not 0 <= blank < labels:
         raise OperatorError("blank must be in label range")
     for name, lengths in (("input", inputs), ("target", targets)):
         if len(lengths) != batch:
             raise OperatorError(f"{name}_lengths must be of size batch_size", code="shape-mismatch")
-    for length in inputs:
-        if length > steps:
-            raise OperatorError(
-                f"Expected input_lengths to have value at most {steps}, but got value {length} "
-                "(while checking arguments for ctc_loss_allocate_outputs)"
-            )
+    for name, lengths in (("input", inputs), ("target", targets)):
+        for length in lengths:
+            if length < 0 or (name == "input" and length > steps):
+                limit = "least 0" if length < 0 else f"most {steps}"
+                raise OperatorError(
+                    f"Expected {name}_lengths to have value at {limit}, but got value {length} "
+                    "(while checking arguments for ctc_loss_allocate_outputs)"
+                )
 
 
 def _rows(targets: Array, lengths: Lengths) -> Array:

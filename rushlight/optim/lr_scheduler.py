@@ -10,6 +10,7 @@ from typing import Any
 from .composed_rates import ChainedScheduler, SequentialLR
 from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
+from .scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from .scheduler import LRScheduler
 
 __all__ = [

@@ -8,9 +8,9 @@ from typing import Any, Final
 from ..ops.tensor import Tensor
 from .optimizer import Optimizer
 
-__all__ = ["LRScheduler", "own", "set_value"]
+__all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "own", "set_value"]
 
-_EPOCH: Final = (
+EPOCH_DEPRECATION_WARNING: Final = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
     "possible. Please use `scheduler.step()` to step the scheduler. During the deprecation, if "
     "epoch is different from None, the closed form is used instead of the new chainable form, "
@@ -78,7 +78,7 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go to the next rates, or to those of a step."""
         if epoch is not None:
-            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._go(epoch)
 
     def _go(self, epoch: int | None) -> None:

@@ -1,4 +1,4 @@
-"""`torch.asarray`, and calls with the numbers between the tensors."""
+"""Arguments of eager calls: `asarray`, numbers between tensors, what is checked of them."""
 
 from __future__ import annotations
 
@@ -71,3 +71,22 @@ def test_empty_bags_have_no_gradients() -> None:
     assert weight.grad.tolist() == [[0, 0], [0, 0], [1, 1]]
     with pytest.raises(RuntimeError, match="found idx to be 7"):
         torch.nn.functional.embedding_bag(torch.tensor([7]), weight, offsets[:1], mode="max")
+
+
+def test_lengths_of_ctc_loss_are_checked() -> None:
+    scores = torch.zeros(5, 2, 4).log_softmax(-1)
+    labels = torch.ones(2, 3, dtype=torch.int64)
+    for inputs, targets, message in (
+        ([6, 5], [1, 1], "input_lengths to have value at most 5, but got value 6"),
+        ([-1, 5], [1, 1], "input_lengths to have value at least 0, but got value -1"),
+        ([5, 5], [1, -2], "target_lengths to have value at least 0, but got value -2"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            torch.nn.functional.ctc_loss(scores, labels, inputs, targets)
+    with pytest.raises(RuntimeError, match="must not be empty"):
+        torch.nn.functional.ctc_loss(scores[:0], labels, [0, 0], [1, 1])
+
+
+def test_label_smoothing_is_checked_first() -> None:
+    with pytest.raises(RuntimeError, match=r"label_smoothing must be .* Got: 1\.5"):
+        torch.nn.functional.cross_entropy(torch.ones(3, 5), torch.arange(4), label_smoothing=1.5)
