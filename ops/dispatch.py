@@ -388,7 +388,8 @@ class EagerFunction:
         requires_grad = False
         if kwargs:
             kwargs = dict(kwargs)
-            out = kwargs.pop("out", None)
+            if not self._as_method:
+                out = kwargs.pop("out", None)
             if "requires_grad" in kwargs and not self._takes("requires_grad"):
                 requires_grad = bool(kwargs.pop("requires_grad"))
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:

@@ -12,7 +12,7 @@ import numpy as np
 from .comparison import where
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array
-from .errors import OperatorError
+from .errors import IndexOutOfRange, OperatorError
 from .pointwise import cast, operand
 from .promotion import result_dtype
 from .shape import expand
@@ -296,6 +296,8 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
         raise OperatorError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
 
 

@@ -64,7 +64,8 @@ def _filled(input: Tensor, mask: Tensor | None, reduction: str) -> Tensor:
     if mask is None:
         return input
     start = np.asarray(_start(reduction, input.dtype)).astype(input._array.dtype)
-    return Tensor._of(np.where(_mask_of(input, mask)._array, input._array, start))
+    filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(start))
+    return filled
 
 
 def _dims(dim: Dims, ndim: int) -> list[int]:
@@ -194,8 +195,8 @@ def median(
         return _cast(_call("nanmedian", input, axis, keepdim)[0], wanted)
     values = input.to(wanted)
     if mask is not None:
-        nan = values._array.dtype.type(np.nan)
-        values = Tensor._of(np.where(_mask_of(input, mask)._array, values._array, nan))
+        nan = Tensor._of(np.asarray(np.nan, values._array.dtype))
+        values = _call("where", _mask_of(input, mask), values, nan)
     found: Tensor = _call("nanmedian", values, axis, keepdim)[0]
     return found
 

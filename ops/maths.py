@@ -15,7 +15,7 @@ from .error_functions import erf, erfc, erfinv
 from .errors import OperatorError
 from .gamma import digamma, lgamma, polygamma
 from .kernels import pointwise
-from .pointwise import as_array, cast
+from .pointwise import as_array, write
 from .promotion import kind
 from .refusals import Refusal
 from .table import operator
@@ -233,8 +233,7 @@ def polygamma_of(n: int, self: Array) -> Array:
 
 @operator("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
 def polygamma_in_place(self: Array, n: int) -> Array:
-    self[...] = cast(polygamma_of(n, self), self.dtype)
-    return self
+    return write(self, polygamma_of(n, self))
 
 
 @with_twin("aten::mvlgamma(Tensor self, int p) -> Tensor")

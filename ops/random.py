@@ -434,8 +434,8 @@ def chances_each(g: Generator | None, p: Array) -> Array:
     """Bools, each true with its own probability."""
     generator = g or default_generator
     if p.dtype == D:
-        return np.less(generator.doubles(p.size).reshape(p.shape), p)
-    return np.less(generator.floats(p.size).reshape(p.shape), p.astype(F))
+        return np.asarray(np.less(generator.doubles(p.size).reshape(p.shape), p))
+    return np.asarray(np.less(generator.floats(p.size).reshape(p.shape), p.astype(F)))
 
 
 def exponential(g: Generator | None, count: int, rate: float) -> Array:

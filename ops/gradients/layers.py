@@ -182,7 +182,7 @@ def batch_norm(
     return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)[0]
 
 
-@composite("aten::native_batch_norm", "aten::_native_batch_norm_legit")
+@composite("aten::native_batch_norm", "aten::_native_batch_norm_legit", apart=(1, 2))
 def native_batch_norm(
     input: Any, weight: Any, bias: Any, training: bool, eps: float, running_mean: Any = None,
     running_var: Any = None,
@@ -219,7 +219,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: f
     return found if bias is None else found + bias
 
 
-@composite("aten::native_layer_norm")
+@composite("aten::native_layer_norm", apart=(1, 2))
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """The same, with the means and the inverse deviations."""
     dims = list(range(-len(normalized_shape), 0))

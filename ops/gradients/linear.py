@@ -85,7 +85,7 @@ def _left(g: Any, self_sizes: Any, other: Any) -> Any:
         return g.unsqueeze(-1) * conj(other)
     if len(self_sizes) == 1:
         found = (g.unsqueeze(-2) @ turned(other)).squeeze(-2)
-        return found.reshape([-1, found.shape[-1]]).sum([0]) if found.ndim > 1 else found
+        return found.flatten(0, -2).sum([0]) if found.ndim > 1 else found
     return g @ turned(other)
 
 
@@ -96,11 +96,10 @@ def _right(g: Any, self: Any, other_sizes: Any) -> Any:
             return g * conj(self)
         return conj(self).unsqueeze(-1) * g.unsqueeze(-2)
     if len(other_sizes) == 1:
-        columns = conj(self).reshape([-1, self.shape[-1]])
+        columns = conj(self).flatten(0, -2)
         return aten.mv(columns.t(), g.reshape([-1]))
     if len(other_sizes) == 2 and self.ndim > 2:
-        rows = self.reshape([-1, self.shape[-1]])
-        return turned(rows) @ g.reshape([-1, g.shape[-1]])
+        return turned(self.flatten(0, -2)) @ g.flatten(0, -2)
     return turned(self) @ g
 
 

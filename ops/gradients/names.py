@@ -17,7 +17,7 @@ clamp.Tensor Clamp0; clamp_max.Tensor ClampMax1; clamp_min.Tensor ClampMin1; div
 div.Scalar_mode Div3; fmod.Tensor Fmod1; ldexp.Tensor Ldexp0; masked_fill.Tensor MaskedFill1
 max.other Maximum0; min.other Minimum0; median.dim Median1; nanmedian.dim Nanmedian1
 bilinear View0; ravel View0; repeat_interleave View0; round.decimals Round1; sort.stable Sort1
-sort Sort1; tile Repeat0; split.sizes SplitWithSizes0; split SplitWithSizes0
+sort Sort0; tile Repeat0; split.sizes SplitWithSizes0; split SplitWithSizes0
 true_divide.Tensor Div0; divide.Tensor Div0; multiply.Tensor Mul0; subtract.Tensor Sub0
 negative Neg0; absolute Abs0; unsafe_chunk UnsafeSplit0; rms_norm Mul0
 scaled_dot_product_attention UnsafeView0; lstm_cell Mul0; rnn_relu_cell Relu0; rnn_tanh_cell Tanh0

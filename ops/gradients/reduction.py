@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
-from .rows import aten, composite, conj, constant, gradient, same_as
+from .rows import aten, composite, conj, constant, gradient
 
 
 def dims_of(dim: Any, ndim: int) -> list[int]:
@@ -215,7 +215,7 @@ gradient(
     "aten::cummin",
     self=lambda g, self_sizes, results, dim: scattered(g, self_sizes, dim, results[1], True),
 )
-same_as("aten::sort", "aten::msort")
+composite("aten::msort")(lambda self: aten.sort(self, 0)[0])
 constant("argsort", "count_nonzero")
 
 # --------------------------------------------------------------------------- running sums

@@ -76,6 +76,17 @@ def test_joined_tensors_are_of_a_wrong_type() -> None:
         torch.cat([X, X], out=torch.empty(0, dtype=torch.int32))
 
 
+def test_methods_take_no_out() -> None:
+    with pytest.raises(TypeError) as caught:
+        X.gather(1, torch.zeros(2, 1, dtype=torch.int64), out=torch.empty(0))
+    assert str(caught.value) == "gather() got an unexpected keyword argument 'out'"
+
+
+def test_a_result_of_floats_is_not_written_into_whole_numbers() -> None:
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
+        torch.ones(2, dtype=torch.int64).polygamma_(1)
+
+
 def test_scripts_refuse_the_same_dtypes() -> None:
     @torch.jit.script
     def product(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
