@@ -7,7 +7,8 @@ from typing import Any
 
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import FLOAT, INT, NONE, EnumType, ListType, OptionalType, TupleType, Type
+from ..typecheck.signature_text import type_text
+from ..typecheck.types import FLOAT, INT, NONE, EnumType, ListType, TupleType, Type
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -126,7 +127,7 @@ class Binding:
         lines = [
             f"{self.signature_name}() Expected a value of type "
             f"'{_expected(argument.type)}{' (inferred)' if inferred else ''}' for argument "
-            f"'{argument.name}' but instead found type '{value.__class__.__name__}'.",
+            f"'{argument.name}' but instead found type '{_class_of(value)}'.",
             f"Position: {position}",
             f"Value: {value!r}",
             f"Declaration: {declaration(self.signature)}",
@@ -157,6 +158,14 @@ class _Default:
         self.value = value.copy() if isinstance(value, list | dict) else value
 
 
+def _class_of(value: Any) -> str:
+    """A value's class, with the fields of a named tuple."""
+    name: str = value.__class__.__name__
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return f"{name} (aka NamedTuple({', '.join(value._fields)}))"
+    return name
+
+
 def _expected(type: Type) -> str:
     return str(type) if isinstance(type, EnumType) else type.annotation_str
 
@@ -169,23 +178,14 @@ def declaration(signature: Signature) -> str:
         if argument.keyword_only and first:
             parts.append("*")
         default = f"={_default_text(argument.default)}" if argument.has_default else ""
-        type = _type_text(argument.type)
+        type = type_text(argument.type)
         if argument.size is not None:
             type = type.replace("[]", f"[{argument.size}]", 1)
         parts.append(f"{type} {argument.name}{default}")
-    returns = [_type_text(r.type) for r in signature.returns]
+    returns = [type_text(r.type) for r in signature.returns]
     tupled = [f"({t})" if t.startswith("(") else t for t in returns]
     result = tupled[0] if len(returns) == 1 else f"({', '.join(returns)})"
     return f"{signature.name.rpartition('.')[2]}({', '.join(parts)}) -> {result}"
-
-
-def _type_text(type: Type) -> str:
-    """The type as graphs write it, but named tuples by their names."""
-    if isinstance(type, TupleType) and type.name is not None:
-        return type.name
-    if isinstance(type, OptionalType):
-        return f"{_type_text(type.element)}?"
-    return str(type)
 
 
 def _default_text(value: Any) -> str:

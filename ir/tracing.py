@@ -509,7 +509,9 @@ class GraphTracer:
     def _give_dict(self, result: dict[Any, Any], number: int) -> Value:
         if self.strict:
             raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
-        if not all(isinstance(k, str) and _is_simple(v) for k, v in result.items()):
+        kinds = {isinstance(key, Tensor) for key in result}
+        simple = all(isinstance(k, str | Tensor) and _is_simple(v) for k, v in result.items())
+        if not simple or len(kinds) > 1:
             raise RuntimeError(
                 f"output {number} ({result}) of traced region cannot be understood by the tracer, "
                 "only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
@@ -517,12 +519,13 @@ class GraphTracer:
             )
         inputs: list[Value] = []
         for key, value in result.items():
-            inputs += (self.constant(key, STRING), self.give(value, number))
+            at = self.give(key, number) if isinstance(key, Tensor) else self.constant(key, STRING)
+            inputs += (at, self.give(value, number))
         first = inputs[1].type if inputs else TENSOR
         element: Type = TENSOR
         if isinstance(first, TupleType):
             element = TupleType((TENSOR,) * len(first.elements))
-        made = DictType(STRING, element)
+        made = DictType(TENSOR if kinds == {True} else STRING, element)
         return self.insert("prim::DictConstruct", inputs, [made]).output
 
 

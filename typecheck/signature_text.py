@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .schema import Argument, Signature
-from .types import ListType, OptionalType, Type
+from .types import DictType, EnumType, ListType, OptionalType, TupleType, Type
 
-__all__ = ["python_default", "python_signature", "torch_signature"]
+__all__ = ["python_default", "python_signature", "torch_signature", "type_text"]
 
 
 def torch_signature(signature: Signature, *, name: str | None = None) -> str:
@@ -42,13 +42,13 @@ def _torch_type(argument: Argument) -> str:
     if isinstance(type, OptionalType):
         type, suffix = type.element, "?"
     if isinstance(type, ListType) and argument.size is not None:
-        return f"{type.element}[{argument.size}]{suffix}"
+        return f"{type_text(type.element)}[{argument.size}]{suffix}"
     alias = ""
     if argument.alias is not None:
         sets, after = "|".join(argument.alias.sets), "|".join(argument.alias.after)
         change = f" -> {after}" if after and after != sets else ""
         alias = f"({sets}{'!' if argument.alias.is_write else ''}{change})"
-    return f"{type}{alias}{suffix}"
+    return f"{type_text(type)}{alias}{suffix}"
 
 
 def _torch_default(value: object) -> str:
@@ -59,6 +59,22 @@ def _torch_default(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.17g}" if value != int(value) else f"{value:.1f}"
     return str(value)
+
+
+def type_text(type: Type) -> str:
+    """The type as schemas write it: by its name what graphs spell out, tuples with fields."""
+    match type:
+        case TupleType(_, None, _):
+            return f"({', '.join(map(type_text, type.contained))})"
+        case TupleType() | EnumType():
+            return type.annotation_str
+        case ListType(element):
+            return f"{type_text(element)}[]"
+        case OptionalType(element):
+            return f"{type_text(element)}?"
+        case DictType(key, value):
+            return f"Dict({type_text(key)}, {type_text(value)})"
+    return str(type)
 
 
 def python_signature(signature: Signature, *, bound: bool = False) -> str:

@@ -11,15 +11,8 @@ from ..typecheck.schema import AliasInfo, Signature
 from ..typecheck.schema import Argument as InnerArgument
 from ..typecheck.schema_text import SchemaError
 from ..typecheck.schema_text import parse_schema as read_schema
-from ..typecheck.types import (
-    DictType,
-    EnumType,
-    InterfaceType,
-    ListType,
-    OptionalType,
-    TupleType,
-    Type,
-)
+from ..typecheck.signature_text import type_text
+from ..typecheck.types import ListType, OptionalType, Type
 from .types import Type as TypeHandle
 from .types import type_handle
 
@@ -53,7 +46,7 @@ def _returns_text(signature: Signature) -> str:
         return "..."
     returns = [_argument_text(result) for result in signature.returns]
     (only,) = signature.returns if len(returns) == 1 else (None,)
-    if only is not None and not only.name and not isinstance(only.type, TupleType):
+    if only is not None and not only.name and not returns[0].startswith("("):
         return returns[0]
     return f"({', '.join(returns)})"
 
@@ -74,26 +67,10 @@ def _type_text(type: Type, argument: InnerArgument) -> str:
     if isinstance(type, ListType):
         size = "" if argument.size is None else str(argument.size)
         if argument.alias is not None and not isinstance(type.element, ListType):
-            return f"{_plain_text(type.element)}{_alias_text(argument.alias)}[{size}]"
-        return f"{_plain_text(type.element)}[{size}]"
+            return f"{type_text(type.element)}{_alias_text(argument.alias)}[{size}]"
+        return f"{type_text(type.element)}[{size}]"
     alias = _alias_text(argument.alias) if argument.alias is not None else ""
-    return f"{_plain_text(type)}{alias}"
-
-
-def _plain_text(type: Type) -> str:
-    """Schemas name what graphs spell out: tuples with fields, interfaces, enumerations."""
-    match type:
-        case TupleType(_, None, _):
-            return f"({', '.join(map(_plain_text, type.contained))})"
-        case TupleType() | InterfaceType() | EnumType():
-            return type.annotation_str
-        case ListType(element):
-            return f"{_plain_text(element)}[]"
-        case OptionalType(element):
-            return f"{_plain_text(element)}?"
-        case DictType(key, value):
-            return f"Dict({_plain_text(key)}, {_plain_text(value)})"
-    return str(type)
+    return f"{type_text(type)}{alias}"
 
 
 def _alias_text(alias: AliasInfo) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -233,3 +233,25 @@ def test_freezing_refuses_an_exchange_in_code() -> None:
 
     with pytest.raises(RuntimeError, match="Freezing does not support SetAttr on an interface"):
         torch.jit.freeze(torch.jit.script(Exchanges()).eval())
+
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+
+def test_schemas_name_interfaces_and_named_tuples() -> None:
+    @torch.jit.script
+    def takes(x: Shifts, pairs: list[Pair]) -> Pair:
+        return pairs[0]
+
+    named = f"__torch__.{__name__}.Pair"
+    wanted = f"takes(InterfaceType<Shifts> x, {named}[] pairs) -> {named}"
+    assert str(takes.schema) == wanted
+
+    @torch.jit.script
+    def first(x: Pair) -> int:
+        return x.first
+
+    with pytest.raises(RuntimeError, match=r"type 'Pair .aka NamedTuple.first, second.."):
+        first(Pair("a", "b"))

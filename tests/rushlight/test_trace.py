@@ -246,3 +246,12 @@ def test_compiled_modules_outside_the_caller() -> None:
 
     with pytest.raises(RuntimeError, match="Cannot call a ScriptModule that is not a submodule"):
         torch.jit.script(calls)
+
+
+def test_dictionaries_of_tensors_by_tensors() -> None:
+    def swapped(x: Tensor, y: Tensor) -> dict[Tensor, Tensor]:
+        return {x: y, y: x}
+
+    x, y = torch.ones(2), torch.zeros(2)
+    traced = torch.jit.trace(swapped, (x, y), strict=False, check_trace=False)
+    assert [t.tolist() for t in traced(x, y).values()] == [[0.0, 0.0], [1.0, 1.0]]
