@@ -82,6 +82,8 @@ class Differentiable:
     def grad(self) -> None:
         self._gradient = None
 
+    _grad = grad
+
     @property
     def grad_fn(self) -> Any:
         """The node of the operator that made this tensor; None for leaves."""

@@ -101,7 +101,7 @@ def _analytic(func: Any, given: Sequence[Any], tensor: Tensor, number: int) -> A
                 np.zeros(tensor._array.shape, tensor._array.dtype) if got is None else got._array
             )
             rows.append(_real(array))
-    return np.array(rows).reshape(count * len(units), -1)
+    return np.array(rows).reshape(count * len(units), _real(tensor._array).size)
 
 
 def _real(array: Any) -> Any:
@@ -125,7 +125,7 @@ def _numeric(func: Any, given: Sequence[Any], tensor: Tensor, number: int, eps: 
             array[place] = before
             columns.append((above - below) / (2 * eps))
     if not columns:
-        return np.zeros((0, 0))
+        return np.zeros((_real(_outputs(func, given)[number].detach()._array).size, 0))
     return np.array(columns).T
 
 

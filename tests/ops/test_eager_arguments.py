@@ -90,3 +90,19 @@ def test_lengths_of_ctc_loss_are_checked() -> None:
 def test_label_smoothing_is_checked_first() -> None:
     with pytest.raises(RuntimeError, match=r"label_smoothing must be .* Got: 1\.5"):
         torch.nn.functional.cross_entropy(torch.ones(3, 5), torch.arange(4), label_smoothing=1.5)
+
+
+def test_gradients_of_nothing_are_checked() -> None:
+    for shape in ((0,), (2, 0)):
+        x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda x: x * 2, (x,))
+        assert torch.autograd.gradcheck(lambda x: x.sum(), (x,))
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: x[:0], (x,))
+
+
+def test_the_gradient_by_its_other_name() -> None:
+    x = torch.ones(2, requires_grad=True)
+    x._grad = torch.full((2,), 3.0)
+    assert x.grad.tolist() == [3, 3]
+    assert x._grad is x.grad
