@@ -299,12 +299,17 @@ class Calls(Conversions, ModuleCalls):
     def _call_overloaded(
         self, callee: OverloadedFunction, given: Given, node: tree.Call
     ) -> typed.Expr:
+        signatures = []
         for function in callee.functions:
             signature = self.signature_of(function, node, node.function.span)
             if signature is None:
                 return self.unknown(node.span)
-            if isinstance(match_signature(signature, given, self.table, convert=True), Match):
-                return self.call_function(function, given, node)
+            signatures.append(signature)
+        for convert in (False, True):  # as operators are chosen: first without conversions
+            for function, signature in zip(callee.functions, signatures, strict=True):
+                found = match_signature(signature, given, self.table, convert=convert)
+                if isinstance(found, Match):
+                    return self.call_function(function, given, node)
         return self.call_function(callee.functions[-1], given, node)
 
     def _call_overloaded_method(
