@@ -326,6 +326,8 @@ class Tensor(Differentiable):
     # ------------------------------------------------------------------ parts
 
     def __getitem__(self, key: Any) -> Tensor:
+        if type(key) is list and _is_several(key):
+            key = tuple(key)
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:
@@ -338,6 +340,8 @@ class Tensor(Differentiable):
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is list and _is_several(key):
+            key = tuple(key)
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:
@@ -528,6 +532,12 @@ def _dim(dim: int, ndim: int) -> int:
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return wrap_dim(dim, ndim)
+
+
+def _is_several(key: list[Any]) -> bool:
+    """Whether a list stands for one index a dimension, as a short one does that holds indices."""
+    kinds = (Tensor, list, tuple, np.ndarray, slice, type(None), type(Ellipsis))
+    return len(key) < 32 and any(isinstance(part, kinds) for part in key)
 
 
 def _plain(key: Any) -> Any:

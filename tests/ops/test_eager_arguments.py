@@ -106,3 +106,14 @@ def test_the_gradient_by_its_other_name() -> None:
     x._grad = torch.full((2,), 3.0)
     assert x.grad.tolist() == [3, 3]
     assert x._grad is x.grad
+
+
+def test_a_list_of_indices_is_one_for_each_dimension() -> None:
+    x = torch.arange(1.0, 28).view(3, 3, 3)
+    assert x[[[1, 2], [0, 1]]].tolist() == x[[1, 2], [0, 1]].tolist()
+    assert x[[torch.tensor(0), torch.tensor(1)]].tolist() == x[0, 1].tolist()
+    assert x[[0, slice(None)]].shape == (3, 3)
+    assert x[[0, 1]].shape == (2, 3, 3)
+    x[[[0, 1], [0, 1], [0, 1]]] = 0
+    assert x[0, 0, 0] == x[1, 1, 1] == 0
+    assert x[0, 0, 1] == 2
