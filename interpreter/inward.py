@@ -329,7 +329,17 @@ def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
     made = _python_object(value, type)
     if made is not None:
         return made
+    for name in type.attributes:
+        if not hasattr(value, name):
+            raise _missing(name, type)
     raise CastError(f"Cast error details: Could not cast {class_text(value)} to `{type.python}`")
+
+
+def _missing(name: str, type: ClassType) -> CastError:
+    return CastError(
+        f"Cast error details: Tried to cast object to type {type} but object was missing attribute "
+        f"{name}"
+    )
 
 
 def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptObject:
@@ -362,8 +372,25 @@ def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
     python = python_classes.get(cls)
     if python is None or not isinstance(value, python):
         return None
-    slots = [_slot(getattr(value, a.name), a.type) for a in cls.attributes.values()]
+    slots = [_attribute(value, a.name, a.type, cls) for a in cls.attributes.values()]
     return ScriptObject(cls, slots)
+
+
+def _attribute(value: Any, name: str, type: Type, cls: ClassType) -> object:
+    """The slot of an attribute of a Python object.
+
+    Raises:
+        CastError: the object lacks it, or it is not of its type.
+    """
+    if not hasattr(value, name):
+        raise _missing(name, cls)
+    try:
+        return _slot(getattr(value, name), type)
+    except CastError as error:
+        reason = str(error).removeprefix("Cast error details: ")
+        raise CastError(
+            f"Cast error details: Could not cast attribute '{name}' to type {type}: {reason}"
+        ) from None
 
 
 def _slot(value: Any, type: Type) -> object:

@@ -280,6 +280,15 @@ class Elements(Assignments):
             )
             return
         owner, index = self.expression(target.value), self.expression(target.indices[0])
+        if isinstance(owner.type, ClassType) and owner.type.magic("__delitem__") is None:
+            self.report(
+                "missing-attribute",
+                f"`{owner.type.python}` has no method `__delitem__`",
+                target.span,
+                "needs `__delitem__`",
+                torch="Class does not define __delitem__",
+            )
+            return
         if isinstance(owner.type, ClassType):
             call = self.call_method(owner, "__delitem__", [index], span)
         else:

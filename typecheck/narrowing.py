@@ -286,7 +286,6 @@ class Narrowing(Attributes):
                 name.span,
                 "not a literal",
                 torch="hasattr's second argument must be a string literal",
-                torch_span=node.span,
             )
             return Condition(typed.Uninitialized(node.span, BOOL))
         if not isinstance(value.type, ClassType | InterfaceType | TupleType):

@@ -19,6 +19,7 @@ def check_hooks(cls: ClassType) -> None:
     if forward is None or not (cls.forward_pre_hooks or cls.forward_hooks):
         return
     given = TupleType(tuple(a.type for a in forward.signature.arguments[1:]))
+    _check_names(cls)
     for hook in cls.forward_pre_hooks:
         if hook.graph is not None:
             _check_pre_hook(cls, hook, given)
@@ -28,6 +29,18 @@ def check_hooks(cls: ClassType) -> None:
             _check_hook(cls, hook, given, output)
             result = hook.signature.returns[0].type
             output = output if result is NONE else result
+
+
+def _check_names(cls: ClassType) -> None:
+    """Hooks of one name must be one Python function."""
+    known: dict[str, object] = {}
+    for hook in (*cls.forward_pre_hooks, *cls.forward_hooks):
+        kind = "Pre-hook" if hook in cls.forward_pre_hooks else "Hook"
+        if known.setdefault(hook.name, hook.python) is not hook.python:
+            raise RuntimeError(
+                f"{kind} '{hook.name}' on {cls.name} has at least two different python definitions."
+                " Please use unique names for all hooks."
+            )
 
 
 def _check_pre_hook(cls: ClassType, hook: Function, given: TupleType) -> None:
@@ -42,6 +55,11 @@ def _check_pre_hook(cls: ClassType, hook: Function, given: TupleType) -> None:
     )
     _check_count(hook, 2, title, expected)
     _check_input(hook, given, title, expected)
+    if hook.tree is not None and hook.tree.returns is None:
+        raise RuntimeError(
+            f"{title} is missing a return annotation. Return annotations are required, please add "
+            f"one.\n{expected}\n"
+        )
     returned = hook.signature.returns[0].type
     allowed: list[Type] = [NONE, given, *(given.elements if single else ())]
     if not any(equal(returned, one) for one in allowed):

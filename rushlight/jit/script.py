@@ -205,9 +205,17 @@ def _instance(module: Module, made: dict[int, ScriptObject]) -> ScriptObject:
             if isinstance(value, Module):
                 slot: object = _instance(value, made)
             else:
-                slot = slot_of(value, attribute.type)
+                slot = _slot_of_attribute(value, name, attribute.type)
             target.slots[cls.slot(name)] = slot
     return made[id(module)]
+
+
+def _slot_of_attribute(value: Any, name: str, type: Type) -> object:
+    """`slot_of` an attribute; RuntimeError with its name if the value is not of its type."""
+    try:
+        return slot_of(value, type)
+    except CastError as error:
+        raise RuntimeError(not_castable(name, type, error)) from None
 
 
 def slot_of(value: Any, type: Any) -> object:

@@ -99,14 +99,9 @@ def script_object(obj: object, type: ClassType) -> RecursiveScriptClass:
     Raises:
         RuntimeError: an attribute's value is not of its type.
     """
-    for name, attribute in type.attributes.items():
-        try:
-            to_machine(getattr(obj, name), attribute.type)
-        except CastError as error:
-            reason = str(error).removeprefix("Cast error details: ")
-            raise RuntimeError(
-                f"Could not cast attribute '{name}' to type {attribute.type.python}: {reason}"
-            ) from None
-    target = to_machine(obj, type)
+    try:
+        target = to_machine(obj, type)
+    except CastError as error:
+        raise RuntimeError(str(error).removeprefix("Cast error details: ")) from None
     assert isinstance(target, ScriptObject)
     return RecursiveScriptClass(target)

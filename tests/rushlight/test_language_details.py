@@ -233,3 +233,83 @@ def dict_of(x: Dict) -> int:  # noqa: UP006
 def test_a_dict_needs_the_types_it_contains() -> None:
     with pytest.raises(RuntimeError, match="Attempted to use Dict without contained types"):
         torch.jit.script(dict_of)
+
+
+class Holder:
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def get(self) -> int:
+        return self.value
+
+
+def held(x: Holder) -> int:
+    return x.get()
+
+
+def test_objects_whose_attributes_do_not_fit() -> None:
+    scripted = torch.jit.script(held)
+    assert scripted(Holder(3)) == 3
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'value' to type int: Unable"):
+        scripted(Holder("a"))
+    lacking = Holder(1)
+    del lacking.value
+    for other in (lacking, torch.ones(1)):
+        with pytest.raises(RuntimeError, match="but object was missing attribute value"):
+            scripted(other)
+
+
+def test_a_module_holding_an_object_that_does_not_fit() -> None:
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.held = Holder("a")
+
+        def forward(self) -> int:
+            return self.held.get()
+
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'held' to type __torch__"):
+        torch.jit.script(M())
+
+
+def test_deleting_an_element_of_an_object_without_del_item() -> None:
+    def f() -> int:
+        x = Holder(1)
+        del x["a"]
+        return 1
+
+    with pytest.raises(RuntimeError, match="Class does not define __delitem__"):
+        torch.jit.script(f)
+
+
+class Same(nn.Module):
+    def forward(self, x: int) -> int:
+        return x
+
+
+def test_hooks_of_one_name_are_one_function() -> None:
+    def hook(self: Any, input: Tuple[int]) -> Tuple[int]:  # noqa: UP006
+        return (1,)
+
+    first = hook
+
+    def hook(self: Any, input: Tuple[int]) -> Tuple[int]:  # noqa: UP006
+        return (2,)
+
+    module = Same()
+    module.register_forward_pre_hook(first)
+    module.register_forward_pre_hook(first)
+    assert torch.jit.script(module)(5) == 1
+    module.register_forward_pre_hook(hook)
+    with pytest.raises(RuntimeError, match="'hook' on Same has at least two different python def"):
+        torch.jit.script(module)
+
+
+def test_a_pre_hook_says_what_it_returns() -> None:
+    def hook(self: Any, input: Tuple[int]):  # noqa: UP006
+        return input
+
+    module = Same()
+    module.register_forward_pre_hook(hook)
+    with pytest.raises(RuntimeError, match="'hook' on module 'Same' is missing a return annot"):
+        torch.jit.script(module)
