@@ -143,7 +143,7 @@ def _counted(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
     return last, first
 
 
-@declares(_tensordot_0, _tensordot_1, _tensordot_2, _tensordot_3)
+@declares(_tensordot_3, _tensordot_0, _tensordot_1, _tensordot_2)  # a tensor fits an int too
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """Sums of products over pairs of dimensions, as script has it."""
     first: list[int] = []

@@ -218,7 +218,7 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     if known is not None:
         return known
     operator = getattr(value, "operator_name", None)
-    if isinstance(operator, str) and not hasattr(value, "_in_script"):
+    if isinstance(operator, str):
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
         return ModuleClass(value, compile)
