@@ -169,11 +169,11 @@ OPERATORS = {
     "aten::t": "{a} = {0}.T if {0}.ndim == 2 and type({0}) is ndarray else {o}({all})",
     "aten::mm": (
         "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == {0}.ndim == 2 "
-        "else {o}({all})"
+        "and {1}.size < 65536 else {o}({all})"
     ),
     "aten::matmul": (
         "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
-        "0 < {0}.ndim < 3 else {o}({all})"
+        "0 < {0}.ndim < 3 and {1}.size < 65536 else {o}({all})"
     ),
 }
 """Operators written out; where a line raises, the operator's forward would have raised too, and

@@ -102,3 +102,20 @@ def test_scripted_names_are_the_operators() -> None:
     text = str(rushlight.jit.script(reduced).graph)
     for name in ("aten::linalg_qr", "aten::linalg_norm", "aten::fft_fft"):
         assert name in text
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 64, 65])
+def test_few_rows_times_a_large_turned_matrix(rows: int) -> None:
+    generator = np.random.default_rng(rows)
+    x = generator.standard_normal((rows, 300)).astype(np.float32)
+    weight = generator.standard_normal((257, 300)).astype(np.float32)
+    wanted = x.astype(np.float64) @ weight.T.astype(np.float64)
+    given, turned = rushlight.from_numpy(x), rushlight.from_numpy(weight).t()
+    for result in (
+        rushlight.nn.functional.linear(given, rushlight.from_numpy(weight)),
+        rushlight.mm(given, turned),
+        given @ turned,
+        rushlight.addmm(rushlight.zeros(257), given, turned),
+    ):
+        assert result.is_contiguous()
+        np.testing.assert_allclose(result.numpy(), wanted, rtol=2e-4, atol=2e-4)
