@@ -75,6 +75,9 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
                 value = outcome == (node.kind == "aten::__is__")
                 constant = create_constant(node.graph, value, BOOL).insert_before(node)
                 return [(node.output, constant.output)]
+        case "aten::Int" | "aten::Float":  # of a number that is one already
+            if len(node.inputs) == 1 and node.input.type == node.output.type:
+                return [(node.output, node.input)]
         case "prim::unchecked_cast":
             if is_subtype(node.input.type, node.output.type):
                 return [(node.output, node.input)]

@@ -85,3 +85,16 @@ def test_a_read_that_fails_but_is_not_needed_does_not_run() -> None:
         return 3
 
     assert rushlight.jit.script(call)({}) == 3
+
+
+def converted(x: int, y: float) -> float:
+    whole = int(x / 1)
+    return float(float(y) * float(whole)) + float(int(x))
+
+
+def test_conversions_of_what_is_that_already_are_left_out() -> None:
+    scripted = rushlight.jit.script(converted)
+    rushlight._C._jit_pass_peephole(scripted.graph)
+    assert str(scripted.graph).count("aten::Int") == 0
+    assert str(scripted.graph).count("aten::Float") == 2  # of the whole numbers
+    assert scripted(3, 2.5) == converted(3, 2.5)
