@@ -64,6 +64,8 @@ class Converter(StatementConverter):
         self.in_constructor = node.name == "__init__"
         self.refuse_variadic(node, class_name)
         parameters = self.parameters(node.args)
+        if class_name is not None and not parameters and node.args.vararg is None:
+            self._report_no_receiver(node)
         returns = self.expression(node.returns) if node.returns else None
         body = (*self.variadic_names(node.args), *self.statements(node.body))
         decorators = self.quiet().expressions(node.decorator_list)
@@ -80,6 +82,20 @@ class Converter(StatementConverter):
             returns,
             body,
             decorators,
+        )
+
+    def _report_no_receiver(self, node: ast.FunctionDef) -> None:
+        start = self.positions.start(node)
+        self.collector.add(
+            Diagnostic(
+                code="missing-argument",
+                message=f"the method `{node.name}` has no parameter for its object",
+                primary=Label(self.name_span(node, "def"), "takes no `self`"),
+                where=self.where,
+                helps=(Help("add `self` as the first parameter"),),
+                torch_message="methods must have a self argument",
+                torch_span=Span(self.source, start, start + len("def")),
+            )
         )
 
     def name_span(self, node: ast.FunctionDef | ast.ClassDef, word: str) -> Span:

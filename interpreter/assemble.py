@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..ir.graph import Block, Graph, Node, Value
 from ..ops.table import TABLE, Operator, Table
-from ..typecheck.types import NONE, EnumType, ListType, Type
+from ..typecheck.types import NONE, EnumType, ListType, TupleType, Type
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode
 from .liveness import Liveness, in_register
@@ -333,4 +333,7 @@ def _as_machine_has_it(value: object, type: Type) -> object:
     if isinstance(type, ListType) and isinstance(type.element, EnumType):
         assert isinstance(value, list)
         return [_as_machine_has_it(member, type.element) for member in value]
+    if isinstance(type, TupleType):
+        assert isinstance(value, tuple)
+        return tuple(map(_as_machine_has_it, value, type.elements))
     return value

@@ -98,8 +98,9 @@ class Executable:
         self._records = False
         self._recorded = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
         names = {entry.name for entry in self.code.operators}
-        self.makes_leaves = not names.isdisjoint(_ABOUT_GRADIENTS)
         kinds = {row(instruction).name for instruction in self.code.instructions}
+        # what is left to Python may use parameters that no argument reaches
+        self.makes_leaves = "function" in kinds or not names.isdisjoint(_ABOUT_GRADIENTS)
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
         eager = self.code.has_loop and len(self.code.instructions) <= SHORT
         self._runs_before_plan = 0 if eager else 1

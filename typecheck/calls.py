@@ -38,6 +38,7 @@ from .sugar import (
     MemberSequence,
     StaticMethod,
     Sugar,
+    as_called,
 )
 from .types import (
     ANY,
@@ -139,7 +140,7 @@ class Calls(Conversions, ModuleCalls):
 
     def apply(self, callee: Sugar, given: Given, node: tree.Call) -> Sugar:
         """Call something already checked with arguments already checked."""
-        written, place = node.function.span.text, node.function.span
+        callee, written, place = as_called(callee), node.function.span.text, node.function.span
         if isinstance(callee, OperatorName):
             return self.call_operator(
                 callee.name, given, node.span, written=written, torch_span=place

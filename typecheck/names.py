@@ -121,7 +121,8 @@ class Unusable:
     """A name that exists but cannot be used in script, and torch's reason.
 
     `{name}` in the message stands for how it is written.  `value` is what a global holds, `place`
-    where its file says so; `exception` is the class of torch's error.
+    where its file says so; `exception` is the class of torch's error.  What is no value can still
+    be `called`: a module of the outside is left to Python.
     """
 
     torch_message: str
@@ -130,6 +131,7 @@ class Unusable:
     value: object = None
     place: Place | None = None
     exception: str = "RuntimeError"
+    called: PythonName | None = None
 
 
 class Namespace(Protocol):

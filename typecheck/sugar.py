@@ -13,7 +13,7 @@ from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
 from .functions import Function
-from .names import Meaning, PythonName, TypeName
+from .names import Meaning, PythonName, TypeName, Unusable
 from .types import EnumType
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "StaticMethod",
     "Sugar",
     "ZipValue",
+    "as_called",
     "describe",
 ]
 
@@ -204,6 +205,11 @@ _WORDS = {
     "SliceValue": "slice",
     "ExceptionValue": "exception message",
 }
+
+
+def as_called(sugar: Sugar) -> Sugar:
+    """What is meant where something is called: of what is no value, what stands for its call."""
+    return (sugar.called or sugar) if isinstance(sugar, Unusable) else sugar
 
 
 def describe(sugar: Sugar) -> str:

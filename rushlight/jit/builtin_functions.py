@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import collections
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ def _entries() -> Iterator[tuple[Callable[..., Any], Meaning]]:
     yield warnings.warn, OperatorName("aten::warn")
     for name in _SPECIAL:
         yield getattr(builtins, name), SpecialForm(name)
+    yield collections.OrderedDict, OperatorName("aten::dict")
 
 
 @cache

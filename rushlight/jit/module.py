@@ -9,13 +9,14 @@ import types
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from pickle import PickleError
-from typing import IO, Any, ClassVar, Literal
+from typing import IO, Any, ClassVar, Literal, NoReturn
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
 from ..interpreter.objects import ScriptObject, module_handles, object_members
 from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
+from ..ops.display_aten import format_for_print
 from ..ops.tensor import Tensor
 from ..serialization.mobile_flatbuffer_save import (
     save_mobile_flatbuffer,
@@ -286,6 +287,8 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         elif name in self._modules:
             self._modules[name] = value
         elif attribute is None:
+            if name in target.cls.constants:
+                _refuse_constant(name, target.cls.constants[name])
             object.__setattr__(self, name, value)
         elif isinstance(value, Tensor) and is_subtype(TENSOR, attribute.type):
             target.slots[target.cls.slot(name)] = value
@@ -358,6 +361,11 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
+
+
+def _refuse_constant(name: str, value: object) -> NoReturn:
+    known = format_for_print(tuple(value) if isinstance(value, list) else value)
+    raise RuntimeError(f"Can't set constant '{name}' which has value:{known}")
 
 
 def _fitting(name: str, value: ScriptObject, wanted: Type) -> ScriptObject:

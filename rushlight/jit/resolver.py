@@ -7,6 +7,7 @@ to the checker in the terms of `typecheck.names`; Python functions are handed on
 from __future__ import annotations
 
 import builtins
+import enum
 import functools
 import inspect
 import math
@@ -47,6 +48,7 @@ from ..typecheck.names import (
     Unusable,
 )
 from ..typecheck.schema import Argument, Signature
+from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     ANY,
     BOOL,
@@ -285,6 +287,9 @@ _CONSTANTS: list[tuple[type, Type]] = [
 def _value(value: Any, constant: bool) -> Meaning | None:
     if value is math.inf:
         return Constant(value, FLOAT)
+    if isinstance(value, enum.Enum):
+        type = type_of_class(value.__class__)
+        return Constant(EnumMember(value.name, value.value), type) if type is not None else None
     if constant:
         if isinstance(value, DType | Layout | MemoryFormat):
             return Constant(value.number, INT)
@@ -390,6 +395,14 @@ def _annotated(annotation: Any, names: Mapping[str, Any]) -> Type:
     return type_of_annotation(annotation) or ANY
 
 
+def _python_module(module: Module) -> PythonName:
+    """The call of a module that is part of no scripted one, which is left to Python."""
+    signature = Signature(
+        "<python_value>", "", (Argument("self", TENSOR),), (Argument("", TENSOR),), vararg=True
+    )
+    return PythonName(PythonFunction("<python_value>", module, signature))
+
+
 def _stand_in(other: Any, compile: CompileFunction) -> Meaning:
     """What script takes for a function: a form, a function, or several of them to choose from."""
     if isinstance(other, str):
@@ -464,7 +477,11 @@ def _unusable(value: Any, name: str) -> Unusable:
             message = f"Python builtin {value} is currently not supported in Torchscript"
         shown = "`{name}` is a function without Python source, which script cannot call"
         return Unusable(message, "not-scriptable", shown, value)
-    if isinstance(value, Module) and isinstance(getattr(value, "_c", None), ScriptObject):
-        message = "Cannot call a ScriptModule that is not a submodule of the caller"
+    called = None
+    if isinstance(value, Module):
+        if isinstance(getattr(value, "_c", None), ScriptObject):
+            message = "Cannot call a ScriptModule that is not a submodule of the caller"
+        else:
+            called = _python_module(value)
     shown = "`{name}` is a module-level variable, whose value scripted code cannot read"
-    return Unusable(message, message=shown, value=value)
+    return Unusable(message, message=shown, value=value, called=called)

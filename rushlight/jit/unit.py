@@ -81,6 +81,11 @@ class CompilationUnit:
             raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
         return ScriptFunction(function)
 
+    def find_function(self, name: str) -> ScriptFunction | None:
+        """The function of a name; None if there is none."""
+        function = self._functions.get(name)
+        return None if function is None else ScriptFunction(function)
+
     def get_functions(self) -> list[ScriptFunction]:
         """All functions, in the order they were defined."""
         return [ScriptFunction(function) for function in self._functions.values()]

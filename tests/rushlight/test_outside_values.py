@@ -1,0 +1,104 @@
+"""Values of the outside that script code names: modules, members of enumerations, ordered dicts."""
+
+from __future__ import annotations
+
+import collections
+from collections import OrderedDict
+from enum import Enum
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor, nn
+
+
+class Shade(Enum):
+    DARK = "d"
+    LIGHT = "l"
+
+
+FAVOURITE = Shade.LIGHT
+
+
+def test_a_module_of_the_outside_is_called_in_python() -> None:
+    layer = nn.Linear(2, 2)
+
+    def f(x: Tensor) -> Tensor:
+        return layer(x) + 1
+
+    scripted = torch.jit.script(f)
+    assert "^<python_value>[]()(%x.1)" in str(scripted.graph)
+    x = torch.ones(1, 2)
+    assert scripted(x).tolist() == (layer(x) + 1).tolist()
+    scripted(x).sum().backward()
+    assert layer.bias.grad is not None
+    assert layer.bias.grad.tolist() == [1.0, 1.0]
+    with torch.no_grad():
+        assert not scripted(x).requires_grad
+
+
+def test_a_module_of_the_outside_is_no_value() -> None:
+    layer = nn.Linear(2, 2)
+
+    def f(x: Tensor):
+        return layer
+
+    with pytest.raises(RuntimeError, match="python value of type 'Linear' cannot be used"):
+        torch.jit.script(f)
+
+
+def test_members_of_enumerations() -> None:
+    def f():
+        return FAVOURITE.value, FAVOURITE.name, FAVOURITE == Shade.DARK, FAVOURITE
+
+    assert torch.jit.script(f)() == ("l", "LIGHT", False, Shade.LIGHT)
+
+
+def test_ordered_dicts() -> None:
+    def f(x: Tensor):
+        empty = OrderedDict()
+        empty["x"] = x
+        return empty, collections.OrderedDict([(1, 2), (3, 4)]), OrderedDict({"a": 1.5})
+
+    scripted = torch.jit.script(f)
+    one, two, three = scripted(torch.ones(1))
+    assert list(one) == ["x"]
+    assert (two, three) == ({1: 2, 3: 4}, {"a": 1.5})
+    assert str(scripted.graph).count("aten::dict") == 3
+
+
+def test_constants_of_modules_cannot_be_set() -> None:
+    class Scaled(nn.Module):
+        __constants__ = ("factor", "shape")
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.factor = 2
+            self.shape = [1, 2]
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.factor
+
+    scripted = torch.jit.script(Scaled())
+    with pytest.raises(RuntimeError, match="Can't set constant 'factor' which has value:2"):
+        scripted.factor = 3
+    with pytest.raises(RuntimeError, match=r"'shape' which has value:\(1, 2\)"):
+        scripted.shape = [3]
+
+
+def test_methods_must_have_a_self_argument() -> None:
+    class Lost(torch.jit.ScriptModule):
+        @torch.jit.script_method
+        def forward():  # type: ignore[no-untyped-def, misc]
+            return 1
+
+    with pytest.raises(RuntimeError, match="methods must have a self argument"):
+        Lost()
+
+
+def test_functions_of_a_text_are_found_by_name() -> None:
+    unit = torch.jit.CompilationUnit("def double(x):\n    return x * 2\n")
+    found = unit.find_function("double")
+    assert found is not None
+    assert found(torch.ones(1)).tolist() == [2.0]
+    assert unit.find_function("triple") is None
