@@ -40,7 +40,8 @@ class LiteralReader:
         """The value of a literal.
 
         Raises:
-            ValueError: it is a tensor that is too large to be printed, or a word without meaning.
+            ValueError: it is a tensor that is too large to be printed, a word without meaning, or a
+                container where the type has none.
         """
         parts = cast("list[Any]", tree.children)
         match tree.data:
@@ -56,7 +57,8 @@ class LiteralReader:
             case "member":
                 return _member(str(parts[0]), type)
             case "annotated":
-                return [] if parts[1].data == "list" else {}
+                empty: object = [] if parts[1].data == "list" else {}
+                return _of_type(empty, type)
             case "tensor":
                 number = _number(str(parts[0]), None)
                 return _one_element(number, type)
@@ -66,7 +68,7 @@ class LiteralReader:
                 if self.placeholders and isinstance(type, RefinedTensor):
                     return _zeros(type)
                 raise ValueError("a tensor that was too large to be printed cannot be read")
-        return self.container(tree, type)
+        return _of_type(self.container(tree, type), type)
 
     def container(self, tree: Tree[Token], type: Type | None) -> object:
         parts = cast("list[Any]", tree.children)
@@ -79,6 +81,20 @@ class LiteralReader:
         key, value = type.contained if isinstance(type, DictType) else (None, None)
         pairs = (part.children for part in parts)
         return {self.read(k, key): self.read(v, value) for k, v in pairs}
+
+
+_CONTAINERS: dict[type, type[Type]] = {list: ListType, dict: DictType, tuple: TupleType}
+
+
+def _of_type(value: object, type: Type | None) -> object:
+    """The container, if constants of the type are such.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if type is not None and not isinstance(type, _CONTAINERS[value.__class__]):
+        raise ValueError(f"a {value.__class__.__name__} is no constant of type {type}")
+    return value
 
 
 def _number(text: str, type: Type | None) -> object:

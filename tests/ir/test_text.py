@@ -161,6 +161,13 @@ HEAD = "graph(%x : Tensor):\n"
         (f'{HEAD}  %1 : str = prim::Constant[value="a\\07"]()\n  return (%1)\n', "backslash"),
         (f'{HEAD}  %1 : str = prim::Constant[value="\\xyz"]()\n  return (%1)\n', "backslash"),
         (f"{HEAD}  %1 : Function = prim::Constant()\n  return (%1)\n", "no name"),
+        (f"{HEAD}  %1 : Tensor = prim::Constant[value=[]]()\n  return (%1)\n", "a list is no"),
+        (f"{HEAD}  %1 : int[] = prim::Constant[value=(1, 2)]()\n  return (%1)\n", "a tuple is no"),
+        (
+            f"{HEAD}  %1 : int = prim::Constant[value=annotate(Dict[str, int], {{}})]()\n"
+            "  return (%1)\n",
+            "a dict is no",
+        ),
         (f"graph(%x : Float({'9' * 5000})):\n  return (%x)\n", "cannot be"),
         (f"graph(%x : Tensor{'[]' * 5000}):\n  return (%x)\n", "too deeply"),
         (f"graph(%x : {'(' * 5000}int{')' * 5000}):\n  return (%x)\n", "too deeply"),
