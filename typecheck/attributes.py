@@ -122,6 +122,26 @@ class Attributes(Operators):
             return name in type.fields
         return isinstance(type, InterfaceType) and name in type.methods
 
+    def can_be_asked(self, value: typed.Expr, span: Span, torch_span: Span) -> bool:
+        """Whether `hasattr` knows the names that a value has; a report if it does not."""
+        type = value.type
+        if isinstance(type, ClassType | InterfaceType) or type is UNKNOWN:
+            return True
+        torch = f"an object or NamedTuple, got {self.torch_type(value)} instead"
+        if isinstance(type, TupleType):
+            if type.fields:
+                return True
+            torch = f"a object or NamedTuple, but got a normal Tuple {type.annotation_str} instead"
+        self.report(
+            "argument-type",
+            f"`hasattr`, and `getattr` with a default, are about objects, not `{type.python}`",
+            span,
+            f"this is `{type.python}`",
+            torch=f"hasattr's first argument must be {torch}",
+            torch_span=torch_span,
+        )
+        return False
+
     def has_static(self, type: ClassType, name: object) -> bool:
         """Whether a class itself, not its objects, has the member, for `hasattr`."""
         if not isinstance(name, str):

@@ -175,6 +175,7 @@ class Forms(Calls):
             node.function.span,
             "called here",
             torch=_wrong_count(name, least, most, node),
+            torch_span=whole_range(node) if most else node.function.span,
         )
         return False
 
@@ -371,9 +372,11 @@ def _getattr(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             torch_span=node.span,
         )
         return self.unknown(node.span)
-    has_default = len(node.arguments) == 3 and isinstance(owner, typed.Expr)
-    if has_default and not self.has_attribute(self.value(owner, node.span), name.value):
-        return self.sugared(node.arguments[2], hint)
+    if len(node.arguments) == 3 and isinstance(owner, typed.Expr):
+        if not self.can_be_asked(owner, node.arguments[0].span, whole_range(node)):
+            return self.unknown(node.span)
+        if not self.has_attribute(owner, name.value):
+            return self.sugared(node.arguments[2], hint)
     return self.attribute_of(owner, Access(node.span, name.value, name.span))
 
 
@@ -531,5 +534,9 @@ def _wrong_count(name: str, least: int, most: int, node: tree.Call) -> str:
         if node.keywords:
             return "Slice does not accept any keyword arguments"
         return f"slice accepts exactly 1, 2 or 3 arguments, got: {count}"
-    wanted = str(least) if least == most else f"{least} to {most}"
-    return f"{name} expected {wanted} arguments but found {count}"
+    if node.keywords and least <= count <= most:
+        return f"{name} takes no keyword arguments"
+    if 0 < least < most:
+        wanted = f"to have number of arguments between {least} and {most}"
+        return f"{name} expected {wanted} but found {count}"
+    return f"{name} expected exactly {most} arguments but found {count}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
+from ..frontend.torch_ranges import whole_range
 from . import typed
 from .attributes import Attributes
 from .matching import Given
@@ -24,7 +25,6 @@ from .types import (
     UNKNOWN,
     ClassType,
     DictType,
-    InterfaceType,
     ListType,
     TupleType,
     Type,
@@ -288,16 +288,7 @@ class Narrowing(Attributes):
                 torch="hasattr's second argument must be a string literal",
             )
             return Condition(typed.Uninitialized(node.span, BOOL))
-        if not isinstance(value.type, ClassType | InterfaceType | TupleType):
-            self.report(
-                "argument-type",
-                f"`hasattr` is about objects and modules, not `{value.type.python}`",
-                node.arguments[0].span,
-                f"this is `{value.type.python}`",
-                torch="hasattr's first argument must be an object or NamedTuple, got "
-                f"{value.type.annotation_str} instead",
-                torch_span=node.span,
-            )
+        if not self.can_be_asked(value, node.arguments[0].span, whole_range(node.arguments[0])):
             return Condition(typed.Uninitialized(node.span, BOOL))
         return self.known(node.span, self.has_attribute(value, name.value), [value])
 

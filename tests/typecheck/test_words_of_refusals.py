@@ -48,3 +48,36 @@ def test_step_of_zero_fails_when_it_is_reached(times: int) -> None:
         add(ones(1), 0)
     with pytest.raises(RuntimeError, match=r"range\(\) arg 3 must not be zero"):
         walk(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words", "underlined"),
+    [
+        ("list(x, x)", "list expected exactly 1 arguments but found 2", "list(x, x"),
+        ("list(x, a=1)", "list takes no keyword arguments", "list(x, a=1"),
+        ("hasattr(x)", "hasattr expected exactly 2 arguments but found 1", "hasattr(x"),
+        (
+            "getattr(x)",
+            "getattr expected to have number of arguments between 2 and 3 but found 1",
+            "getattr(x",
+        ),
+        (
+            "hasattr(divmod(3, 2), 'a')",
+            "hasattr's first argument must be a object or NamedTuple, but got a normal Tuple "
+            "Tuple[int, int] instead",
+            "divmod(3, 2",
+        ),
+        (
+            "getattr(x, 'shape', 1)",
+            "hasattr's first argument must be an object or NamedTuple, got Tensor (inferred) "
+            "instead",
+            "getattr(x, 'shape', 1",
+        ),
+    ],
+)
+def test_words_and_place_of_calls(call: str, words: str, underlined: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        CompilationUnit(f"def f(x):\n    return {call}\n")
+    shown = str(caught.value)
+    assert words in shown
+    assert f" {'~' * len(underlined)} <--- HERE" in shown
