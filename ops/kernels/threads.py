@@ -66,6 +66,14 @@ def set_threads(count: int) -> None:
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     _CREW.size, _CREW.pool = count, None
+    _limit_blas(count)
+
+
+def _limit_blas(count: int) -> None:
+    """Let NumPy's matrix products use as many: small ones are far slower on threads that wait."""
+    from threadpoolctl import threadpool_limits  # its look at all loaded libraries can wait
+
+    threadpool_limits(limits=count, user_api="blas")
 
 
 def share(kernel: Callable[..., Any], count: int, least: int, *rest: Any) -> None:

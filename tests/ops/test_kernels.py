@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import rushlight as torch
 from rushlight.ops import kernels
@@ -348,3 +349,17 @@ def test_batch_norm(shape: Any, training: bool, crew: int, by_numpy: Any) -> Non
         return F.batch_norm(x, mean, var, plain(channels), plain(channels), training, 0.1, 1e-5)
 
     same(compute(), by_numpy(compute), 1e-5, 1e-5)
+
+
+def test_threads_of_matrix_products_follow() -> None:
+    def of_blas() -> list[int]:
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    before, blas = torch.get_num_threads(), of_blas()
+    try:
+        torch.set_num_threads(1)
+        assert of_blas() == [1] * len(blas)
+    finally:
+        torch.set_num_threads(before)
+        if blas:
+            threadpool_limits(limits=max(blas), user_api="blas")
