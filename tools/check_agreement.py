@@ -14,6 +14,7 @@ import io
 import json
 import os
 import resource
+import signal
 import sys
 import tempfile
 import warnings
@@ -35,6 +36,7 @@ A_FILE = 50
 
 MOST_PRINTED, MOST_MEMORY = 2**24, 2**33
 """Bytes: some programs double a string in a loop, and print it."""
+SECONDS = 10
 
 
 @contextmanager
@@ -57,12 +59,26 @@ def without_plans() -> Iterator[None]:
         del os.environ["RUSHLIGHT_PLAN"]
 
 
+class _Endless(BaseException):
+    """A program has run for `SECONDS`: in Python a loop over a list that it appends to has no end,
+    in script it goes over what was there."""
+
+
+def _stop(*_: object) -> None:
+    raise _Endless
+
+
 def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
     """The result and what was printed; of an error, only that there was one."""
+    signal.alarm(SECONDS)
     try:
         found = programs.call(target, arguments)
     except MemoryError:
         return "raised"
+    except _Endless:
+        return "endless"
+    finally:
+        signal.alarm(0)
     if "raises" in found:
         return "raised"
     # `x + 0` is `x` after passes, as in torch, which keeps the sign of zeros
@@ -125,6 +141,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _stop)
     for kind, limit in ((resource.RLIMIT_FSIZE, MOST_PRINTED), (resource.RLIMIT_AS, MOST_MEMORY)):
         resource.setrlimit(kind, (limit, resource.RLIM_INFINITY))
     counts: Counter[str] = Counter()
