@@ -18,9 +18,8 @@ from .load import load_archive
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_load import load_mobile
 from .operator_kinds import REFUSED, kind_of
-from .pickle_nodes import Node, ObjectNode
 from .pickle_reader import read_pickle
-from .pickle_writer import children
+from .pickle_writer import class_names
 from .unknown_operators import operators_in
 
 __all__ = ["Audit", "Finding", "SEVERITIES", "audit"]
@@ -116,7 +115,7 @@ def _flatbuffer(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, b
     contents = read_mobile_flatbuffer(file.title, file.data, limits)
     found.kind = MOBILE_FLATBUFFER.description
     found.records = len(contents.code) + len(contents.extra)
-    found.classes += dict.fromkeys(_class_names(contents.root()))
+    found.classes += class_names([contents.root()])
     if contents.extra:
         found.add("note", "", f"holds extra files: {', '.join(contents.extra)}")
     texts = ((f"code/{n.replace('.', '/')}.py", text) for n, text in contents.code.items())
@@ -174,21 +173,9 @@ def _pickles(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
         except ArchiveError as error:
             _failed(found, error)
             continue
-        for name in dict.fromkeys(_class_names(root)):
+        for name in class_names([root]):
             if name not in found.classes:
                 found.classes.append(name)
-
-
-def _class_names(root: Node) -> Iterator[str]:
-    waiting, seen = [root], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ObjectNode):
-            yield node.cls.qualified_name
-        waiting.extend(children(node))
 
 
 _CODE = ("code/", "libs/", ".data/ts_code/code/")

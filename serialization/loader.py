@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from ..frontend.diagnostics import Collector
@@ -25,7 +25,7 @@ from .import_code import CodeFile, CodeImporter
 from .limits import Limits
 from .pickle_nodes import Node, ObjectNode, TupleNode
 from .pickle_reader import read_pickle
-from .pickle_writer import children
+from .pickle_writer import class_names
 from .read_values import ValueReader
 from .refuse import refuse_operators
 from .tensors import Records, StorageReader
@@ -265,7 +265,7 @@ class Loader:
         return read_debug_records(root, text)
 
     def _check_operators(self, root: ObjectNode) -> None:
-        unknown = unknown_operators(self.importer, _classes(self.described(root)), _is_known)
+        unknown = unknown_operators(self.importer, class_names(self.described(root)), _is_known)
         if unknown:
             raise ArchiveError(unknown)
 
@@ -274,7 +274,7 @@ class Loader:
 
         Functions and further classes that they use are compiled with them.
         """
-        for name in _classes(self.described(root)):
+        for name in class_names(self.described(root)):
             cls = self.importer.type_named(name)
             if isinstance(cls, ClassType):
                 for method in (*cls.methods.values(), *cls.forward_pre_hooks, *cls.forward_hooks):
@@ -307,21 +307,6 @@ class Loader:
 
 def _is_known(operator: str) -> bool:
     return ARCHIVE_TABLE.has(operator)
-
-
-def _classes(waiting: list[Node]) -> Iterable[str]:
-    """The names of the classes of all objects in these nodes; the list is used up."""
-    names: dict[str, None] = {}
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ObjectNode):
-            names[node.cls.qualified_name] = None
-        waiting.extend(children(node))
-    return names
 
 
 def run(function: Function, values: Sequence[object]) -> object:

@@ -28,7 +28,7 @@ from .pickle_nodes import (
     TupleNode,
 )
 
-__all__ = ["children", "write_pickle"]
+__all__ = ["children", "class_names", "write_pickle"]
 
 _SPECIALIZED = {
     "List[int]": "build_intlist",
@@ -79,6 +79,22 @@ def children(node: Node) -> list[Node]:
         case SparseNode(_, _, indices, values):
             return [indices, values]
     return []
+
+
+def class_names(roots: Iterable[Node]) -> dict[str, None]:
+    """The names of the classes of all objects in some nodes, each once."""
+    waiting = list(roots)
+    names: dict[str, None] = {}
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ObjectNode):
+            names[node.cls.qualified_name] = None
+        waiting.extend(children(node))
+    return names
 
 
 class _Writer:

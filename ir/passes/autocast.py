@@ -46,15 +46,9 @@ def _is_autocast(value: Value) -> bool:
 
 def enters_autocast(graph: Graph) -> bool:
     """Whether a graph enters autocast anywhere."""
-
-    def inside(block: Block) -> bool:
-        return any(
-            (node.kind == "prim::Enter" and _is_autocast(node.inputs[0]))
-            or any(map(inside, node.blocks))
-            for node in block.nodes
-        )
-
-    return inside(graph.block)
+    return any(
+        node.kind == "prim::Enter" and _is_autocast(node.inputs[0]) for node in graph.all_nodes
+    )
 
 
 def insert_casts(graph: Graph, state: Autocast, *, scripted: bool = True) -> None:

@@ -173,15 +173,8 @@ class ModuleGradients:
     ) -> Gradients:
         seen = _spread(arrived, places, count)
         for hook in self.before:
-            changed = _as_tuple(hook(self.module, seen))
-            if changed is None:
-                continue
-            if len(changed) != len(seen):
-                raise RuntimeError(
-                    "Backward pre hook returned an invalid number of grad_output, "
-                    f"got {len(changed)}, but expected {len(seen)}"
-                )
-            seen = changed
+            said = hook(self.module, seen)
+            seen = _changed(seen, said, "pre hook", "grad_output")
         if self._arguments is None:
             self._tell_without_arguments(seen)
         else:
@@ -204,21 +197,27 @@ class ModuleGradients:
         assert self._arguments is not None
         seen = _spread(grads, self._arguments, self._count)
         for hook in self.after:
-            changed = _as_tuple(hook(self.module, seen, self.of_results))
-            if changed is None:
-                continue
-            if len(changed) != len(seen):
-                raise RuntimeError(
-                    "Backward hook returned an invalid number of grad_input, "
-                    f"got {len(changed)}, but expected {len(seen)}"
-                )
-            seen = changed
+            said = hook(self.module, seen, self.of_results)
+            seen = _changed(seen, said, "hook", "grad_input")
         self.of_results = None
         return tuple(seen[place] for place in self._arguments)
 
 
-def _as_tuple(changed: Any) -> Gradients | None:
-    return (changed,) if isinstance(changed, Tensor) else changed
+def _changed(seen: Gradients, said: Any, kind: str, what: str) -> Gradients:
+    """The gradients after a hook: those it gives back, if it does.
+
+    Raises:
+        RuntimeError: it gives back another number of them.
+    """
+    if said is None:
+        return seen
+    changed: Gradients = (said,) if isinstance(said, Tensor) else said
+    if len(changed) != len(seen):
+        raise RuntimeError(
+            f"Backward {kind} returned an invalid number of {what}, "
+            f"got {len(changed)}, but expected {len(seen)}"
+        )
+    return changed
 
 
 def _spread(grads: Sequence[Tensor | None], places: Sequence[int], count: int) -> Gradients:
