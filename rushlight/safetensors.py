@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import closing
 
 from .frontend.exceptions import trimmed
 from .ops.tensor import Tensor
 from .serialization.container_writer import atomic_file
+from .serialization.file_bytes import OpenedFile, Readable
 from .serialization.safetensors import read_safetensors, write_safetensors
 
 __all__ = ["load", "load_file", "save", "save_file"]
@@ -23,13 +24,18 @@ def load(data: bytes) -> dict[str, Tensor]:
         RuntimeError: they are damaged, or have a dtype that does not exist here.
     """
     with trimmed():
-        return read_safetensors(data, "the given buffer")
+        return _read(data)
 
 
 def load_file(filename: File) -> dict[str, Tensor]:
     """The tensors of a file; raises as `load`."""
     with trimmed():
-        return read_safetensors(Path(filename).read_bytes(), f"`{os.fspath(filename)}`")
+        return _read(filename)
+
+
+def _read(source: Readable) -> dict[str, Tensor]:
+    with closing(OpenedFile(source)) as file:
+        return read_safetensors(file)
 
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:

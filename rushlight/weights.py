@@ -54,11 +54,12 @@ def load(
     Only tensors and plain values are read, and nothing in a file is imported or run, unless
     `weights_only=False` says that the file is trusted: then it may hold any Python object, and may
     run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
-    other devices come to the CPU; `mmap` and `pickle_module` change nothing.
+    other devices come to the CPU; `pickle_module` changes nothing.  `mmap` is as in `jit.load`.
 
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects and is not
-            trusted.
+            trusted, or is to be mapped and of another format than zip.
+        ValueError: it is to be mapped and not at a path.
         OSError: the file cannot be opened.
     """
     with trimmed():
@@ -72,8 +73,8 @@ def load(
             )
             from . import jit  # most files are no archives, and need none of it
 
-            return jit.load(f, map_location)
-        return load_weights(f, trusted=weights_only is False)
+            return jit.load(f, map_location, mmap=bool(mmap))
+        return load_weights(f, trusted=weights_only is False, mapped=bool(mmap))
 
 
 def _is_script(f: File) -> bool:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from ..frontend.diagnostics import Collector
 from ..frontend.from_text import module_trees
 from .archive_table import ARCHIVE_TABLE
-from .container import ArchiveReader, OpenedFile, Readable
+from .container import ArchiveReader
 from .errors import ArchiveError
+from .file_bytes import OpenedFile, Readable
 from .identify import MOBILE_FLATBUFFER
 from .limits import DEFAULT_LIMITS, Limits
 from .load import load_archive
@@ -78,7 +79,7 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
     found = Audit(title)
     try:
         with closing(OpenedFile(source)) as file:
-            look = _flatbuffer if is_flatbuffer(file.data) else _archive
+            look = _flatbuffer if is_flatbuffer(file) else _archive
             is_program, is_mobile = look(file, found, limits)
     except ArchiveError as error:
         _failed(found, error)
@@ -112,7 +113,7 @@ def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool
 
 def _flatbuffer(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
     """Look at a flatbuffer; the same."""
-    contents = read_mobile_flatbuffer(file.title, file.data, limits)
+    contents = read_mobile_flatbuffer(file, limits)
     found.kind = MOBILE_FLATBUFFER.description
     found.records = len(contents.code) + len(contents.extra)
     found.classes += class_names([contents.root()])

@@ -8,23 +8,19 @@ outside the file, nothing that inflates beyond the limits.
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-import os
 import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO
+from typing import Any
 
 from .errors import ArchiveError, archive_error
+from .file_bytes import PIECE, OpenedFile, Readable
 from .identify import FileKind, identify
 from .limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["ArchiveReader", "Entry", "OpenedFile", "Readable"]
-
-Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
+__all__ = ["ArchiveReader", "Entry"]
 
 _END = struct.Struct("<4sHHHHIIH")
 _END64 = struct.Struct("<4sQHHIIQQQQ")
@@ -32,6 +28,7 @@ _LOCATOR64 = struct.Struct("<4sIQI")
 _CENTRAL = struct.Struct("<4sHHHHHHIIIHHHHHII")
 _LOCAL = struct.Struct("<4sHHHHHIIIHH")
 _LARGE = 0xFFFFFFFF
+_LONGEST_DIRECTORY = 1 << 28
 _TORCH_READ = "PytorchStreamReader failed reading zip archive: "
 
 
@@ -46,45 +43,6 @@ class Entry:
     size: int
     header: int
     data: int
-
-
-class OpenedFile:
-    """The bytes of a file: mapped if it is at a path, in memory else.
-
-    `title` is what messages call the file.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-
-    def __init__(self, source: Readable) -> None:
-        self.map: mmap.mmap | None = None
-        self.title, self.data = self._open(source)
-
-    def _open(self, source: Readable) -> tuple[str, memoryview]:
-        if isinstance(source, bytes | bytearray | memoryview):
-            return "the given buffer", memoryview(source).cast("B")
-        if isinstance(source, str | os.PathLike):
-            path = os.fspath(source)
-            with open(path, "rb") as file:
-                if os.fstat(file.fileno()).st_size == 0:
-                    return f"`{path}`", memoryview(b"")
-                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            return f"`{path}`", memoryview(self.map)
-        read = source.read()
-        if not isinstance(read, bytes | bytearray | memoryview):
-            raise TypeError("an archive is read from a file opened in binary mode ('rb')")
-        name = getattr(source, "name", None)
-        return f"`{name}`" if isinstance(name, str) else "the given file object", memoryview(read)
-
-    def close(self) -> None:
-        """Let go of the file; memory that is used elsewhere stays."""
-        with contextlib.suppress(BufferError):  # parts of it are still referred to
-            self.data.release()
-        if self.map is not None:
-            with contextlib.suppress(BufferError):  # weights are mapped: it goes when they do
-                self.map.close()
-            self.map = None
 
 
 class ArchiveReader:
@@ -103,7 +61,7 @@ class ArchiveReader:
         self._strange: list[str] = []
         self._after = 0
         self._file = source if isinstance(source, OpenedFile) else OpenedFile(source)
-        self.title, self._data = self._file.title, self._file.data
+        self.title = self._file.title
         try:
             self.name, self.entries = self._read_directory()
         except BaseException:
@@ -127,7 +85,7 @@ class ArchiveReader:
 
     def kind(self) -> FileKind:
         """What kind of file it is, for messages."""
-        return identify(self._data)
+        return identify(self._file)
 
     # -- records
 
@@ -157,15 +115,14 @@ class ArchiveReader:
             ArchiveError: its bytes are damaged.
         """
         entry = self.entries[record]
-        raw = self._data[entry.data : entry.data + entry.compressed]
+        raw = self._file[entry.data : entry.data + entry.compressed]
         content = bytes(raw) if entry.method == 0 else self._inflate(entry, raw)
         if zlib.crc32(content) != entry.crc:
-            raise self._damaged(f"record `{record}` does not have the checksum it was written with")
+            raise self._wrong_checksum(record)
         return content
 
-    def stored(self, record: str) -> memoryview | bytes:
-        """The bytes of a record, checked, without a copy where it is stored; only for use before
-        the archive is closed.
+    def read_into(self, record: str, target: memoryview) -> None:
+        """Fill `target` with the first bytes of a record, which has as many.
 
         Raises:
             KeyError: there is no such record.
@@ -173,28 +130,54 @@ class ArchiveReader:
         """
         entry = self.entries[record]
         if entry.method != 0:
-            return self.read(record)
-        raw = self._data[entry.data : entry.data + entry.size]
-        if zlib.crc32(raw) != entry.crc:
-            raise self._damaged(f"record `{record}` does not have the checksum it was written with")
-        return raw
+            target[:] = self.read(record)[: len(target)]
+            return
+        crc = 0
+        for start in range(0, len(target), PIECE):
+            piece = target[start : start + PIECE]
+            self._file.read_into(entry.data + start, piece)
+            crc = zlib.crc32(piece, crc)
+        if self._crc_from(entry, len(target), crc) != entry.crc:
+            raise self._wrong_checksum(record)
+
+    def check(self, record: str) -> None:
+        """Compare a record with its checksum, a piece at a time.
+
+        Raises:
+            ArchiveError: its bytes are damaged.
+        """
+        self.read_into(record, memoryview(bytearray()))
+
+    def _crc_from(self, entry: Entry, start: int, crc: int) -> int:
+        """The checksum of a stored entry, given that of its first bytes."""
+        end = entry.data + entry.size
+        for place in range(entry.data + start, end, PIECE):
+            crc = zlib.crc32(self._file[place : min(place + PIECE, end)], crc)
+        return crc
 
     def mapped(self, record: str, alignment: int) -> memoryview | None:
-        """The bytes of a record where the file is mapped, private and writable: nothing is read
-        before it is used, and nothing that is written reaches the file.  Checksums are not looked
-        at.  None if the record is deflated, badly aligned, or there is no file."""
+        """The bytes of a record in a mapping of the file, private and writable: nothing that is
+        written there reaches the file.  None if the record is deflated, badly aligned, or the file
+        is not at a path.
+
+        Raises:
+            ArchiveError: its bytes are damaged, as far as they are when this is called.
+        """
         entry = self.entries[record]
-        mapped = self._file.map
-        if mapped is None or entry.method != 0 or entry.data % max(alignment, 1):
+        if entry.method != 0 or entry.data % max(alignment, 1):
             return None
-        return memoryview(mapped)[entry.data : entry.data + entry.size]
+        mapping = self._file.map()
+        if mapping is None:
+            return None
+        self.check(record)
+        return mapping[entry.data : entry.data + entry.size]
 
     @property
     def length(self) -> int:
         """The bytes of the whole file."""
-        return len(self._data)
+        return len(self._file)
 
-    def _inflate(self, entry: Entry, raw: memoryview) -> bytes:
+    def _inflate(self, entry: Entry, raw: bytes | memoryview) -> bytes:
         decompressor = zlib.decompressobj(-15)
         try:
             content = decompressor.decompress(raw, entry.size + 1)
@@ -203,24 +186,6 @@ class ArchiveReader:
         if len(content) != entry.size or decompressor.unconsumed_tail:
             raise self._damaged(f"entry `{entry.name}` does not inflate to {entry.size} bytes")
         return content
-
-    def check(self, record: str) -> None:
-        """Compare a record with its checksum, a piece at a time.
-
-        Raises:
-            ArchiveError: its bytes are damaged.
-        """
-        entry = self.entries[record]
-        if entry.method != 0:
-            self.read(record)
-            return
-        crc = 0
-        for start in range(entry.data, entry.data + entry.size, 1 << 20):
-            crc = zlib.crc32(
-                self._data[start : min(start + (1 << 20), entry.data + entry.size)], crc
-            )
-        if crc != entry.crc:
-            raise self._damaged(f"record `{record}` does not have the checksum it was written with")
 
     def oddities(self) -> list[str]:
         """What no writer of archives writes, but harms nobody."""
@@ -250,7 +215,7 @@ class ArchiveReader:
         count, offset, length = self._find_directory()
         if count > self.limits.entries:
             raise self._beyond(f"{count} entries (the limit is {self.limits.entries})")
-        listed = list(self._directory_entries(count, offset, offset + length))
+        listed = list(self._directory_entries(self._file[offset : offset + length], count))
         self._check_extents(listed, offset)
         self._check_inflation(listed)
         if not listed:
@@ -272,20 +237,21 @@ class ArchiveReader:
 
     def _find_directory(self) -> tuple[int, int, int]:
         """Number of entries, offset and length of the central directory."""
-        tail = max(0, len(self._data) - _END.size - 0xFFFF)
-        place = bytes(self._data[tail:]).rfind(b"PK\x05\x06")
-        if place < 0 or tail + place + _END.size > len(self._data):
+        size = len(self._file)
+        tail = max(0, size - _END.size - 0xFFFF)
+        place = bytes(self._file[tail:]).rfind(b"PK\x05\x06")
+        if place < 0 or tail + place + _END.size > size:
             raise self._foreign()
         place += tail
-        end = _END.unpack_from(self._data, place)
-        self._after = len(self._data) - place - _END.size
+        end = self._unpack(_END, place)
+        self._after = size - place - _END.size
         count, length, offset = end[4], end[5], end[6]
         locator = place - _LOCATOR64.size
-        if locator >= 0 and bytes(self._data[locator : locator + 4]) == b"PK\x06\x07":
-            place = _LOCATOR64.unpack_from(self._data, locator)[2]
+        if locator >= 0 and self._file[locator : locator + 4] == b"PK\x06\x07":
+            place = self._unpack(_LOCATOR64, locator)[2]
             if place + _END64.size > locator:
                 raise self._damaged("its zip64 end record lies outside the file")
-            end64 = _END64.unpack_from(self._data, place)
+            end64 = self._unpack(_END64, place)
             if end64[0] != b"PK\x06\x06":
                 raise self._damaged("its zip64 end record is missing")
             count, length, offset = end64[7], end64[8], end64[9]
@@ -293,23 +259,29 @@ class ArchiveReader:
             raise self._damaged("its directory lies outside the file")
         if offset + length < place:
             raise self._damaged("it does not begin with the zip archive: there is something before")
+        if length > _LONGEST_DIRECTORY:
+            raise self._beyond(f"a directory of {length} bytes (the limit is {_LONGEST_DIRECTORY})")
         return count, offset, length
 
-    def _directory_entries(self, count: int, offset: int, end: int) -> Iterator[Entry]:
+    def _unpack(self, form: struct.Struct, place: int) -> tuple[Any, ...]:
+        return form.unpack(self._file[place : place + form.size])
+
+    def _directory_entries(self, directory: bytes | memoryview, count: int) -> Iterator[Entry]:
+        place, end = 0, len(directory)
         for _ in range(count):
-            if offset + _CENTRAL.size > end:
+            if place + _CENTRAL.size > end:
                 raise self._damaged("its directory is shorter than it says")
-            fields = _CENTRAL.unpack_from(self._data, offset)
+            fields = _CENTRAL.unpack_from(directory, place)
             signature, flags, method = fields[0], fields[3], fields[4]
             crc, compressed, size = fields[7], fields[8], fields[9]
             name_length, extra_length, comment_length = fields[10:13]
             if signature != b"PK\x01\x02":
                 raise self._damaged("its directory has an entry without a signature")
-            start = offset + _CENTRAL.size
-            raw_name = bytes(self._data[start : start + name_length])
-            extra = bytes(self._data[start + name_length : start + name_length + extra_length])
-            offset = start + name_length + extra_length + comment_length
-            if offset > end:
+            start = place + _CENTRAL.size
+            raw_name = bytes(directory[start : start + name_length])
+            extra = bytes(directory[start + name_length : start + name_length + extra_length])
+            place = start + name_length + extra_length + comment_length
+            if place > end:
                 raise self._damaged("its directory is shorter than it says")
             sizes = self._large_sizes(extra, size, compressed, fields[16])
             name = raw_name.decode("utf-8", "surrogateescape")
@@ -354,13 +326,15 @@ class ArchiveReader:
             raise self._damaged(f"entry `{name}` uses compression method {method}")
         if method == 0 and compressed != size:
             raise self._damaged(f"entry `{name}` is stored but has two sizes")
-        if header + _LOCAL.size > len(self._data):
+        end = header + _LOCAL.size + len(raw_name)
+        if end > len(self._file):
             raise self._damaged(f"entry `{name}` lies outside the file")
-        local = _LOCAL.unpack_from(self._data, header)
-        start = header + _LOCAL.size
-        if local[0] != b"PK\x03\x04" or bytes(self._data[start : start + local[9]]) != raw_name:
+        head = self._file[header:end]
+        local = _LOCAL.unpack_from(head)
+        has_name = local[9] == len(raw_name) and head[_LOCAL.size :] == raw_name
+        if local[0] != b"PK\x03\x04" or not has_name:
             raise self._damaged(f"entry `{name}` is not where the directory says")
-        return Entry(name, method, crc, compressed, size, header, start + local[9] + local[10])
+        return Entry(name, method, crc, compressed, size, header, end + local[10])
 
     # -- checks
 
@@ -376,7 +350,7 @@ class ArchiveReader:
 
     def _check_inflation(self, listed: list[Entry]) -> None:
         inflated = sum(entry.size for entry in listed if entry.method == 8)
-        allowed = max(self.limits.inflated, self.limits.ratio * len(self._data))
+        allowed = max(self.limits.inflated, self.limits.ratio * len(self._file))
         if inflated > allowed:
             raise self._beyond(f"{inflated} bytes once inflated (the limit is {allowed})")
 
@@ -398,6 +372,9 @@ class ArchiveReader:
             f"{self.title} is a damaged archive: {what}",
             torch=_TORCH_READ + "invalid header or archive is corrupted",
         )
+
+    def _wrong_checksum(self, record: str) -> ArchiveError:
+        return self._damaged(f"record `{record}` does not have the checksum it was written with")
 
     def _beyond(self, what: str) -> ArchiveError:
         return archive_error(

@@ -52,7 +52,9 @@ class FlatbufferRecords:
         """The number of bytes of a record."""
         return len(self.read(record))
 
-    stored = read
+    def read_into(self, record: str, target: memoryview) -> None:
+        """Fill `target` with the first bytes of a record."""
+        target[:] = self.read(record)[: len(target)]
 
     def mapped(self, record: str, alignment: int) -> None:
         """Records are no part of the file as they are."""

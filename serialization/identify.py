@@ -6,12 +6,14 @@ never unpickles anything and never fails on content: what it does not know is `u
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 import struct
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+
+from .file_bytes import OpenedFile
 
 __all__ = ["FileKind", "MOBILE_FLATBUFFER", "TORCHSCRIPT", "identify"]
 
@@ -99,34 +101,38 @@ TRUNCATED = FileKind(
 PICKLE = FileKind("pickle", "a Python pickle", _CONVERT)
 ZIP = FileKind("zip", "a zip file, but not one that PyTorch wrote", "")
 TEXT = FileKind("text", "a text file", "")
+NO_FILE = FileKind(
+    "no-file", "a pipe, a socket or a device", "read it, and load what was read as `io.BytesIO`"
+)
 UNKNOWN = FileKind("unknown", "of no kind that is known here", "")
 
 _HEAD = 4096
+_DIRECTORY = 1 << 24
 _LEGACY_MAGIC = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
 _OPEN_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
-def identify(file: str | os.PathLike[str] | bytes | bytearray | memoryview) -> FileKind:
-    """The kind of a file, given its path or its bytes.
+def identify(
+    file: str | os.PathLike[str] | bytes | bytearray | memoryview | OpenedFile,
+) -> FileKind:
+    """The kind of a file, given its path, its bytes or the opened file.
 
     Raises:
         OSError: the path cannot be read.
+        ArchiveError: the file was cut off while it was read.
     """
-    if isinstance(file, str | os.PathLike):
-        with open(file, "rb") as opened:
-            if not os.fstat(opened.fileno()).st_size:
-                return EMPTY
-            mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-            with mapped, memoryview(mapped) as view:
-                return identify(view)
-    with memoryview(file).cast("B") as data:
-        head = bytes(data[:_HEAD])
-        tests = (_by_signature, _by_zip, _by_structure, _by_text)
-        found = (test(head, data) for test in tests) if head else iter((EMPTY,))
-        return next((kind for kind in found if kind is not None), UNKNOWN)
+    if not isinstance(file, OpenedFile):
+        with closing(OpenedFile(file)) as data:
+            return identify(data)
+    if not file.is_regular:
+        return NO_FILE
+    head = bytes(file[:_HEAD])
+    tests = (_by_signature, _by_zip, _by_structure, _by_text)
+    found = (test(head, file) for test in tests) if head else iter((EMPTY,))
+    return next((kind for kind in found if kind is not None), UNKNOWN)
 
 
-def _by_signature(head: bytes, data: memoryview) -> FileKind | None:
+def _by_signature(head: bytes, data: OpenedFile) -> FileKind | None:
     signatures: tuple[tuple[bytes, FileKind], ...] = (
         (b"\x93NUMPY", NPY),
         (b"\x1f\x8b", GZIP),
@@ -147,7 +153,7 @@ def _by_signature(head: bytes, data: memoryview) -> FileKind | None:
 # -- zip files
 
 
-def _by_zip(head: bytes, data: memoryview) -> FileKind | None:
+def _by_zip(head: bytes, data: OpenedFile) -> FileKind | None:
     names = _zip_names(data)
     if names is None:
         return TRUNCATED if head.startswith(b"PK\x03\x04") else None
@@ -191,20 +197,20 @@ _ZIP_KINDS: tuple[tuple[Callable[[set[str], list[str]], bool], FileKind], ...] =
 )
 
 
-def _zip_names(data: memoryview) -> list[str] | None:
+def _zip_names(data: OpenedFile) -> list[str] | None:
     """The names in a zip's directory; None if there is no directory."""
     tail = max(0, len(data) - 22 - 0xFFFF)
     end = bytes(data[tail:]).rfind(b"PK\x05\x06")
     if end < 0 or tail + end + 22 > len(data):
         return None
-    count, _, offset = struct.unpack_from("<HII", data, tail + end + 10)
-    names = []
+    count, _, offset = struct.unpack("<HII", data[tail + end + 10 : tail + end + 20])
+    names, directory, at = [], bytes(data[offset : offset + _DIRECTORY]), 0
     for _ in range(count):
-        if bytes(data[offset : offset + 4]) != b"PK\x01\x02" or offset + 46 > len(data):
+        if directory[at : at + 4] != b"PK\x01\x02" or at + 46 > len(directory):
             break
-        sizes = struct.unpack_from("<HHH", data, offset + 28)
-        names.append(bytes(data[offset + 46 : offset + 46 + sizes[0]]).decode("utf-8", "replace"))
-        offset += 46 + sum(sizes)
+        sizes = struct.unpack_from("<HHH", directory, at + 28)
+        names.append(directory[at + 46 : at + 46 + sizes[0]].decode("utf-8", "replace"))
+        at += 46 + sum(sizes)
     return names
 
 
@@ -215,7 +221,7 @@ _PLAIN_MODULES = frozenset(
 )
 
 
-def _saved_object(data: memoryview) -> FileKind:
+def _saved_object(data: OpenedFile) -> FileKind:
     """A `torch.save` file: tensors only, or an object of some Python class."""
     place = bytes(data[: 1 << 24]).find(b"data.pkl")
     pickle = bytes(data[place : place + (1 << 20)])
@@ -227,7 +233,7 @@ def _saved_object(data: memoryview) -> FileKind:
 # -- formats without a signature
 
 
-def _by_structure(head: bytes, data: memoryview) -> FileKind | None:
+def _by_structure(head: bytes, data: OpenedFile) -> FileKind | None:
     if _is_safetensors(head, len(data)):
         return SAFETENSORS
     if head.startswith(_OPEN_PICKLES) and bytes(data[-1:]) == b".":
@@ -262,7 +268,7 @@ def _is_onnx(head: bytes) -> bool:
     return tag in (0x1A, 0x22, 0x32, 0x3A, 0x42)
 
 
-def _by_text(head: bytes, data: memoryview) -> FileKind | None:
+def _by_text(head: bytes, data: OpenedFile) -> FileKind | None:
     text = head.decode("latin-1").lstrip("\xef\xbb\xbf \t\r\n")
     lower = text[:256].lower()
     if lower.startswith(("<!doctype html", "<html", "<head", "<body")):

@@ -6,7 +6,8 @@ from contextlib import closing
 from typing import Any
 
 from ..interpreter.objects import ScriptObject
-from .container import ArchiveReader, OpenedFile, Readable
+from .container import ArchiveReader
+from .file_bytes import OpenedFile, Readable
 from .flatbuffer_load import FlatbufferLoader, FlatbufferRecords
 from .legacy_load import LegacyLoader
 from .limits import DEFAULT_LIMITS, Limits
@@ -22,7 +23,7 @@ def load_archive(
     extra_files: dict[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     trusted: bool = True,
-    mapped: bool | None = None,
+    mapped: bool = False,
 ) -> ScriptObject:
     """The root object of a TorchScript archive, or of a flatbuffer with code.
 
@@ -34,18 +35,19 @@ def load_archive(
         limits: how much the file may ask for.
         trusted: whether its code may reach files, processes and networks and run without bounds;
             if not, all of it is compiled and looked at now.
-        mapped: whether the weights stay in the file, mapped into memory, until they are used; by
-            default those of a file of at least 32 MB do.
+        mapped: whether the weights stay in the file at a path, mapped into memory.  They are
+            compared with their checksums now; nobody may write to the file or cut it off later.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
             limits, or uses operators that do not exist here (all are named).
         OSError: the file cannot be opened.
+        ValueError: it is to be mapped, and not at a path.
     """
-    with closing(OpenedFile(source)) as file:
-        if is_flatbuffer(file.data):
-            contents = read_mobile_flatbuffer(file.title, file.data, limits)
-            records = FlatbufferRecords(contents, len(file.data))
+    with closing(OpenedFile(source, mapped)) as file:
+        if is_flatbuffer(file):
+            contents = read_mobile_flatbuffer(file, limits)
+            records = FlatbufferRecords(contents, len(file))
             return FlatbufferLoader(records, limits, trusted, False).load(extra_files)
         archive = ArchiveReader(file, limits)
         make = Loader

@@ -35,9 +35,6 @@ from .value_types import machine_type
 
 __all__ = ["Archive", "NEWEST_VERSION", "Loader", "archive_version", "old_meanings", "run"]
 
-LARGE = 1 << 25
-"""From this size on, an archive's weights are mapped, not read."""
-
 NEWEST_VERSION = 10
 """The newest file version that is read."""
 
@@ -116,10 +113,8 @@ class Loader:
 
     code_folder = "code/"
 
-    def __init__(
-        self, archive: Archive, limits: Limits, trusted: bool, mapped: bool | None
-    ) -> None:
-        self.mapped = archive.length >= LARGE if mapped is None else mapped
+    def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
+        self.mapped = mapped
         self.archive = archive
         self.limits = limits
         self.guard = None if trusted else Guard(limits.running)

@@ -13,6 +13,7 @@ from typing import Final
 
 from ..ops.dtype import dtype_by_number
 from .errors import archive_error
+from .file_bytes import OpenedFile
 from .flatbuffers import FlatBuffer, MalformedBuffer, Table
 from .limits import Limits
 from .mobile_contents import MobileArgument, MobileContents, MobileFunction
@@ -61,21 +62,21 @@ _DOUBLE, _COMPLEX = struct.Struct("<d"), struct.Struct("<dd")
 _INSTRUCTION = struct.Struct("<BxHi")
 
 
-def is_flatbuffer(data: memoryview) -> bool:
-    """Whether bytes begin as a mobile module in a flatbuffer does."""
-    return bytes(data[4:8]) == IDENTIFIER
+def is_flatbuffer(file: OpenedFile) -> bool:
+    """Whether a file begins as a mobile module in a flatbuffer does."""
+    return file[4:8] == IDENTIFIER
 
 
-def read_mobile_flatbuffer(title: str, data: memoryview, limits: Limits) -> MobileContents:
-    """What a flatbuffer holds; to be used before its file is closed.
+def read_mobile_flatbuffer(file: OpenedFile, limits: Limits) -> MobileContents:
+    """What a flatbuffer holds.
 
     Raises:
         ArchiveError: it is damaged.
     """
     try:
-        return _Reader(title, data).contents()
+        return _Reader(file.title, memoryview(file[:])).contents()
     except MalformedBuffer:
-        what = f"{title} is a damaged mobile file: its parts do not lie where they should"
+        what = f"{file.title} is a damaged mobile file: its parts do not lie where they should"
         raise archive_error("damaged-archive", what, torch=_MALFORMED) from None
 
 
@@ -94,8 +95,8 @@ class _Storages:
     def size(self, record: str) -> int:
         return len(self._storages[int(record)])
 
-    def stored(self, record: str) -> memoryview:
-        return self._storages[int(record)]
+    def read_into(self, record: str, target: memoryview) -> None:
+        target[:] = self._storages[int(record)][: len(target)]
 
     def mapped(self, record: str, alignment: int) -> None:
         return None

@@ -239,7 +239,7 @@ class _Writer:
         record = f"{self._folder}{node.key}"
         if record not in self._storage_places:
             self._storage_places[record] = len(self.storages)
-            content = self.archive.stored(record) if node.numel else b""
+            content = self.archive.read(record) if node.numel else b""
             self.storages.append(TableOf({0: Packed(content, len(content), 16)}))
         return self._storage_places[record]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 from ..typecheck.types import ClassType, DictType, ListType, OptionalType, TupleType, Type
-from .container import Readable
+from .file_bytes import OpenedFile, Readable
 from .limits import DEFAULT_LIMITS, Limits
 from .mobile_contents import MobileContents
 from .mobile_flatbuffer import read_mobile_flatbuffer
@@ -38,13 +39,15 @@ def mobile_extra_files(source: Readable, limits: Limits = DEFAULT_LIMITS) -> tup
         return tuple(contents.extra)
 
 
-def flatbuffer_info(data: bytes, limits: Limits = DEFAULT_LIMITS) -> dict[str, object]:
-    """What `torch.jit._serialization.get_flatbuffer_module_info` gives of a flatbuffer's bytes.
+def flatbuffer_info(source: Readable, limits: Limits = DEFAULT_LIMITS) -> dict[str, object]:
+    """What `torch.jit._serialization.get_flatbuffer_module_info` gives of a flatbuffer.
 
     Raises:
         ArchiveError: it is damaged.
+        OSError: the file cannot be opened.
     """
-    contents = read_mobile_flatbuffer("the given buffer", memoryview(data), limits)
+    with closing(OpenedFile(source)) as file:
+        contents = read_mobile_flatbuffer(file, limits)
     return {
         "bytecode_version": contents.version,
         "operator_version": contents.operator_version,

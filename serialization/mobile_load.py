@@ -16,8 +16,9 @@ from ..typecheck.functions import Function
 from ..typecheck.schema import NO_DEFAULT, Argument
 from ..typecheck.types import ANY, TENSOR, ClassType, Type
 from .builtin_methods import packed_class
-from .container import ArchiveReader, OpenedFile, Readable
+from .container import ArchiveReader
 from .errors import ArchiveError, archive_error
+from .file_bytes import OpenedFile, Readable
 from .limits import DEFAULT_LIMITS, Limits
 from .load import old_meanings
 from .mobile_arguments import written_to
@@ -98,8 +99,8 @@ def opened_mobile(source: Readable, limits: Limits = DEFAULT_LIMITS) -> Iterator
         OSError: the file cannot be opened.
     """
     with closing(OpenedFile(source)) as file:
-        if is_flatbuffer(file.data):
-            yield read_mobile_flatbuffer(file.title, file.data, limits)
+        if is_flatbuffer(file):
+            yield read_mobile_flatbuffer(file, limits)
             return
         with ArchiveReader(file, limits) as archive:
             yield read_mobile_pickle(archive, limits)

@@ -15,6 +15,7 @@ import numpy as np
 from ..ops.dtype import DTYPES
 from ..ops.tensor import Tensor
 from .errors import archive_error
+from .file_bytes import OpenedFile
 
 __all__ = ["read_safetensors", "write_safetensors"]
 
@@ -36,41 +37,51 @@ _NAMES = {
     "F8_E5M2": "float8_e5m2",
     "C64": "complex64",
 }
+_LONGEST_HEADER = 100_000_000
 _CODES = {name: code for code, name in _NAMES.items()}
 
 
-def read_safetensors(data: bytes, title: str) -> dict[str, Tensor]:
+def read_safetensors(file: OpenedFile) -> dict[str, Tensor]:
     """The tensors by name, in the order of the file.
 
     Raises:
         ArchiveError: the file is damaged or has a dtype that does not exist here.
     """
-    length = int.from_bytes(data[:8], "little")
+    length = int.from_bytes(file[:8], "little")
+    if length > _LONGEST_HEADER:
+        message = f"{file.title} has a header of {length} bytes (the limit is {_LONGEST_HEADER})"
+        raise archive_error("limit-exceeded", message)
     start = 8 + length
     try:
-        header = json.loads(data[8:start].decode("utf-8"))
-    except ValueError as error:
-        raise archive_error("damaged-archive", f"{title} has a damaged header: {error}") from None
+        header = json.loads(bytes(file[8:start]).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise archive_error(
+            "damaged-archive", f"{file.title} has a damaged header: {error}"
+        ) from None
+    if not isinstance(header, dict):
+        raise archive_error("damaged-archive", f"{file.title} has no names in its header")
     found = {}
     for name, entry in header.items():
         if name != "__metadata__":
-            found[name] = _tensor(data, start, name, entry, title)
+            found[name] = _tensor(file, start, name, entry)
     return found
 
 
-def _tensor(data: bytes, start: int, name: str, entry: Any, title: str) -> Tensor:
+def _tensor(file: OpenedFile, start: int, name: str, entry: Any) -> Tensor:
+    title = file.title
     try:
         code, shape = str(entry["dtype"]), [int(n) for n in entry["shape"]]
         first, last = (int(n) for n in entry["data_offsets"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise archive_error("damaged-archive", f"{title} does not describe `{name}`") from None
     if code not in _NAMES:
         raise archive_error("unsupported-value", f"`{name}` of {title} is of dtype {code}")
     dtype = DTYPES[_NAMES[code]].numpy
-    fits = first >= 0 and start + last <= len(data) and all(n >= 0 for n in shape)
-    if not fits or last - first != math.prod(shape) * dtype.itemsize:
+    fits = first >= 0 and start + last <= len(file) and all(n >= 0 for n in shape)
+    if not fits or last - first != math.prod(shape) * dtype.itemsize or len(shape) > 64:
         raise archive_error("damaged-archive", f"`{name}` of {title} lies outside the file")
-    content = np.frombuffer(data[start + first : start + last], np.uint8).copy()
+    content = np.empty(last - first, np.uint8)
+    file.read_into(start + first, content.data)
     return Tensor._of(content.view(dtype).reshape(shape))
 
 

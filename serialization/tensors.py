@@ -39,11 +39,11 @@ class Records(Protocol):
     def size(self, record: str) -> int:
         """The number of bytes of a record."""
 
-    def stored(self, record: str) -> memoryview | bytes:
-        """The bytes of a record, checked."""
+    def read_into(self, record: str, target: memoryview) -> None:
+        """Fill `target` with the first bytes of a record, checked."""
 
     def mapped(self, record: str, alignment: int) -> memoryview | None:
-        """The bytes of a record where the file is mapped, if it is and they are well aligned."""
+        """The bytes of a record in a mapping of the file, checked, if that is possible."""
 
 
 def itemsize_of(kind: str) -> int:
@@ -54,7 +54,7 @@ def itemsize_of(kind: str) -> int:
 class StorageReader:
     """The storages of one pickle, read from the records in `folder` when first needed.
 
-    With `mapped`, their memory is the file's own, mapped privately, wherever that is possible.
+    With `mapped`, their memory is a private mapping of the file, wherever that is possible.
     """
 
     def __init__(self, archive: Records, folder: str, mapped: bool = False) -> None:
@@ -131,10 +131,16 @@ class StorageReader:
             view = self._archive.mapped(record, dtype.itemsize)
             if view is not None:
                 return np.frombuffer(view, np.uint8, wanted)
-        content = np.frombuffer(self._archive.stored(record), np.uint8, wanted)
-        if sys.byteorder != self._archive.byteorder:
-            return _swapped(content, dtype)
-        return content.copy()
+        content = self._memory(wanted, record)
+        self._archive.read_into(record, content.data)
+        return _swapped(content, dtype) if sys.byteorder != self._archive.byteorder else content
+
+    def _memory(self, count: int, record: str) -> Array:
+        try:
+            return np.empty(count, np.uint8)
+        except MemoryError:
+            message = f"record `{record}` of {self._archive.title} needs {count} bytes of memory"
+            raise archive_error("limit-exceeded", message) from None
 
     def _dtype(self, node: StorageNode) -> np.dtype[Any]:
         dtype = _BY_STORAGE.get(node.kind)

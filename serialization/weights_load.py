@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from ..ops.dtype import Array
-from .container import ArchiveReader, Readable
+from .container import ArchiveReader
 from .errors import archive_error
+from .file_bytes import OpenedFile, Readable
 from .identify import LEGACY_PICKLE, SAFETENSORS, STATE_DICT, FileKind, identify
 from .limits import DEFAULT_LIMITS, Limits
 from .pickle_nodes import StorageNode
@@ -26,40 +27,41 @@ _PROTOCOL = 1001
 
 
 def load_weights(
-    source: Readable, limits: Limits = DEFAULT_LIMITS, *, trusted: bool = False
+    source: Readable,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    trusted: bool = False,
+    mapped: bool = False,
 ) -> Any:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
 
-    Other Python objects are made if the file is `trusted`, which runs what it says.
+    Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
+    `load_archive` takes it; only files in the zip format can be mapped.
 
     Raises:
         ArchiveError: the file is something else (the message says what), is damaged, or holds
             Python objects and is not trusted (the message names one).
         OSError: the file cannot be opened.
+        ValueError: it is to be mapped, and not at a path.
     """
-    data, title = _content(source)
-    kind = identify(data)
-    if kind is SAFETENSORS:
-        return read_safetensors(data, title)
-    reader = ObjectsReader if trusted else WeightsReader
-    if data[:4] == b"PK\x03\x04":
-        return _load_zip(data, title, kind, limits, reader)
-    if kind is LEGACY_PICKLE:
-        return _load_legacy(data, title, reader)
-    raise _other(title, kind)
-
-
-def _content(source: Readable) -> tuple[bytes, str]:
-    if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            return file.read(), f"`{os.fspath(source)}`"
-    if isinstance(source, bytes | bytearray | memoryview):
-        return bytes(source), "the given buffer"
-    data = source.read()
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError("a file is loaded from a file object opened in binary mode ('rb')")
-    name = getattr(source, "name", None)
-    return bytes(data), f"`{name}`" if isinstance(name, str) else "the given file object"
+    with closing(OpenedFile(source, mapped)) as file:
+        kind = identify(file)
+        reader = ObjectsReader if trusted else WeightsReader
+        if file[:4] == b"PK\x03\x04":
+            return _load_zip(file, kind, limits, reader, mapped)
+        if mapped:
+            raise archive_error(
+                "unsupported-value",
+                f"{file.title} cannot be mapped: it is {kind.description}",
+                torch="mmap can only be used with files saved with "
+                "`torch.save(_use_new_zipfile_serialization=True), please torch.save your "
+                "checkpoint with this option in order to use mmap.",
+            )
+        if kind is SAFETENSORS:
+            return read_safetensors(file)
+        if kind is LEGACY_PICKLE:
+            return _load_legacy(bytes(file[:]), file.title, reader)
+        raise _other(file.title, kind)
 
 
 def _other(title: str, kind: FileKind) -> Exception:
@@ -71,25 +73,26 @@ def _other(title: str, kind: FileKind) -> Exception:
 
 
 def _load_zip(
-    data: bytes, title: str, kind: FileKind, limits: Limits, reader: type[WeightsReader]
+    file: OpenedFile, kind: FileKind, limits: Limits, reader: type[WeightsReader], mapped: bool
 ) -> Any:
-    with ArchiveReader(data, limits) as archive:
-        archive.title = title
-        if "data.pkl" not in archive or "constants.pkl" in archive:
-            raise _other(title, kind)
-        order = (
-            archive.read("byteorder").decode("ascii", "replace")[:8]
-            if ("byteorder" in archive)
-            else "little"
+    archive = ArchiveReader(file, limits)
+    title = archive.title
+    if "data.pkl" not in archive or "constants.pkl" in archive:
+        raise _other(title, kind)
+    order = (
+        archive.read("byteorder").decode("ascii", "replace")[:8]
+        if ("byteorder" in archive)
+        else "little"
+    )
+    if order.strip() != "little":
+        raise archive_error(
+            "unsupported-value", f"{title} holds tensors in the byte order {order!r}"
         )
-        if order.strip() != "little":
-            raise archive_error(
-                "unsupported-value", f"{title} holds tensors in the byte order {order!r}"
-            )
-        pickled = archive.read("data.pkl")
-        if len(pickled) > limits.pickle:
-            raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {len(pickled)} bytes")
-        return reader(pickled, title, StorageReader(archive, "data/")).read()
+    if archive.size("data.pkl") > limits.pickle:
+        size = archive.size("data.pkl")
+        raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {size} bytes")
+    pickled = archive.read("data.pkl")
+    return reader(pickled, title, StorageReader(archive, "data/", mapped)).read()
 
 
 class _LaterStorages(StorageReader):

@@ -46,7 +46,7 @@ def load(
     *,
     trust: str = "full",
     limits: Limits = DEFAULT_LIMITS,
-    mmap: bool | None = None,
+    mmap: bool = False,
 ) -> Any:
     """Open a TorchScript archive: a path, or a file object opened for reading bytes.
 
@@ -57,13 +57,15 @@ def load(
     networks are refused, and every call is bounded (`limits.running`: instructions, memory,
     seconds).  `limits` bounds what the file may ask for in any case.
 
-    With `mmap`, which large files at a path get by default, the weights stay in the file until they
-    are used; the file must not be changed in place meanwhile (writing it anew does no harm).
+    The file is read, and may be changed or removed as soon as `load` is done.  With `mmap` the
+    weights stay in the file at a path, where processes share them; their checksums are compared
+    now.  As long as the module lives nobody may write into that file then, and the system kills
+    this process if somebody cuts it off (replacing it by another file does no harm).
 
     Raises:
         RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
             uses operators that do not exist here (all are named).
-        ValueError: there is no such file.
+        ValueError: there is no such file, or it is to be mapped and not at a path.
     """
     if trust not in ("full", "none"):
         raise ValueError(f'trust is "full" or "none", not {trust!r}')
@@ -102,9 +104,7 @@ def get_flatbuffer_module_info(path_or_file: File) -> dict[str, Any]:
         RuntimeError: it is damaged.
     """
     with trimmed():
-        if isinstance(path_or_file, str | Path):
-            return flatbuffer_info(Path(path_or_file).read_bytes())
-        return flatbuffer_info(path_or_file.read())
+        return flatbuffer_info(path_or_file)
 
 
 def check_location(map_location: object) -> None:
