@@ -8,7 +8,7 @@ from contextlib import closing
 
 from .frontend.exceptions import trimmed
 from .ops.tensor import Tensor
-from .serialization.container_writer import atomic_file
+from .serialization.atomic_file import atomic_file
 from .serialization.file_bytes import OpenedFile, Readable
 from .serialization.safetensors import read_safetensors, write_safetensors
 

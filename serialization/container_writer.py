@@ -1,26 +1,21 @@
 """Writing the zip container of an archive, byte for byte in PyTorch's layout.
 
 Every entry's bytes begin at a multiple of 64, behind an extra field that pads; sizes and checksum
-follow the bytes in a data descriptor; times are zero, so equal records make equal files.  A path is
-written by way of a temporary file beside it that replaces it at the end: there is no moment with
-half an archive.
+follow the bytes in a data descriptor; times are zero, so equal records make equal files.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
-import stat
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
-__all__ = ["ContainerWriter", "Sink", "archive_name", "atomic_file"]
+from .atomic_file import FilePath
+
+__all__ = ["ContainerWriter", "Sink", "archive_name"]
 
 ALIGNMENT = 64
 DEFLATE_ABOVE = 200
@@ -68,7 +63,8 @@ class ContainerWriter:
         name = f"{self._name}/{record}".encode()
         crc = zlib.crc32(content)
         self._names.update(len(record).to_bytes(4, "little") + record.encode())
-        self._digest.update(len(content).to_bytes(8, "little") + content)
+        self._digest.update(len(content).to_bytes(8, "little"))
+        self._digest.update(content)
         deflate = record.endswith((".py", ".debug_pkl")) and len(content) > DEFLATE_ABOVE
         raw = _deflated(content) if deflate else content
         large = max(len(raw), len(content)) >= LARGE
@@ -129,55 +125,23 @@ def _central_header(entry: _Written) -> bytes:
     return packed + entry.name + extra
 
 
-def archive_name(path: str | os.PathLike[str]) -> str:
-    """The top folder of an archive written to this path: the file's name without its last suffix.
+def archive_name(path: FilePath) -> str:
+    """The top folder of an archive written to this path: the file's name without its last suffix,
+    or `archive` where that is no text.
 
     Raises:
         RuntimeError: nothing is left (`.hidden`).
     """
-    name = os.path.basename(os.fspath(path))
+    name = os.path.basename(os.fsdecode(path))
     stem = name.rpartition(".")[0] if "." in name else name
     if not stem:
         raise RuntimeError(f"an archive cannot be named `{name}`: nothing before its suffix")
-    return stem
+    return stem if _is_text(stem) else "archive"
 
 
-@contextlib.contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place at `path` when the block ends without an error.
-
-    What is no regular file (a pipe, a device) is written directly.
-    """
-    target = Path(os.path.realpath(path))
-    mode = target.stat().st_mode if target.exists() else None
-    if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as device:
-            yield device
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+def _is_text(name: str) -> bool:
     try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, stat.S_IMODE(mode))
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where folders can be synced."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        with contextlib.suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -11,9 +11,9 @@ from typing import Final
 
 from ..interpreter.objects import ScriptObject
 from ..ops.dtype import DTYPES
+from .atomic_file import atomic_file, is_path, write_all
 from .builtin_methods import packed_class
 from .container import ArchiveReader
-from .container_writer import atomic_file
 from .errors import ArchiveError, archive_error
 from .flatbuffer_writer import Number, Packed, Part, Struct, TableOf, Text, VectorOf
 from .flatbuffer_writer import write_flatbuffer as written
@@ -56,8 +56,8 @@ def save_mobile_flatbuffer(
         OSError: the file cannot be written.
     """
     made = save_mobile_flatbuffer_to_buffer(target, extra_files)
-    if hasattr(file, "write"):
-        file.write(made)
+    if not is_path(file):
+        write_all(file, made)
         return
     with atomic_file(file) as opened:
         opened.write(made)

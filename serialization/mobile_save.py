@@ -12,7 +12,8 @@ from ..ir.inline import inline
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument
 from ..typecheck.types import ClassType, Type
-from .container_writer import archive_name, atomic_file
+from .atomic_file import atomic_file, is_path, write_all
+from .container_writer import archive_name
 from .errors import ArchiveError, archive_error
 from .load import run
 from .mobile_compile import NEWEST_WRITTEN, CannotCompile, MobileWriter
@@ -42,13 +43,13 @@ def save_mobile(
         ArchiveError: something has no form in such an archive.
         OSError: the file cannot be written.
     """
-    if not hasattr(file, "write"):
+    if is_path(file):
         name = archive_name(file)
         records, bytecode = _records(target, extra_files, version)
         with atomic_file(file) as opened:
             write_records(records, opened, name, bytecode)
         return
-    file.write(save_mobile_to_buffer(target, extra_files, version))
+    write_all(file, save_mobile_to_buffer(target, extra_files, version))
 
 
 def save_mobile_to_buffer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import IO
@@ -14,7 +13,8 @@ from ..ir.clone import clone_graph
 from ..typecheck.functions import Function
 from ..typecheck.schema import NO_DEFAULT, Argument, Signature
 from ..typecheck.types import BOOL, ClassType
-from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
+from .atomic_file import FilePath, atomic_file, is_path, write_all
+from .container_writer import ContainerWriter, Sink, archive_name
 from .debug_info import write_debug_records
 from .errors import ArchiveError, archive_error
 from .load import run
@@ -40,7 +40,7 @@ __all__ = [
     "save_to_buffer",
 ]
 
-Target = str | os.PathLike[str] | IO[bytes]
+Target = FilePath | IO[bytes]
 
 ExtraFiles = Mapping[str, bytes | str]
 
@@ -55,8 +55,8 @@ def save_archive(target: ScriptObject, file: Target, extra_files: ExtraFiles | N
         ArchiveError: something has no form in an archive.
         OSError: the file cannot be written.
     """
-    if not isinstance(file, str | os.PathLike):
-        file.write(save_to_buffer(target, extra_files))
+    if not is_path(file):
+        write_all(file, save_to_buffer(target, extra_files))
         return
     name = archive_name(file)
     records = make_records(target, extra_files)

@@ -12,7 +12,8 @@ from ..ops.dispatch import EagerFunction
 from ..ops.dtype import Device, DType
 from ..ops.quantized_arrays import QuantizedArray, quantizer_of
 from ..ops.tensor import Parameter, Size, Tensor
-from .container_writer import ContainerWriter, Sink, archive_name, atomic_file
+from .atomic_file import atomic_file, is_path, write_all
+from .container_writer import ContainerWriter, Sink, archive_name
 from .errors import archive_error
 from .object_names import name_of
 from .pickle_nodes import StorageNode
@@ -39,14 +40,14 @@ def save_weights(value: Any, file: Target) -> None:
     """
     storages = StorageTable()
     pickled = _Writer(storages).pickle(value)
-    if not hasattr(file, "write"):
+    if is_path(file):
         name = archive_name(file)
         with atomic_file(file) as opened:
             _write(pickled, storages, opened, name)
         return
     sink = io.BytesIO()
     _write(pickled, storages, sink, "archive")
-    file.write(sink.getvalue())
+    write_all(file, sink.getvalue())
 
 
 def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from ..serialization.container_writer import atomic_file
+from ..serialization.atomic_file import atomic_file
 from .failure import CommandError
 
 __all__ = ["replacing"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..serialization.atomic_file import atomic_file
 from ..serialization.container import ArchiveReader
-from ..serialization.container_writer import atomic_file
 from .archive import add_trust, open_archive
 from .failure import CommandError
 from .progress import progress

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rushlight.serialization import container_writer
+from rushlight.serialization.atomic_file import atomic_file
 from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter, archive_name, atomic_file
+from rushlight.serialization.container_writer import ContainerWriter, archive_name
 from rushlight.serialization.errors import ArchiveError
 from rushlight.serialization.limits import Limits
 
