@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..frontend.bounds import BoundExceeded
+from ..frontend.walks import containers_in, fold
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.packed_weights import PackedWeights
 from ..ops.tensor import Tensor
@@ -43,6 +45,10 @@ class CannotInfer(Exception):
     """A value has no type of the language; the text is torch's reason."""
 
 
+_Known = dict[int, Type | CannotInfer]
+"""What is known of containers, by identity."""
+
+
 def type_of_value(value: object) -> Type | None:
     """The type of a Python value; None if it has none in the language."""
     try:
@@ -70,13 +76,39 @@ def infer_type(value: object) -> Type:
     for cls, type in _DERIVED:
         if isinstance(value, cls):
             return type
-    if isinstance(value, list):
-        return _list_type(value)
-    if isinstance(value, dict):
-        return _dict_type(value)
-    if isinstance(value, tuple):
-        return _tuple_type(value)
+    if isinstance(value, list | dict | tuple):
+        return _container_type(value)
     return _object_type(value)
+
+
+def _container_type(value: object) -> Type:
+    """The type of a list, dict or tuple; what is in it several times is looked at once."""
+    try:
+        found = fold(value, containers_in, _attempt)
+    except BoundExceeded as error:
+        raise CannotInfer(str(error)) from None
+    if isinstance(found, CannotInfer):
+        raise found
+    return found
+
+
+def _attempt(value: object, known: _Known) -> Type | CannotInfer:
+    try:
+        if isinstance(value, list):
+            return _list_type(value, known)
+        if isinstance(value, dict):
+            return _dict_type(value, known)
+        assert isinstance(value, tuple)
+        return _tuple_type(value, known)
+    except CannotInfer as reason:
+        return reason
+
+
+def _known_type(value: object, known: _Known) -> Type:
+    found = known.get(id(value))
+    if isinstance(found, CannotInfer):
+        raise found
+    return infer_type(value) if found is None else found
 
 
 _EXACT: dict[type, Type] = {
@@ -96,21 +128,21 @@ _DERIVED: tuple[tuple[type, Type], ...] = (
 )
 
 
-def _list_type(value: list[Any]) -> Type:
+def _list_type(value: list[Any], known: _Known) -> Type:
     if not value:
         raise CannotInfer("List trace inputs must have elements")
     try:
-        types = [infer_type(v) for v in value]
+        types = [_known_type(v, known) for v in value]
     except CannotInfer as reason:
         raise CannotInfer(f"Could not infer type of list element: {reason}") from None
     return ListType(_common(types, "List", "element "))
 
 
-def _dict_type(value: dict[Any, Any]) -> Type:
+def _dict_type(value: dict[Any, Any], known: _Known) -> Type:
     if not value:
         raise CannotInfer("Dictionary inputs must have entries")
-    keys = _common([infer_type(k) for k in value], "Dictionary", "")
-    values = _common([infer_type(v) for v in value.values()], "Dictionary", "")
+    keys = _common([_known_type(k, known) for k in value], "Dictionary", "")
+    values = _common([_known_type(v, known) for v in value.values()], "Dictionary", "")
     return DictType(keys, values)
 
 
@@ -127,9 +159,9 @@ def _common(types: list[Type], what: str, part: str) -> Type:
     return found
 
 
-def _tuple_type(value: tuple[Any, ...]) -> Type:
+def _tuple_type(value: tuple[Any, ...], known: _Known) -> Type:
     """The type of a tuple; as in torch, a named one that nobody annotated loses its names."""
-    return TupleType(tuple(infer_type(v) for v in value))
+    return TupleType(tuple(_known_type(v, known) for v in value))
 
 
 def _object_type(value: object) -> Type:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..frontend.bounds import EXHAUSTED, report_exhausted
 from ..frontend.diagnostics import Collector
 from ..typecheck.checker import check_function
 from ..typecheck.functions import Function
@@ -37,6 +38,8 @@ def define_function(
             return
         function.typed = typed
         function.graph = build_graph(typed, PassContext(table, evaluate))
+    except EXHAUSTED as error:
+        report_exhausted(error, collector, f"in function `{function.name}`")
     except FAULTS as error:
         if not report_fault(error, collector, f"in function `{function.name}`"):
             raise

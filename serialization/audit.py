@@ -19,8 +19,8 @@ from .load import load_archive
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_load import load_mobile
 from .operator_kinds import REFUSED, kind_of
+from .pickle_nodes import class_names
 from .pickle_reader import read_pickle
-from .pickle_writer import class_names
 from .unknown_operators import operators_in
 
 __all__ = ["Audit", "Finding", "SEVERITIES", "audit"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
+from ..frontend.bounds import bounded
 from ..frontend.diagnostics import Diagnostic, Help
 from ..frontend.exceptions import attach
 
-__all__ = ["ArchiveError", "archive_error"]
+__all__ = ["ArchiveError", "archive_error", "within_limits"]
 
 
 class ArchiveError(RuntimeError):
@@ -38,3 +40,8 @@ def archive_error(
     return ArchiveError(
         [Diagnostic(code, message, None, notes=notes, helps=helps, torch_message=torch)]
     )
+
+
+def within_limits(what: str) -> AbstractContextManager[None]:
+    """Around all reading and writing: what asks for too much is an ArchiveError about `what`."""
+    return bounded(what, lambda sentence: archive_error("limit-exceeded", sentence))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..frontend.bounds import DEEPEST_VALUES
 from ..interpreter.guard import Bounds
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
@@ -15,16 +16,20 @@ class Limits:
 
     `inflated` bounds the bytes of all deflated entries together, unless `ratio` times the size of
     the file is more.  `depth` bounds how deep values lie in each other (modules in modules, lists
-    in lists), `pickle` the bytes of one pickle, `code` those of one code file.  `running` bounds
-    each call of code that is not trusted, and is looked at only then.
+    in lists), `pickle` the bytes of one pickle, `code` those of one code file.  `opcodes` bounds
+    the steps of one pickle, `nodes` the tuples, lists, dicts, names and objects that it makes: at
+    most some 1.5 GB and ten seconds.  `running` bounds each call of code that is not trusted, and
+    is looked at only then.
     """
 
     entries: int = 1_000_000
     inflated: int = 1 << 30
     ratio: int = 100
-    depth: int = 150
-    pickle: int = 1 << 30
+    depth: int = DEEPEST_VALUES
+    pickle: int = 1 << 28
     code: int = 1 << 28
+    opcodes: int = 1 << 24
+    nodes: int = 1 << 22
     running: Bounds = field(default_factory=Bounds)
 
 

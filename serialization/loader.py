@@ -23,9 +23,8 @@ from .errors import ArchiveError, archive_error
 from .identify import FileKind
 from .import_code import CodeFile, CodeImporter
 from .limits import Limits
-from .pickle_nodes import Node, ObjectNode, TupleNode
+from .pickle_nodes import Node, ObjectNode, TupleNode, class_names
 from .pickle_reader import read_pickle
-from .pickle_writer import class_names
 from .read_values import ValueReader
 from .refuse import refuse_operators
 from .tensors import Records, StorageReader

@@ -6,9 +6,11 @@ Two references to one node mean that the two share it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 __all__ = [
+    *("children", "class_names"),
     "ComplexNode",
     "DeviceNode",
     "DictNode",
@@ -163,3 +165,37 @@ Node = (
     | SparseNode
     | TensorNode
 )
+
+
+def children(node: Node) -> list[Node]:
+    """The nodes directly in a node."""
+    match node:
+        case TupleNode(items) | ListNode(items):
+            return list(items)
+        case DictNode(items):
+            return [part for pair in items for part in pair]
+        case ObjectNode(_, state):
+            return [state]
+        case EnumNode(_, value):
+            return [value]
+        case TensorNode(quantizer=QuantizerNode(_, scale, zero_point)):
+            return [scale, zero_point]
+        case SparseNode(_, _, indices, values):
+            return [indices, values]
+    return []
+
+
+def class_names(roots: Iterable[Node]) -> dict[str, None]:
+    """The names of the classes of all objects in some nodes, each once."""
+    waiting = list(roots)
+    names: dict[str, None] = {}
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ObjectNode):
+            names[node.cls.qualified_name] = None
+        waiting.extend(children(node))
+    return names

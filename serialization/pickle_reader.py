@@ -49,10 +49,10 @@ def read_pickle(data: bytes, title: str, limits: Limits = DEFAULT_LIMITS) -> Nod
     """The value of a pickle; `title` is what messages call it.
 
     Raises:
-        ArchiveError: it is damaged, or uses what archives do not use (`unsafe-pickle`).
+        ArchiveError: it is damaged, uses what archives do not use (`unsafe-pickle`), or too much.
     """
     check_length(data, title, limits)
-    return PickleReader(data, title).read()
+    return PickleReader(data, title, limits).read()
 
 
 def check_length(data: bytes, title: str, limits: Limits) -> None:
@@ -78,9 +78,11 @@ class PickleReader:
     actions: Mapping[bytes, Callable[[Any], None]]
     rebuilders: Mapping[tuple[str, str], Callable[[Any, Sequence[Node]], Node]]
 
-    def __init__(self, data: bytes, title: str) -> None:
+    def __init__(self, data: bytes, title: str, limits: Limits) -> None:
         self.data = data
         self.title = title
+        self.limits = limits
+        self.nodes = 0
         self.at = 0
         self.opcode_at = 0
         self.stack: list[Node | _Mark] = []
@@ -90,7 +92,7 @@ class PickleReader:
         if self.data[:2] != b"\x80\x02":
             raise self.error("damaged-archive", "does not begin as a pickle of protocol 2")
         self.at = 2
-        while True:
+        for _ in range(self.limits.opcodes):
             self.opcode_at = self.at
             opcode = self.take(1)
             if opcode == b".":
@@ -99,6 +101,7 @@ class PickleReader:
             if action is None:
                 raise self.error("unsafe-pickle", "uses an opcode that archives do not use")
             action(self)
+        raise self.error("limit-exceeded", f"has more than {self.limits.opcodes} opcodes")
 
     def error(self, code: str, what: str) -> ArchiveError:
         place = ""
@@ -133,6 +136,14 @@ class PickleReader:
     # -- the stack
 
     def push(self, node: Node) -> None:
+        self.stack.append(node)
+
+    def push_made(self, node: Node) -> None:
+        """Push what takes memory of its own."""
+        self.nodes += 1
+        if self.nodes > self.limits.nodes:
+            what = f"makes more than {self.limits.nodes} tuples, lists, dicts, names and objects"
+            raise self.error("limit-exceeded", what)
         self.stack.append(node)
 
     def pop(self) -> Node:
@@ -183,20 +194,20 @@ class PickleReader:
 
     def name(self) -> None:
         module = self.line()
-        self.push(Global(module, self.line()))
+        self.push_made(Global(module, self.line()))
 
     def tuple_of(self, count: int) -> None:
         items = [self.pop() for _ in range(count)]
-        self.push(TupleNode(tuple(reversed(items))))
+        self.push_made(TupleNode(tuple(reversed(items))))
 
     def tuple_to_mark(self) -> None:
-        self.push(TupleNode(tuple(self.pop_to_mark())))
+        self.push_made(TupleNode(tuple(self.pop_to_mark())))
 
     def list_to_mark(self) -> None:
-        self.push(ListNode(self.pop_to_mark()))
+        self.push_made(ListNode(self.pop_to_mark()))
 
     def dict_to_mark(self) -> None:
-        self.push(DictNode(self.pairs(self.pop_to_mark())))
+        self.push_made(DictNode(self.pairs(self.pop_to_mark())))
 
     def append(self, items: list[Node]) -> None:
         target = self.top()
@@ -228,7 +239,7 @@ class PickleReader:
         empty = isinstance(arguments, TupleNode) and not arguments.items
         if not (isinstance(cls, Global) and empty):
             raise self.error("unsafe-pickle", "makes an object in a way that archives do not")
-        self.push(ObjectNode(cls))
+        self.push_made(ObjectNode(cls))
 
     def build(self) -> None:
         state, target = self.pop(), self.top()
@@ -241,7 +252,7 @@ class PickleReader:
             case TupleNode(
                 items=("storage", Global(module="torch", name=kind), str(key), str(place), int(n))
             ) if kind.endswith("Storage") and n >= 0 and not isinstance(n, bool):
-                self.push(StorageNode(kind.removesuffix("Storage"), key, place, n))
+                self.push_made(StorageNode(kind.removesuffix("Storage"), key, place, n))
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
 
@@ -253,13 +264,13 @@ class PickleReader:
         key = (function.module, function.name)
         rebuild = self.rebuilders.get(key)
         if rebuild is not None:
-            self.push(rebuild(self, items))
+            self.push_made(rebuild(self, items))
         elif function.module == "torch.jit._pickle" and function.name in _LIST_BUILDERS:
             self.push(self.tagged((*items, _LIST_BUILDERS[function.name])))
         elif _is_library(function.module):
             raise self.unknown_name(function)
         elif len(items) == 1:
-            self.push(EnumNode(function, items[0]))
+            self.push_made(EnumNode(function, items[0]))
         else:
             raise self.error("unsafe-pickle", f"calls `{function.qualified_name}`")
 
@@ -396,8 +407,8 @@ PickleReader.actions = {
     b"h": lambda r: r.recall(1),
     b"j": lambda r: r.recall(4),
     b")": lambda r: r.tuple_of(0),
-    b"]": lambda r: r.push(ListNode()),
-    b"}": lambda r: r.push(DictNode()),
+    b"]": lambda r: r.push_made(ListNode()),
+    b"}": lambda r: r.push_made(DictNode()),
     b"(": PickleReader.mark,
     b"t": PickleReader.tuple_to_mark,
     b"\x85": lambda r: r.tuple_of(1),

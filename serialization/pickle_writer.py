@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from .pickle_nodes import (
     ComplexNode,
@@ -26,9 +27,10 @@ from .pickle_nodes import (
     StorageNode,
     TensorNode,
     TupleNode,
+    children,
 )
 
-__all__ = ["children", "class_names", "write_pickle"]
+__all__ = ["write_pickle"]
 
 _SPECIALIZED = {
     "List[int]": "build_intlist",
@@ -37,6 +39,20 @@ _SPECIALIZED = {
     "List[Tensor]": "build_tensorlist",
 }
 _JIT = "torch.jit._pickle"
+_RESTORE = Global(_JIT, "restore_type_tag")
+Compound = (
+    TupleNode
+    | ListNode
+    | DictNode
+    | OrderedDictNode
+    | ComplexNode
+    | DeviceNode
+    | EnumNode
+    | ObjectNode
+    | QuantizerNode
+    | SparseNode
+    | TensorNode
+)
 _REMEMBERED = (TensorNode, SparseNode, ObjectNode, DeviceNode)
 
 
@@ -44,7 +60,8 @@ def write_pickle(root: Node) -> bytes:
     """The pickle of a value; equal values, sharing nodes equally, give equal bytes.
 
     Raises:
-        ValueError: an integer does not fit 64 bits, or a list or dict has no type.
+        ValueError: an integer does not fit 64 bits, a list or dict has no type, or a value
+            contains itself.
     """
     writer = _Writer(_shared_nodes(root))
     writer.write(root)
@@ -63,45 +80,22 @@ def _shared_nodes(root: Node) -> frozenset[int]:
     return frozenset(identity for identity, count in counts.items() if count > 1)
 
 
-def children(node: Node) -> list[Node]:
-    """The nodes directly in a node."""
-    match node:
-        case TupleNode(items) | ListNode(items):
-            return list(items)
-        case DictNode(items):
-            return [part for pair in items for part in pair]
-        case ObjectNode(_, state):
-            return [state]
-        case EnumNode(_, value):
-            return [value]
-        case TensorNode(quantizer=QuantizerNode(_, scale, zero_point)):
-            return [scale, zero_point]
-        case SparseNode(_, _, indices, values):
-            return [indices, values]
-    return []
-
-
-def class_names(roots: Iterable[Node]) -> dict[str, None]:
-    """The names of the classes of all objects in some nodes, each once."""
-    waiting = list(roots)
-    names: dict[str, None] = {}
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ObjectNode):
-            names[node.cls.qualified_name] = None
-        waiting.extend(children(node))
-    return names
+Step = Node | bytes | Callable[[], None]
+"""What is written next: a value, opcodes, or what an action writes."""
 
 
 class _Writer:
+    """Writes values from a list of steps, so that they may lie as deep in each other as they like.
+
+    What has parts puts them, and what follows them, in front of the other steps.
+    """
+
     def __init__(self, shared: frozenset[int]) -> None:
         self.out = bytearray(b"\x80\x02")
         self.shared = shared
         self.memo: dict[object, int] = {}
+        self.steps: list[Step] = []
+        self.within: set[int] = set()
 
     # -- the memo
 
@@ -119,7 +113,24 @@ class _Writer:
 
     # -- values
 
-    def write(self, node: Node) -> None:
+    def write(self, root: Node) -> None:
+        """Write a value with all that it holds."""
+        self.steps.append(root)
+        while self.steps:
+            step = self.steps.pop()
+            match step:
+                case bytes():
+                    self.out += step
+                case _ if callable(step):
+                    step()
+                case _:
+                    self.value(step)
+
+    def next(self, *steps: Step) -> None:
+        """Write these before all else."""
+        self.steps.extend(reversed(steps))
+
+    def value(self, node: Node) -> None:
         match node:
             case None:
                 self.out += b"N"
@@ -138,54 +149,45 @@ class _Writer:
             case _:
                 self.compound(node)
 
-    def compound(
-        self,
-        node: TupleNode
-        | ListNode
-        | DictNode
-        | OrderedDictNode
-        | ComplexNode
-        | DeviceNode
-        | EnumNode
-        | ObjectNode
-        | QuantizerNode
-        | SparseNode
-        | TensorNode,
-    ) -> None:
+    def compound(self, node: Compound) -> None:
         key = ("node", id(node))
         if self.recall(key):
             return
+        if id(node) in self.within:
+            raise ValueError("a value that contains itself")
+        self.within.add(id(node))
+        self.next(*self.parts(node), partial(self.written, node))
+
+    def written(self, node: Compound) -> None:
+        """Note that all of a value has been written."""
+        self.within.discard(id(node))
+        if isinstance(node, _REMEMBERED) or id(node) in self.shared:
+            self.remember(("node", id(node)))
+
+    def parts(self, node: Compound) -> Iterable[Step]:
+        """What a value is written as."""
         match node:
             case TupleNode():
-                self.tuple(node.items)
+                return self.tuple(node.items)
             case ListNode():
-                self.list(node)
+                return self.list(node)
             case DictNode():
-                self.dict(node)
+                return self.dict(node)
             case OrderedDictNode():
-                self.hooks()
+                return (self.hooks,)
             case ComplexNode(value):
-                self.name("builtins", "complex")
-                self.tuple((value.real, value.imag))
-                self.out += b"R"
+                return (Global("builtins", "complex"), *self.tuple((value.real, value.imag)), b"R")
             case DeviceNode(name):
-                self.name("torch", "device")
-                self.tuple((name,))
-                self.out += b"R"
+                return (Global("torch", "device"), *self.tuple((name,)), b"R")
             case EnumNode(cls, value):
-                self.name(cls.module, cls.name)
-                self.write(value)
-                self.out += b"R"
+                return (cls, value, b"R")
             case ObjectNode():
-                self.object(node)
+                return self.object(node)
             case QuantizerNode():
-                self.quantizer(node)
+                return self.quantizer(node)
             case SparseNode():
-                self.sparse(node)
-            case TensorNode():
-                self.tensor(node)
-        if isinstance(node, _REMEMBERED) or id(node) in self.shared:
-            self.remember(key)
+                return self.sparse(node)
+        return self.tensor(node)
 
     def integer(self, value: int) -> None:
         if 0 <= value <= 0xFF:
@@ -210,56 +212,34 @@ class _Writer:
             self.out += f"c{module}\n{name}\n".encode()
             self.remember(("name", module, name))
 
-    def tuple(self, items: tuple[Node, ...]) -> None:
+    def tuple(self, items: Sequence[Node]) -> Iterable[Step]:
         closing = (b")", b"\x85", b"\x86", b"\x87")
         if len(items) >= len(closing):
-            self.out += b"("
-        for item in items:
-            self.write(item)
-        self.out += closing[len(items)] if len(items) < len(closing) else b"t"
+            return (b"(", *items, b"t")
+        return (*items, closing[len(items)])
 
-    def list(self, node: ListNode) -> None:
+    def list(self, node: ListNode) -> Iterable[Step]:
         specialized = _SPECIALIZED.get(node.tag)
         if specialized is not None:
-            self.name(_JIT, specialized)
-            self.out += b"("
-        else:
-            self.name(_JIT, "restore_type_tag")
-        self.out += b"]("
-        for item in node.items:
-            self.write(item)
-        self.out += b"e"
-        if specialized is not None:
-            self.out += b"tR"
-        else:
-            self.tag(node.tag)
+            return (Global(_JIT, specialized), b"(](", *node.items, b"etR")
+        return (_RESTORE, b"](", *node.items, b"e", *self.tag(node.tag))
 
-    def dict(self, node: DictNode) -> None:
-        self.name(_JIT, "restore_type_tag")
-        self.pairs(node)
-        self.tag(node.tag)
+    def dict(self, node: DictNode) -> Iterable[Step]:
+        return (_RESTORE, *self.pairs(node), *self.tag(node.tag))
 
-    def pairs(self, node: DictNode) -> None:
-        self.out += b"}("
-        for key, value in node.items:
-            self.write(key)
-            self.write(value)
-        self.out += b"u"
+    def pairs(self, node: DictNode) -> Iterable[Step]:
+        return (b"}(", *(part for pair in node.items for part in pair), b"u")
 
-    def tag(self, tag: str) -> None:
+    def tag(self, tag: str) -> Iterable[Step]:
         if not tag:
             raise ValueError("a list or dict without a type")
-        self.text(tag)
-        self.out += b"\x86R"
+        return (tag, b"\x86R")
 
-    def object(self, node: ObjectNode) -> None:
-        self.name(node.cls.module, node.cls.name)
-        self.out += b")\x81"
+    def object(self, node: ObjectNode) -> Iterable[Step]:
+        state: Iterable[Step] = (node.state,)
         if isinstance(node.state, DictNode) and not node.state.tag:
-            self.pairs(node.state)
-        else:
-            self.write(node.state)
-        self.out += b"b"
+            state = self.pairs(node.state)
+        return (node.cls, b")\x81", *state, b"b")
 
     # -- tensors
 
@@ -279,45 +259,28 @@ class _Writer:
         self.out += b"tQ"
         self.remember(node)
 
-    def quantizer(self, node: QuantizerNode) -> None:
-        self.out += b"("
-        self.name("torch", node.scheme)
-        self.write(node.scale)
-        self.write(node.zero_point)
-        if not isinstance(node.scale, float):
-            self.integer(node.axis)
-        self.out += b"t"
+    def quantizer(self, node: QuantizerNode) -> Iterable[Step]:
+        axis = () if isinstance(node.scale, float) else (node.axis,)
+        return (b"(", Global("torch", node.scheme), node.scale, node.zero_point, *axis, b"t")
 
-    def sparse(self, node: SparseNode) -> None:
-        self.name("torch._utils", "_rebuild_sparse_tensor")
-        self.out += b"("
-        self.integer(1)
-        self.numbers(node.size)
-        self.out += b"\x89"
-        self.write(node.indices)
-        self.write(node.values)
-        self.hooks()
-        self.out += b"tR"
+    def sparse(self, node: SparseNode) -> Iterable[Step]:
+        size = self.numbers(node.size)
+        name = Global("torch._utils", "_rebuild_sparse_tensor")
+        return (name, b"(", 1, *size, b"\x89", node.indices, node.values, self.hooks, b"tR")
 
-    def numbers(self, numbers: Iterable[int]) -> None:
-        self.out += b"("
-        for number in numbers:
-            self.integer(number)
-        self.out += b"t"
+    def numbers(self, numbers: Iterable[int]) -> Iterable[Step]:
+        return (b"(", *numbers, b"t")
 
-    def tensor(self, node: TensorNode) -> None:
+    def tensor(self, node: TensorNode) -> Iterable[Step]:
         quantized = node.quantizer is not None
-        self.name("torch._utils", "_rebuild_qtensor" if quantized else "_rebuild_tensor_v2")
-        self.out += b"("
-        self.storage(node.storage)
-        self.integer(node.offset)
-        self.numbers(node.size)
-        self.numbers(node.stride)
+        name = "_rebuild_qtensor" if quantized else "_rebuild_tensor_v2"
+        yield from (Global("torch._utils", name), b"(", node.storage, node.offset)
+        yield from (*self.numbers(node.size), *self.numbers(node.stride))
         if node.quantizer is not None:
-            self.quantizer(node.quantizer)
-        self.out += b"\x88" if node.requires_grad else b"\x89"
-        self.hooks()
+            yield from self.quantizer(node.quantizer)
+        yield b"\x88" if node.requires_grad else b"\x89"
+        yield self.hooks
         if node.math:
             pairs: list[tuple[Node, Node]] = [(bit, True) for bit in sorted(node.math)]
-            self.dict(DictNode(pairs, "Dict[str, bool]"))
-        self.out += b"tR"
+            yield from self.dict(DictNode(pairs, "Dict[str, bool]"))
+        yield b"tR"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..frontend.walks import HoldsItself, TooDeep, parts_first
 from ..interpreter.objects import EnumMember, ScriptObject
 from ..ops.dtype import Array, Device
 from ..ops.errors import OperatorError
@@ -32,10 +33,14 @@ from .pickle_nodes import (
     SparseNode,
     TensorNode,
     TupleNode,
+    children,
 )
 from .tensors import StorageReader
 
 __all__ = ["Call", "ValueReader", "quantizer_for"]
+
+_COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode, TensorNode})
+"""The nodes that may have others in them, at any depth."""
 
 Call = Callable[[Function, Sequence[object]], object]
 """Runs a function on machine values."""
@@ -61,10 +66,9 @@ class ValueReader:
         self._call = call
         self._title = title
         self._limits = limits
-        self._depth = 0
         self._made: dict[int, object] = {}
         self._handles: dict[int, Tensor] = {}
-        self._pending: set[int] = set()
+        self._within: set[int] = set()
 
     def value(self, node: Node) -> object:
         """The value of a node.
@@ -74,23 +78,26 @@ class ValueReader:
         """
         if node is None or isinstance(node, bool | int | float | str):
             return node
-        identity = id(node)
-        if identity in self._made:
-            return self._made[identity]
-        if identity in self._pending:
-            raise self._damaged("holds a value that contains itself")
-        if self._depth >= self._limits.depth:
-            message = f"values lie more than {self._limits.depth} deep in each other"
-            raise archive_error("limit-exceeded", f"in {self._title}, {message}")
-        self._pending.add(identity)
-        self._depth += 1
-        try:
-            made = self._make(node)
-        finally:
-            self._depth -= 1
-            self._pending.discard(identity)
-        self._made[identity] = made
-        return made
+        made = self._made
+        if id(node) not in made:
+            try:
+                for each in parts_first(node, self._parts, self._limits.depth, self._within):
+                    made[id(each)] = self._make(each)
+            except HoldsItself:
+                raise self._damaged("holds a value that contains itself") from None
+            except TooDeep:
+                message = f"values lie more than {self._limits.depth} deep in each other"
+                raise archive_error("limit-exceeded", f"in {self._title}, {message}") from None
+        return made[id(node)]
+
+    def _parts(self, node: Node) -> list[Any]:
+        """The nodes in a node of which values have to be made first."""
+        match node:
+            case ObjectNode(_, DictNode(items)):
+                parts = [value for _, value in items]
+            case _:
+                parts = children(node)
+        return [p for p in parts if p.__class__ in _COMPOUND and id(p) not in self._made]
 
     def _make(self, node: Node) -> object:
         match node:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -48,19 +51,25 @@ from .value_types import machine_type
 __all__ = ["ValueWriter"]
 
 
+Fill = Callable[[Node], None]
+"""Puts the node of a value where it belongs."""
+
+
 class ValueWriter:
     """Makes the nodes of one pickle; what is one object here shares a node there.
 
     `names` gives classes their names in the archive, `call` runs `__getstate__`; `classes` are the
-    classes and enumerations met so far, in order.
+    classes and enumerations met so far, in order.  The node of what has parts is made first and
+    filled later, from a list of what is left to do, so that values may lie deep in each other.
     """
 
     def __init__(self, storages: StorageTable, names: TypeNames, call: Call) -> None:
         self._storages = storages
         self._names = names
         self._call = call
-        self._depth = 0
         self._made: dict[int, tuple[object, Node]] = {}
+        self._within: set[int] = set()
+        self._left: list[Callable[[], None]] = []
         self.classes: dict[ClassType | EnumType, None] = {}
 
     def node(self, value: object, type: Type) -> Node:
@@ -69,23 +78,39 @@ class ValueWriter:
         Raises:
             ArchiveError: archives cannot hold such a value.
         """
+        found: list[Node] = []
+        before, self._left = self._left, []
+        self._later(value, type, found.append)
+        while self._left:
+            self._left.pop()()
+        self._left = before
+        return found[0]
+
+    def _later(self, value: object, type: Type, fill: Fill) -> None:
+        self._left.append(partial(self._fill, value, type, fill))
+
+    def _all(self, parts: Iterable[tuple[object, Type]], made: list[Node]) -> None:
+        """Add the nodes of values to a list, in their order, before anything else is done."""
+        before = len(self._left)
+        for value, type in parts:
+            self._later(value, type, made.append)
+        self._left[before:] = reversed(self._left[before:])
+
+    def _fill(self, value: object, type: Type, fill: Fill) -> None:
         if value is None or isinstance(value, bool | int | float | str):
-            return value
+            fill(value)
+            return
+        if isinstance(value, tuple) and not value:
+            fill(TupleNode(()))  # Python has one empty tuple only
+            return
         shared = value._array if isinstance(value, Tensor) else value
         known = self._made.get(id(shared))
-        if known is not None:
-            return known[1]
-        if self._depth >= DEFAULT_LIMITS.depth:
-            message = f"values lie more than {DEFAULT_LIMITS.depth} deep in each other"
-            raise archive_error("limit-exceeded", f"this cannot be saved: {message}")
-        self._depth += 1
-        try:
-            made = self._make(value, type)
-        finally:
-            self._depth -= 1
-        if not isinstance(value, tuple):
-            self._made[id(shared)] = (shared, made)  # the value is kept, so its id stays its own
-        return made
+        if known is None:
+            # the value is kept, so its id stays its own
+            known = self._made[id(shared)] = (shared, self._make(value, type))
+        elif id(shared) in self._within:
+            raise archive_error("unsupported-value", "this cannot be saved: it contains itself")
+        fill(known[1])
 
     def _make(self, value: object, type: Type) -> Node:
         match value:
@@ -110,6 +135,19 @@ class ValueWriter:
         what = value.__class__.__name__
         raise archive_error("unsupported-value", f"a value of type `{what}` cannot be saved")
 
+    def _inside(self, value: object, after: Callable[[], None]) -> None:
+        """Whatever is added from now on lies in a value; `after` is done when all of it is made."""
+        if len(self._within) >= DEFAULT_LIMITS.depth:
+            message = f"values lie more than {DEFAULT_LIMITS.depth} deep in each other"
+            raise archive_error("limit-exceeded", f"this cannot be saved: {message}")
+        self._within.add(id(value))
+
+        def leave() -> None:
+            self._within.discard(id(value))
+            after()
+
+        self._left.append(leave)
+
     def _tensor(self, array: Array, requires_grad: bool) -> TensorNode:
         made = self._storages.tensor(array, requires_grad)
         if array.dtype.names is not None:
@@ -123,41 +161,62 @@ class ValueWriter:
         made.state = self.node(value.state, _state_type(value.state_type))
         return made
 
-    def _container(self, value: object, type: Type) -> Node:
+    def _container(self, value: list[Any] | dict[Any, Any] | tuple[Any, ...], type: Type) -> Node:
+        parts: list[Node] = []
+        made: TupleNode | ListNode | DictNode
         match value, type:
             case tuple(), TupleType(elements=types):
-                items = zip(value, types, strict=True)
-                return TupleNode(tuple([self.node(item, t) for item, t in items]))
+                made = TupleNode(())
+                self._inside(value, partial(_set_items, made, parts))
+                self._all(zip(value, types, strict=True), parts)
             case list(), ListType(element=element):
-                tag = self._names.spell(type)
-                return ListNode([self.node(item, element) for item in value], tag)
+                made = ListNode(parts, self._names.spell(type))
+                self._inside(value, _nothing)
+                self._all(((item, element) for item in value), parts)
             case dict(), DictType(key=key_type, value=value_type):
-                pairs = [
-                    (self.node(k, key_type), self.node(v, value_type)) for k, v in value.items()
-                ]
-                return DictNode(pairs, self._names.spell(type))
-        what = value.__class__.__name__
-        raise archive_error(
-            "unsupported-value", f"a {what} cannot be saved as a value of type `{type.python}`"
-        )
+                made = DictNode([], self._names.spell(type))
+                self._inside(value, partial(_set_pairs, made, parts))
+                pairs = (((k, key_type), (v, value_type)) for k, v in value.items())
+                self._all(chain.from_iterable(pairs), parts)
+            case _:
+                what = value.__class__.__name__
+                raise archive_error(
+                    "unsupported-value",
+                    f"a {what} cannot be saved as a value of type `{type.python}`",
+                )
+        return made
 
     def _object(self, value: ScriptObject) -> Node:
         cls = value.cls
         self.classes[cls] = None
         node = ObjectNode(_global(self._names.name_of(cls)))
-        self._made[id(value)] = (value, node)
         save, restore = cls.method("__getstate__"), cls.method("__setstate__")
+        state: list[Node] = []
         if save is not None and restore is not None:
-            state = self._call(save, (value,))
-            node.state = self.node(state, save.signature.returns[0].type)
+            self._inside(value, lambda: setattr(node, "state", state[0]))
+            self._all([(self._call(save, (value,)), save.signature.returns[0].type)], state)
             return node
-        node.state = DictNode(
-            [
-                (attribute.name, self.node(slot, attribute.type))
-                for attribute, slot in zip(cls.attributes.values(), value.slots, strict=True)
-            ]
-        )
+        node.state = DictNode()
+        slots = zip(cls.attributes.values(), value.slots, strict=True)
+        self._inside(value, partial(_set_slots, node.state, list(cls.attributes), state))
+        self._all(((slot, attribute.type) for attribute, slot in slots), state)
         return node
+
+
+def _nothing() -> None:
+    """A list has its items already."""
+
+
+def _set_items(node: TupleNode, items: list[Node]) -> None:
+    node.items = tuple(items)
+
+
+def _set_pairs(node: DictNode, parts: list[Node]) -> None:
+    node.items[:] = zip(parts[::2], parts[1::2], strict=True)
+
+
+def _set_slots(node: DictNode, names: list[str], values: list[Node]) -> None:
+    node.items[:] = zip(names, values, strict=True)
 
 
 @cache

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ..frontend.walks import containers_in, fold
 from . import typed
 from .relations import join_all
 from .types import (
@@ -33,16 +34,13 @@ def type_of_value(value: object) -> Type:
 
     Raises:
         TypeError: it is no constant, or its elements have no common type.
+        BoundExceeded: it contains itself, or its type would be too large.
     """
+    if isinstance(value, tuple | list | dict):
+        return fold(value, containers_in, _container_type)
     simple = _simple(value)
     if simple is not None:
         return simple
-    if isinstance(value, tuple):
-        return TupleType(tuple(map(type_of_value, value)))
-    if isinstance(value, list):
-        return ListType(_common(value))
-    if isinstance(value, dict):
-        return DictType(_common(list(value)), _common(list(value.values())))
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return TENSOR
     if hasattr(value, "type") and hasattr(value, "index"):
@@ -69,10 +67,23 @@ def _simple(value: object) -> Type | None:
     return None
 
 
-def _common(values: Sequence[object]) -> Type:
-    if not values:
+def _container_type(value: object, known: dict[int, Type]) -> Type:
+    def types(values: Iterable[object]) -> list[Type]:
+        return [known[id(v)] if id(v) in known else type_of_value(v) for v in values]
+
+    match value:
+        case tuple():
+            return TupleType(tuple(types(value)))
+        case dict():
+            return DictType(_common(types(value)), _common(types(value.values())))
+    assert isinstance(value, list)
+    return ListType(_common(types(value)))
+
+
+def _common(types: Sequence[Type]) -> Type:
+    if not types:
         return TENSOR
-    joined = join_all([type_of_value(v) for v in values])
+    joined = join_all(types)
     if joined is None:
         raise TypeError("the elements have no common type")
     return joined

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from ..frontend.bounds import BoundExceeded
 
 if TYPE_CHECKING:
     from ..frontend.places import BaseClass, Place
@@ -19,10 +21,22 @@ if TYPE_CHECKING:
     from .names import Meaning
 
 
-class Type:
-    """A type; `contained` are its type arguments, in order."""
+MOST_PARTS = 1 << 16
+"""How many parts a type may have, each counted as often as it is written; a flat one may have
+any number."""
 
-    __slots__ = ()
+DEEPEST = 100
+"""How deep types may lie in each other."""
+
+
+class Type:
+    """A type; `contained` are its type arguments, in order.
+
+    `size` counts the parts that its text spells, `depth` how deep they lie in each other.
+    """
+
+    size = 1
+    depth = 1
 
     @property
     def contained(self) -> tuple[Type, ...]:
@@ -83,6 +97,44 @@ UNKNOWN = SimpleType("<unknown>")
 """The type of what could not be checked; it agrees with everything, so one fault is told once."""
 
 
+class CompoundType(Type):
+    """A type with arguments, which may share parts: what is asked of all of them is kept.
+
+    Making one raises BoundExceeded if it spells more than `MOST_PARTS` parts (or sixteen times as
+    many as it has arguments) or is deeper than `DEEPEST`.  So no walk over a type is long.
+    """
+
+    def __post_init__(self) -> None:
+        size = depth = 1
+        for part in self.contained:
+            size += part.size
+            if part.depth >= depth:
+                depth = part.depth + 1
+        if size > MOST_PARTS and size > 16 * len(self.contained):
+            raise BoundExceeded(f"a type has {size} parts (the limit is {MOST_PARTS})")
+        if depth > DEEPEST:
+            raise BoundExceeded(f"types lie more than {DEEPEST} deep in each other")
+        kept = self.__dict__
+        kept["size"], kept["depth"] = size, depth
+
+
+_T = TypeVar("_T", bound=type[CompoundType])
+
+
+def _hashed_once(cls: _T) -> _T:
+    """Keep the hash of each type, which for shared parts would be computed again and again."""
+    compute = cls.__hash__
+
+    def __hash__(self: CompoundType) -> int:
+        kept = self.__dict__
+        if "_hash" not in kept:
+            kept["_hash"] = compute(self)
+        return int(kept["_hash"])
+
+    cls.__hash__ = __hash__  # type: ignore[assignment]
+    return cls
+
+
 @dataclass(frozen=True)
 class VariableType(Type):
     """A type variable of an operator schema, such as the `t` of `aten::append.t`."""
@@ -93,8 +145,9 @@ class VariableType(Type):
         return self.name
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class ListType(Type):
+class ListType(CompoundType):
     element: Type
 
     @property
@@ -116,8 +169,9 @@ class ListType(Type):
         return f"list[{self.element.python}]"
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class DictType(Type):
+class DictType(CompoundType):
     key: Type
     value: Type
 
@@ -140,8 +194,9 @@ class DictType(Type):
         return f"dict[{self.key.python}, {self.value.python}]"
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class TupleType(Type):
+class TupleType(CompoundType):
     """A tuple; `name` and `fields` are set for a NamedTuple, and `defaults` if it has any."""
 
     elements: tuple[Type, ...]
@@ -175,8 +230,9 @@ class TupleType(Type):
         return f"tuple[{', '.join(t.python for t in self.elements) or '()'}]"
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class OptionalType(Type):
+class OptionalType(CompoundType):
     """`element` or None.  Make it with `relations.optional`, which keeps the form canonical."""
 
     element: Type
@@ -200,8 +256,9 @@ class OptionalType(Type):
         return f"{self.element.python} | None"
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class UnionType(Type):
+class UnionType(CompoundType):
     """One of several types, never just one type and None.  Make it with `relations.union`."""
 
     members: tuple[Type, ...]
@@ -225,8 +282,9 @@ class UnionType(Type):
         return " | ".join(t.python for t in self.members)
 
 
+@_hashed_once
 @dataclass(frozen=True)
-class FutureType(Type):
+class FutureType(CompoundType):
     """What `fork` gives (`Future`), or an unfinished `_Await`."""
 
     element: Type

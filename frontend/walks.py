@@ -1,0 +1,99 @@
+"""Walks over what may share parts, or hold itself, however deep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, TypeVar
+
+from .bounds import DEEPEST_VALUES, BoundExceeded
+
+__all__ = ["HoldsItself", "TooDeep", "containers_in", "fold", "parts_first"]
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+class HoldsItself(Exception):
+    """Something is a part of itself."""
+
+
+class TooDeep(Exception):
+    """Parts lie deeper in each other than is allowed."""
+
+
+def parts_first(
+    root: _T, parts: Callable[[_T], Iterable[_T]], deepest: int, within: set[int] | None = None
+) -> Iterator[_T]:
+    """Everything that can be reached from `root`, each once, all parts before what has them.
+
+    Things are told apart by identity; `parts` may leave out what needs no visit.  `within` holds
+    the identities of what is being walked through, for walks that begin inside others.
+
+    Raises:
+        HoldsItself: something is a part of itself.
+        TooDeep: more than `deepest` things lie in each other.
+    """
+    open = set() if within is None else within
+    done: set[int] = set()
+    path: list[tuple[_T, Iterator[_T]]] = []
+    entered: _T | None = root
+    try:
+        while True:
+            if entered is not None:
+                if id(entered) in open:
+                    raise HoldsItself
+                if len(open) >= deepest:
+                    raise TooDeep
+                open.add(id(entered))
+                path.append((entered, iter(parts(entered))))
+            item, rest = path[-1]
+            entered = next((part for part in rest if id(part) not in done), None)
+            if entered is None:
+                path.pop()
+                open.discard(id(item))
+                done.add(id(item))
+                yield item
+                if not path:
+                    return
+    finally:
+        open.difference_update(id(item) for item, _ in path)
+
+
+def fold(
+    root: _T,
+    parts: Callable[[_T], Iterable[_T]],
+    make: Callable[[_T, dict[int, _R]], _R],
+    deepest: int = DEEPEST_VALUES,
+) -> _R:
+    """What `make` makes of `root`, having made it of all its parts, of each once.
+
+    `make` is given a part, and what was made so far by identity.
+
+    Raises:
+        BoundExceeded: something is a part of itself, or parts lie more than `deepest` deep in
+            each other.
+    """
+    made: dict[int, _R] = {}
+    try:
+        for each in parts_first(root, parts, deepest):
+            made[id(each)] = make(each, made)
+    except HoldsItself:
+        raise BoundExceeded("a value contains itself") from None
+    except TooDeep:
+        raise BoundExceeded(f"values lie more than {deepest} deep in each other") from None
+    return made[id(root)]
+
+
+_CONTAINERS = (list, tuple, dict)
+
+
+def containers_in(value: object) -> list[Any]:
+    """The lists, tuples and dicts directly in one."""
+    match value:
+        case list() | tuple():
+            return [part for part in value if isinstance(part, _CONTAINERS)]
+        case dict():
+            both = chain(value, value.values())
+            return [part for part in both if isinstance(part, _CONTAINERS)]
+    return []
