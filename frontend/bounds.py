@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from .diagnostics import Collector, Diagnostic, Label
 
@@ -16,9 +18,13 @@ __all__ = [
     "EXHAUSTED",
     "BoundExceeded",
     "bounded",
+    "bounded_call",
     "report_exhausted",
 ]
 
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 DEEPEST_VALUES = 250
 """How deep modules, lists and other values may lie in each other where they are compiled, saved or
@@ -63,6 +69,22 @@ def bounded(what: str, make: Callable[[str], BaseException] = BoundExceeded) -> 
     else:
         return
     raise make(sentence) from None
+
+
+def bounded_call(
+    what: str, make: Callable[[str], BaseException] = BoundExceeded
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A function with `bounded` around each call."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            with bounded(what, make):
+                return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def report_exhausted(error: BaseException, collector: Collector, where: str) -> None:

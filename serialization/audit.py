@@ -11,7 +11,7 @@ from ..frontend.diagnostics import Collector
 from ..frontend.from_text import module_trees
 from .archive_table import ARCHIVE_TABLE
 from .container import ArchiveReader
-from .errors import ArchiveError
+from .errors import ArchiveError, within_limits
 from .file_bytes import OpenedFile, Readable
 from .identify import MOBILE_FLATBUFFER
 from .limits import DEFAULT_LIMITS, Limits
@@ -99,6 +99,7 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
     return found
 
 
+@within_limits("the archive")
 def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
     """Look at an archive; whether it is to be loaded as a program, and as a mobile module."""
     archive = ArchiveReader(file, limits)
@@ -111,6 +112,7 @@ def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool
     return not is_mobile, is_mobile
 
 
+@within_limits("the archive")
 def _flatbuffer(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
     """Look at a flatbuffer; the same."""
     contents = read_mobile_flatbuffer(file, limits)

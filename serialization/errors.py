@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
-from ..frontend.bounds import bounded
+from ..frontend.bounds import bounded_call
 from ..frontend.diagnostics import Diagnostic, Help
 from ..frontend.exceptions import attach
 
 __all__ = ["ArchiveError", "archive_error", "within_limits"]
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class ArchiveError(RuntimeError):
@@ -42,6 +46,6 @@ def archive_error(
     )
 
 
-def within_limits(what: str) -> AbstractContextManager[None]:
-    """Around all reading and writing: what asks for too much is an ArchiveError about `what`."""
-    return bounded(what, lambda sentence: archive_error("limit-exceeded", sentence))
+def within_limits(what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Around what reads and writes: asking for too much is an ArchiveError about `what`."""
+    return bounded_call(what, lambda sentence: archive_error("limit-exceeded", sentence))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..interpreter.objects import ScriptObject
 from .container import ArchiveReader
+from .errors import within_limits
 from .file_bytes import OpenedFile, Readable
 from .flatbuffer_load import FlatbufferLoader, FlatbufferRecords
 from .legacy_load import LegacyLoader
@@ -18,6 +19,7 @@ from .package_load import PackageLoader, holds_scripts
 __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", "run"]
 
 
+@within_limits("the archive")
 def load_archive(
     source: Readable,
     extra_files: dict[str, Any] | None = None,

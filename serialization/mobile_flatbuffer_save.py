@@ -14,7 +14,7 @@ from ..ops.dtype import DTYPES
 from .atomic_file import atomic_file, is_path, write_all
 from .builtin_methods import packed_class
 from .container import ArchiveReader
-from .errors import ArchiveError, archive_error
+from .errors import ArchiveError, archive_error, within_limits
 from .flatbuffer_writer import Number, Packed, Part, Struct, TableOf, Text, VectorOf
 from .flatbuffer_writer import write_flatbuffer as written
 from .limits import DEFAULT_LIMITS
@@ -63,6 +63,7 @@ def save_mobile_flatbuffer(
         opened.write(made)
 
 
+@within_limits("the module")
 def save_mobile_flatbuffer_to_buffer(
     target: ScriptObject, extra_files: ExtraFiles | None = None
 ) -> bytes:

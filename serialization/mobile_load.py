@@ -17,7 +17,7 @@ from ..typecheck.schema import NO_DEFAULT, Argument
 from ..typecheck.types import ANY, TENSOR, ClassType, Type
 from .builtin_methods import packed_class
 from .container import ArchiveReader
-from .errors import ArchiveError, archive_error
+from .errors import ArchiveError, archive_error, within_limits
 from .file_bytes import OpenedFile, Readable
 from .limits import DEFAULT_LIMITS, Limits
 from .load import old_meanings
@@ -77,6 +77,7 @@ class MobileModule:
         return self._execute(code, arguments)
 
 
+@within_limits("the archive")
 def load_mobile(
     source: Readable, extra_files: dict[str, Any] | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> MobileModule:

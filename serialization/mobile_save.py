@@ -14,7 +14,7 @@ from ..typecheck.schema import Argument
 from ..typecheck.types import ClassType, Type
 from .atomic_file import atomic_file, is_path, write_all
 from .container_writer import archive_name
-from .errors import ArchiveError, archive_error
+from .errors import ArchiveError, archive_error, within_limits
 from .load import run
 from .mobile_compile import NEWEST_WRITTEN, CannotCompile, MobileWriter
 from .mobile_types import mobile_type_text
@@ -62,6 +62,7 @@ def save_mobile_to_buffer(
     return sink.getvalue()
 
 
+@within_limits("the module")
 def _records(
     target: ScriptObject, extra_files: ExtraFiles | None, version: int
 ) -> tuple[Records, tuple[bytes, StorageTable, str]]:

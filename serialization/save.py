@@ -16,7 +16,7 @@ from ..typecheck.types import BOOL, ClassType
 from .atomic_file import FilePath, atomic_file, is_path, write_all
 from .container_writer import ContainerWriter, Sink, archive_name
 from .debug_info import write_debug_records
-from .errors import ArchiveError, archive_error
+from .errors import ArchiveError, archive_error, within_limits
 from .load import run
 from .pickle_nodes import TupleNode
 from .pickle_writer import write_pickle
@@ -84,6 +84,7 @@ def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None =
 # -- an archive's records
 
 
+@within_limits("the module")
 def make_records(target: ScriptObject, extra_files: ExtraFiles | None) -> Records:
     try:
         return Records(target, extra_files or {})

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ops.dtype import Array
 from .container import ArchiveReader
-from .errors import archive_error
+from .errors import archive_error, within_limits
 from .file_bytes import OpenedFile, Readable
 from .identify import LEGACY_PICKLE, SAFETENSORS, STATE_DICT, FileKind, identify
 from .limits import DEFAULT_LIMITS, Limits
@@ -26,6 +26,7 @@ _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
 
 
+@within_limits("the file")
 def load_weights(
     source: Readable,
     limits: Limits = DEFAULT_LIMITS,

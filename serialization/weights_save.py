@@ -14,7 +14,7 @@ from ..ops.quantized_arrays import QuantizedArray, quantizer_of
 from ..ops.tensor import Parameter, Size, Tensor
 from .atomic_file import atomic_file, is_path, write_all
 from .container_writer import ContainerWriter, Sink, archive_name
-from .errors import archive_error
+from .errors import archive_error, within_limits
 from .object_names import name_of
 from .pickle_nodes import StorageNode
 from .save import Target
@@ -29,6 +29,7 @@ _TYPED = frozenset(
 )
 
 
+@within_limits("the value")
 def save_weights(value: Any, file: Target) -> None:
     """Write a value that `torch.load` reads.
 
