@@ -12,7 +12,7 @@ from . import join, shape
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
-from .pointwise import cast, in_place, number_as
+from .pointwise import as_array, cast, in_place, number_as
 from .promotion import result_dtype
 from .reduce import sum_over, total
 from .table import operator
@@ -234,7 +234,7 @@ operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination
 def adjoint(self: Array) -> Array:
     """The conjugate transpose of matrices; a copy where there is something to conjugate."""
     turned = shape.matrix_t(self)
-    return np.conjugate(turned) if self.dtype.kind == "c" else turned
+    return as_array(np.conjugate(turned)) if self.dtype.kind == "c" else turned
 
 
 @operator("aten::mH(Tensor(a) self) -> Tensor(a)", "aten::mH.a(Tensor(a) self) -> Tensor(a)")
@@ -257,7 +257,7 @@ def matrix_h(self: Array) -> Array:
             f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.",
             code="shape-mismatch",
         )
-    return adjoint(self) if self.ndim else np.conjugate(self)
+    return adjoint(self)
 
 
 # --------------------------------------------------------------------------- diagonals

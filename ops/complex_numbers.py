@@ -13,6 +13,7 @@ from .errors import OperatorError
 from .pointwise import as_array, checked_broadcast
 from .promotion import kind
 from .refusals import Refusal
+from .storage import view_of
 from .table import operator
 
 __all__: list[str] = []
@@ -137,9 +138,8 @@ def view_as_real(self: Array) -> Array:
         raise OperatorError(
             "view_as_real is only supported for complex tensors", code="dtype-mismatch"
         )
-    parts = self.real
-    strides = (*self.strides, self.itemsize // 2)
-    return np.lib.stride_tricks.as_strided(parts, (*self.shape, 2), strides)
+    half = self.itemsize // 2
+    return view_of(self, (*self.shape, 2), (*self.strides, half), 0, self.real.dtype)
 
 
 @operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
@@ -159,9 +159,7 @@ def view_as_complex(self: Array) -> Array:
     if not self.size:
         return np.empty(self.shape[:-1], dtype)
     _check_pairs(self)
-    first = self[..., 0]
-    flat = np.lib.stride_tricks.as_strided(self, (2,), (self.itemsize,)).view(dtype)
-    return np.lib.stride_tricks.as_strided(flat, first.shape, first.strides)
+    return view_of(self, self.shape[:-1], self.strides[:-1], 0, dtype)
 
 
 def _check_pairs(self: Array) -> None:

@@ -22,6 +22,7 @@ from .dtype import Array
 from .errors import OperatorError
 from .kernels import family
 from .pointwise import as_array
+from .storage import view_of
 from .table import operator
 from .windows import (
     Ints,
@@ -36,7 +37,6 @@ from .windows import (
 
 __all__ = ["convolution"]
 
-ndarray: Final = np.ndarray
 _FLOAT32: Final = np.dtype(np.float32)
 _NATIVE_LEAST: Final = 1 << 18
 """Products of numbers from which native code is worth its start."""
@@ -117,6 +117,7 @@ def _dense(
     inner = [s + sum(p) for s, p in zip(input.shape[3:], pads[1:], strict=True)]
     slack = sum(d * (k - 1) for k, d in zip(kernel[1:], dilation[1:], strict=True)) * prod(inner)
     planes = padded(input, pads, slack=slack + 1)
+    memory: Any = planes.base  # with the slack
     row = prod(inner)
     chunk = max(1, min(output[0], _DENSE_LIMIT // max(1, channels * prod(kernel) * row)))
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
@@ -129,12 +130,11 @@ def _dense(
         for top in range(0, output[0], chunk):
             count = min(chunk, output[0] - top)
             length = count * row
-            source = ndarray(
+            source = view_of(
+                memory,
                 (channels, *kernel, length),
-                input.dtype,
-                planes.base,
-                n * planes.strides[0] + top * planes.strides[2],
                 (planes.strides[1], *steps, itemsize),
+                n * planes.strides[0] + top * planes.strides[2],
             )
             taken, made = columns[..., :length], sums[..., :length]
             np.copyto(taken, source)

@@ -10,36 +10,58 @@ part of NumPy's stable binary interface (`PyArrayObject_fields` in its C referen
 from __future__ import annotations
 
 import ctypes
+import sys
+from threading import RLock
 from typing import Any, Final
 
 import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
+from .kernels.threads import worker_count
 
-__all__ = ["become"]
+__all__ = ["CHANGEABLE", "Owned", "become"]
 
 _WORD: Final = ctypes.sizeof(ctypes.c_void_p)
 _HEAD: Final = object.__basicsize__
-_CONTENTS: Final = _HEAD, 7 * _WORD
-"""Data, number of dimensions, sizes, strides, base, dtype and flags: where they begin and end."""
+_CONTENTS: Final = ctypes.c_char * (7 * _WORD)
+"""Data, number of dimensions, sizes, strides, base, dtype and flags."""
 
-_HANDLER: Final = _HEAD + 9 * _WORD, _WORD
+_HANDLER: Final = ctypes.c_char * _WORD
 """The allocator of the data."""
+
+_BEFORE_HANDLER: Final = _HEAD + 9 * _WORD
+"""Between the two: weak references and exported buffers, which stay with the object."""
+
+CHANGEABLE: Final[set[type]] = {np.ndarray}
+"""The classes of arrays that `become` may change: nothing else begins with that structure."""
+
+_LOCK: Final = RLock()
 
 
 def _exchange(a: Array, b: Array) -> None:
-    for offset, size in (_CONTENTS, _HANDLER):
-        first, second = id(a) + offset, id(b) + offset
-        kept = ctypes.string_at(first, size)
-        ctypes.memmove(first, second, size)
-        ctypes.memmove(second, kept, size)
+    """Exchange what two arrays are.
+
+    From the first read to the last write nothing is called and no object is made that Python
+    collects, so that no other thread sees a part of it.
+    """
+    first, second = _CONTENTS.from_address(id(a) + _HEAD), _CONTENTS.from_address(id(b) + _HEAD)
+    its = _HANDLER.from_address(id(a) + _BEFORE_HANDLER)
+    other = _HANDLER.from_address(id(b) + _BEFORE_HANDLER)
+    contents = first.raw
+    first.raw = second.raw
+    second.raw = contents
+    handler = its.raw
+    its.raw = other.raw
+    other.raw = handler
 
 
-class _Memory:
+class Owned:
     """What an array lies in that was changed: an address, and the objects that keep it alive."""
 
-    def __init__(self, like: Array, base: Any, kept: Any) -> None:
+    __slots__ = ("__array_interface__", "base", "kept")
+
+    def __init__(self, like: Array, base: Any, kept: tuple[Any, ...]) -> None:
         address = like.__array_interface__["data"][0]
         word = f"|V{like.itemsize}"
         self.base = base
@@ -50,37 +72,46 @@ class _Memory:
         }
 
 
-def _owner(array: Array) -> Any:
-    """The object that the memory of an array belongs to."""
-    owner: Any = array
-    while getattr(owner, "base", None) is not None:
-        owner = owner.base
-    return owner
+def _may_be_read() -> bool:
+    """Whether another thread might be amid an operation on the array that changes."""
+    return len(sys._current_frames()) > 1 + worker_count()
+
+
+def _check(array: Any) -> None:
+    if type(array) not in CHANGEABLE:
+        raise TypeError(f"a {type(array).__name__} cannot be changed into another tensor")
+    if np.ndarray.__basicsize__ != _BEFORE_HANDLER + _WORD:
+        raise OperatorError("tensors of this NumPy version cannot be changed into others")
+
+
+def _under(base: Any) -> Owned | None:
+    """What an array lies in whose base this is, if it was changed."""
+    found = getattr(base, "base", None)
+    return found if isinstance(found, Owned) else None
 
 
 def become(array: Array, other: Array) -> Array:
     """Make `array` a view of `other`'s memory, of its sizes and strides; returned is `array`.
 
-    Views that were made of `array` before stay what they are: its old memory lives as long as it.
+    Views that were made of `array` before stay what they are: the memory that belonged to it lives
+    as long as it.  So does any memory that another thread may be reading.
 
     Raises:
         OperatorError: this NumPy has arrays of an unknown structure.
+        TypeError: one of the two is no array but a number of NumPy's, or of another class.
     """
-    if np.ndarray.__basicsize__ != sum(_HANDLER):
-        raise OperatorError("tensors of this NumPy version cannot be changed into others")
-    emptied: Any = np.empty(0, np.uint8)
-    root, kept = array.base, None
-    before = getattr(root, "base", None)
-    if isinstance(before, _Memory):
-        root, kept = before.base, before.kept
-    elif root is None:
-        root = emptied  # which takes over the memory
-    memory = (
-        _Memory(other, root, kept)
-        if _owner(other) is _owner(array)
-        else _Memory(other, other, (root, kept))
-    )
-    view = np.asarray(memory).view(other.dtype)
-    _exchange(array, emptied)
-    _exchange(array, view)
+    _check(array)
+    _check(other)
+    with _LOCK:
+        seen = other[...]  # which nobody else can change
+        before, under = _under(array.base), _under(seen.base)
+        was: Any = np.empty(0, np.uint8)  # it gets what the array was
+        kept = before.kept if before is not None else ()
+        if array.base is None or type(array) is not np.ndarray or _may_be_read():
+            kept = (*kept, was)
+        root = under.base if under is not None else seen.base
+        memory = np.asarray(Owned(seen, was if root is array else root, kept))
+        view = memory.view(other.dtype)
+        _exchange(array, was)
+        _exchange(array, view)
     return array

@@ -15,6 +15,7 @@ import numpy as np
 
 from .dtype import Array, DType, dtype_by_number, dtype_of
 from .errors import OperatorError, UnsupportedOperator
+from .metadata import CHANGEABLE
 from .table import operator
 
 __all__ = [
@@ -86,6 +87,9 @@ class QuantizedArray(np.ndarray[Any, Any]):
     def item(self, *place: Any) -> Any:
         """The value that one element means, as a Python number."""
         return dequantize(self).item(*place)
+
+
+CHANGEABLE.add(QuantizedArray)
 
 
 def unsupported(name: str) -> UnsupportedOperator:

@@ -13,6 +13,7 @@ from .dtype import Array, dtype_of, numpy_dtype
 from .errors import IndexOutOfRange, OperatorError
 from .pointwise import checked_broadcast
 from .promotion import kind
+from .storage import spread, view_of
 from .table import operator
 
 __all__ = [
@@ -23,19 +24,11 @@ __all__ = [
     "reshape",
     "select",
     "slice_tensor",
-    "strided",
     "view",
 ]
 
 ndarray: Final = np.ndarray
 _WHOLE: Final = slice(None)
-
-
-def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """A view of an array's memory with other sizes and strides (in bytes)."""
-    if array.flags.c_contiguous and array.dtype.isbuiltin == 1:
-        return ndarray(shape, array.dtype, array, 0, strides)
-    return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 
 def _like(kind: str, shape: Sequence[int]) -> str:
@@ -180,7 +173,7 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
             if existing != 1:
                 raise _expand_error(size, shape, dim)
             strides[dim] = 0
-    return strided(self, sizes, strides)
+    return spread(self, sizes, strides)
 
 
 @operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
@@ -402,13 +395,15 @@ def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
         corner[a], corner[b] = slice(down, None), slice(right, None)
     moved = self[tuple(corner)].transpose(*rest, a, b)
     strides = (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1])
-    return strided(moved, (*moved.shape[:-2], count), strides)
+    return view_of(moved, (*moved.shape[:-2], count), strides)
 
 
 @operator("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
 def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     axis = wrap_dim(dimension, self.ndim)
     length = self.shape[axis] if self.ndim else 1
+    if size < 0:
+        raise OperatorError(f"size is {size} but must be >= 0")
     if size > length:
         raise OperatorError(
             f"maximum size for tensor at dimension {axis} is {length} but size is {size}",
@@ -417,9 +412,9 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     if step <= 0:
         raise OperatorError(f"step is {step} but must be > 0")
     if not self.ndim:
-        return strided(self, (size,), (0,))
+        return view_of(self, (size,), (self.itemsize,))
     count = (length - size) // step + 1
     shape = (*self.shape[:axis], count, *self.shape[axis + 1 :], size)
     stride = self.strides[axis]
     strides = (*self.strides[:axis], stride * step, *self.strides[axis + 1 :], stride)
-    return strided(self, shape, strides)
+    return view_of(self, shape, strides)

@@ -1,19 +1,164 @@
-"""Which memory an array lies in: tensors that are views of one array share one storage."""
+"""Which memory an array lies in: tensors that are views of one array share one storage.
+
+`view_of` is the only way to look at memory with other sizes and strides: it computes how far such
+a view reaches, in Python's ints, before NumPy makes it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from .dtype import Array
+from .errors import OperatorError
 
-__all__ = ["address", "borrowed", "contiguous_strides", "is_resizable", "storage_of", "strides_of"]
+__all__ = [
+    "address",
+    "borrowed",
+    "bounds_of",
+    "contiguous_strides",
+    "is_resizable",
+    "memory_of",
+    "spread",
+    "storage_of",
+    "strides_of",
+    "view_of",
+]
+
+Ints = Sequence[int]
+_MOST = 2**63 - 1
+_BYTES = np.dtype(np.uint8)
 
 
 def address(array: Array) -> int:
     """The address of the first element."""
     return int(array.__array_interface__["data"][0])
+
+
+def _reach(sizes: Ints, strides: Ints, itemsize: int) -> tuple[int, int]:
+    """The lowest byte of a view, counted from its first element, and the one behind its last."""
+    low, high = 0, itemsize
+    for n, step in zip(sizes, strides, strict=True):
+        if step > 0:
+            high += (n - 1) * step
+        else:
+            low += (n - 1) * step
+    return low, high
+
+
+def bounds_of(array: Array) -> tuple[int, int]:
+    """The address of an array's lowest byte, and the one behind its highest."""
+    seen = array[...]  # which no other thread can change
+    first = int(seen.__array_interface__["data"][0])
+    if seen.flags.forc:
+        return first, first + seen.nbytes
+    if not seen.size:
+        return first, first
+    low, high = _reach(seen.shape, seen.strides, seen.itemsize)
+    return first + low, first + high
+
+
+def _overflow(shape: Ints, strides: Ints, itemsize: int) -> OperatorError:
+    """The error of sizes and strides that NumPy has no array for."""
+    count = prod(shape)
+    if count < 0 or count > _MOST:
+        return OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    steps = [step // itemsize for step in strides]
+    return OperatorError(
+        f"Storage size calculation overflowed with sizes={list(shape)} and strides={steps}",
+        code="shape-mismatch",
+    )
+
+
+def view_of(
+    memory: Array,
+    sizes: Ints,
+    strides: Ints,
+    offset: int = 0,
+    dtype: np.dtype[Any] | None = None,
+    writeable: bool = True,
+) -> Array:
+    """An array of other sizes and strides in the memory between an array's lowest and highest byte.
+
+    Args:
+        memory: an array of any strides.
+        sizes: of the view.
+        strides: in bytes, of any sign.
+        offset: where its first element lies, in bytes from the first element of `memory`.
+        dtype: of the view, where it is another one; no reader of the memory may mind it.
+        writeable: whether the view may be written, if the memory may.
+
+    Raises:
+        OperatorError: the view reaches outside, or is larger than any array.
+    """
+    seen = memory[...]  # which no other thread can change
+    kind = seen.dtype if dtype is None else dtype
+    low, high, empty = offset, offset + kind.itemsize, False
+    for n, step in zip(sizes, strides, strict=True):
+        if n < 1:
+            empty = True
+            if n < 0:
+                raise _overflow(sizes, strides, kind.itemsize)
+        elif step > 0:
+            high += (n - 1) * step
+        else:
+            low += (n - 1) * step
+    whole = seen.flags.c_contiguous
+    first, last = (0, seen.nbytes) if whole else _reach(seen.shape, seen.strides, seen.itemsize)
+    if empty:
+        offset = offset if first <= offset <= last and seen.size else 0
+    elif low < first or high > last or not (whole or seen.size):
+        raise OperatorError(
+            f"a view of sizes {list(sizes)} and strides of {list(strides)} bytes from byte {offset}"
+            f" on leaves its memory",
+            code="shape-mismatch",
+        )
+    try:
+        if whole and seen.dtype.isbuiltin == 1 and not kind.hasobject:
+            view = np.ndarray(sizes, kind, seen, offset, strides)
+        else:
+            view = _placed(seen, sizes, strides, offset, kind)
+    except (TypeError, ValueError, OverflowError):
+        raise _overflow(sizes, strides, kind.itemsize) from None
+    if not writeable:
+        view.flags.writeable = False
+    return view
+
+
+class _Place:
+    """Memory of an array as NumPy's interface tells it: for what is no buffer."""
+
+    __slots__ = ("__array_interface__", "base")
+
+    def __init__(self, base: Array, told: dict[str, Any]) -> None:
+        self.base = base
+        self.__array_interface__ = told
+
+
+def _placed(seen: Array, sizes: Ints, strides: Ints, offset: int, kind: np.dtype[Any]) -> Array:
+    told = seen.__array_interface__
+    first, fixed = told["data"]
+    told["data"] = first + offset, fixed
+    told["shape"], told["strides"] = tuple(sizes), tuple(strides)
+    if kind is seen.dtype and kind.isbuiltin == 1:
+        return np.asarray(_Place(seen, told))
+    told["typestr"] = f"|V{kind.itemsize}"
+    del told["descr"]
+    return np.asarray(_Place(seen, told)).view(kind)
+
+
+def spread(array: Array, sizes: Ints, strides: Ints) -> Array:
+    """`view_of` where each stride is the array's own for that size, or 0: it stays inside."""
+    seen = array[...]
+    try:
+        if seen.flags.c_contiguous and seen.dtype.isbuiltin == 1 and seen.size:
+            return np.ndarray(sizes, seen.dtype, seen, 0, strides)
+        return _placed(seen, sizes, strides, 0, seen.dtype)
+    except ValueError:
+        raise _overflow(sizes, strides, seen.itemsize) from None
 
 
 class _Lender:
@@ -38,23 +183,45 @@ def is_resizable(array: Array) -> bool:
     return not isinstance(storage_of(array)[0].base, _Lender)
 
 
+def _holder(array: Array) -> tuple[Array, int, int]:
+    """The array furthest up that the memory of an array lies in, and its first and last address.
+
+    An array that was changed since does not hold what its views see.
+    """
+    holders, base = [array], array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            holders.append(base)
+        base = getattr(base, "base", None)
+    low, high = bounds_of(array)
+    for holder in reversed(holders[1:]):
+        start, stop = bounds_of(holder)
+        if low == high or (start <= low and high <= stop):
+            return holder, start, stop
+    return array, low, high
+
+
 def storage_of(array: Array) -> tuple[Array, int, int]:
     """The storage of an array: (its owner, the array's offset in it, the storage's size).
 
     Two arrays share a storage when the owner is the same object.  Offset and size are counted in
     elements of the array's dtype; the storage begins at the owner's lowest address.
     """
-    owner = array
-    base: Any = array.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            owner = base
-        base = getattr(base, "base", None)
-    start, stop = np.lib.array_utils.byte_bounds(owner)
-    if not owner.size:
-        start = stop = address(owner)
+    itemsize = array.itemsize
+    if array.base is None and array.flags.forc:
+        return array, 0, array.size
+    owner, start, stop = _holder(array)
     offset = address(array) - start if array.size else 0
-    return owner, offset // array.itemsize, (stop - start) // array.itemsize
+    return owner, offset // itemsize, (stop - start) // itemsize
+
+
+def memory_of(array: Array) -> Array:
+    """The storage of an array as a vector of bytes."""
+    owner = storage_of(array)[0][...]
+    start, stop = bounds_of(owner)
+    if start == stop:
+        return np.empty(0, _BYTES)
+    return view_of(owner, (stop - start,), (1,), start - address(owner), _BYTES)
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -14,32 +15,30 @@ from .dtype import Array, Device, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .index import copy_into
 from .metadata import become
-from .storage import contiguous_strides, is_resizable, storage_of, strides_of
+from .storage import (
+    contiguous_strides,
+    is_resizable,
+    memory_of,
+    storage_of,
+    strides_of,
+    view_of,
+)
 from .table import operator
 
 __all__ = ["elements_of"]
 
 Sizes = Sequence[int]
 _BYTES: Final = np.dtype(np.uint8)
+_MOST: Final = 2**63 - 1
 
 
 # --------------------------------------------------------------------------- views of a storage
 
 
-def _bytes_of(array: Array) -> Array:
-    """The storage of an array as a vector of bytes."""
-    owner = storage_of(array)[0]
-    if not owner.size:
-        return np.empty(0, _BYTES)
-    start, stop = np.lib.array_utils.byte_bounds(owner)
-    first = owner[(slice(0, 1),) * owner.ndim].reshape(1).view(_BYTES)
-    return np.lib.stride_tricks.as_strided(first, (stop - start,), (1,))
-
-
 def elements_of(array: Array, dtype: np.dtype[Any]) -> Array:
     """The storage of an array as a vector of elements of a dtype."""
-    memory = _bytes_of(array)
-    return _view_of_bytes(memory, dtype, (memory.size // dtype.itemsize,), (1,), 0)
+    memory = memory_of(array)
+    return view_of(memory, (memory.size // dtype.itemsize,), (dtype.itemsize,), 0, dtype)
 
 
 def _reach(size: Sizes, stride: Sizes) -> int:
@@ -59,13 +58,40 @@ def _check_strides(size: Sizes, stride: Sizes) -> None:
         )
 
 
+def _check_size(
+    size: Sizes, stride: Sizes, offset: int, width: int, contiguous: bool = False
+) -> int:
+    """The bytes of a storage that a tensor of these sizes and strides needs.
+
+    Raises:
+        OperatorError: there is no such tensor, or its bytes cannot be counted.
+    """
+    if len(size) != len(stride):
+        raise OperatorError(
+            f"unequal size length ({len(size)}) and stride length ({len(stride)})",
+            code="shape-mismatch",
+        )
+    if offset < 0:
+        raise OperatorError(f"Tensor: invalid storage offset {offset}")
+    if min(size, default=0) < 0 or prod(size) > _MOST:
+        raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    if 0 in size:
+        return 0
+    needed = (_reach(size, stride) + offset) * width
+    if needed > _MOST or min(stride, default=0) < 0:
+        raise OperatorError(
+            f"Storage size calculation overflowed with sizes={list(size)}"
+            + ("" if contiguous else f" and strides={list(stride)}"),
+            code="shape-mismatch",
+        )
+    return needed
+
+
 def _view_of_bytes(
     memory: Array, dtype: np.dtype[Any], size: Sizes, stride: Sizes, offset: int
 ) -> Array:
     width = dtype.itemsize
-    needed = (_reach(size, stride) + offset) * width if 0 not in size else 0
-    if offset < 0:
-        raise OperatorError(f"Tensor: invalid storage offset {offset}")
+    needed = _check_size(size, stride, offset, width)
     if needed > memory.size:
         raise OperatorError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
@@ -74,12 +100,7 @@ def _view_of_bytes(
             code="shape-mismatch",
             headline=f"sizes {list(size)} with strides {list(stride)} leave the memory",
         )
-    part = memory[offset * width :] if needed else memory[:0]
-    steps = [step * width for step in stride]
-    if dtype.isbuiltin == 1:
-        return np.ndarray(size, dtype, part if needed else np.empty(0, dtype), 0, steps)
-    whole = part[: part.size - part.size % width].view(dtype)
-    return np.lib.stride_tricks.as_strided(whole, size, steps)
+    return view_of(memory, size, [step * width for step in stride], offset * width, dtype)
 
 
 @operator(
@@ -89,7 +110,7 @@ def _view_of_bytes(
 def as_strided(self: Array, size: Sizes, stride: Sizes, storage_offset: int | None) -> Array:
     _check_strides(size, stride)
     offset = storage_of(self)[1] if storage_offset is None else storage_offset
-    return _view_of_bytes(_bytes_of(self), self.dtype, size, stride, offset)
+    return _view_of_bytes(memory_of(self), self.dtype, size, stride, offset)
 
 
 @operator("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")
@@ -114,7 +135,7 @@ def as_strided_scatter(
 ) -> Array:
     _check_strides(size, stride)
     own = storage_of(self)[1]
-    memory = _bytes_of(self).copy()
+    memory = memory_of(self).copy()
     result = _view_of_bytes(memory, self.dtype, self.shape, strides_of(self), own)
     offset = own if storage_offset is None else storage_offset
     part = _view_of_bytes(memory, self.dtype, size, stride, offset)
@@ -154,7 +175,7 @@ def _empty(size: Sizes, stride: Sizes, dtype: np.dtype[Any]) -> Array:
             f"({len(stride)})",
             code="shape-mismatch",
         )
-    memory = np.zeros(_reach(size, stride) * dtype.itemsize, _BYTES)
+    memory = np.zeros(_check_size(size, stride, 0, dtype.itemsize), _BYTES)
     return _view_of_bytes(memory, dtype, size, stride, 0)
 
 
@@ -257,9 +278,9 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     if memory_format:
         stride = strides_of(in_format(np.empty(size, self.dtype), memory_format))
     _, offset, _ = storage_of(self)
-    memory = _bytes_of(self)
-    needed = (offset + _reach(size, stride)) * self.itemsize
-    if needed > memory.size and 0 not in size:
+    memory = memory_of(self)
+    needed = _check_size(size, stride, offset, self.itemsize, contiguous=not memory_format)
+    if needed > memory.size:
         if not is_resizable(self):
             raise OperatorError("Trying to resize storage that is not resizable")
         memory = np.concatenate([memory, np.zeros(needed - memory.size, _BYTES)])
@@ -305,5 +326,5 @@ def _check_source(self: Array, source: Array) -> None:
 def set_part(self: Array, source: Array, storage_offset: int, size: Sizes, stride: Sizes) -> Array:
     _check_source(self, source)
     steps = stride or contiguous_strides(tuple(size))
-    part = _view_of_bytes(_bytes_of(source), source.dtype, size, steps, storage_offset)
+    part = _view_of_bytes(memory_of(source), source.dtype, size, steps, storage_offset)
     return become(self, part)

@@ -22,7 +22,7 @@ from .indexing import get_item, set_item
 from .nested import NestedArray
 from .query import length
 from .shape import matrix_t, numpy_t
-from .storage import address, storage_of, strides_of
+from .storage import address, storage_of, strides_of, view_of
 from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .untyped_storage import Storage
 from .versions import written
@@ -236,7 +236,7 @@ class Tensor(Differentiable):
         return array.tolist()
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The array itself, its memory shared.
+        """An array of the same memory.
 
         Raises:
             RuntimeError: the tensor requires gradients.
@@ -251,7 +251,7 @@ class Tensor(Differentiable):
             )
         if self._array.dtype.isbuiltin != 1:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
-        return self._array
+        return self._array[...]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
@@ -390,7 +390,7 @@ class Tensor(Differentiable):
         turned = matrix_t(self._array, "mH")
         if self._requires_grad:
             return self.mT.conj() if turned.dtype.kind == "c" else self.mT
-        return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
+        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
 
     def _seen_as(self, base: Tensor) -> Self:
         """This tensor, known to be a view of another one."""
@@ -408,7 +408,7 @@ class Tensor(Differentiable):
         if self._requires_grad:
             return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()  # type: ignore[no-any-return]
         turned = self._array.T if self._array.ndim else self._array.view()
-        return Tensor._of(np.conjugate(turned) if turned.dtype.kind == "c" else turned)
+        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
 
     @property
     def real(self) -> Tensor:
@@ -563,9 +563,8 @@ def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
         fresh = memo[id(owner)] = owner.copy()
     if owner is array:
         return fresh
-    flat = fresh.reshape(-1).view(np.uint8)[offset * array.itemsize :]
-    first = flat[: array.itemsize].view(array.dtype)
-    return np.lib.stride_tricks.as_strided(first, array.shape, array.strides)
+    begin = offset * array.itemsize
+    return view_of(fresh, array.shape, array.strides, begin, array.dtype)
 
 
 def _legacy(args: tuple[Any, ...]) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .dtype import Array
 from .promotion import kind
+from .storage import view_of
 
 __all__ = [
     "Ints",
@@ -65,7 +66,7 @@ def padded(array: Array, pads: Pads, value: Any = 0, *, slack: int = 0) -> Array
 def windows(array: Array, kernel: Ints, output: Ints, stride: Ints, dilation: Ints) -> Array:
     """A read-only view of shape (batch, channels, *kernel, *output) of what each window sees."""
     steps = array.strides[2:]
-    return np.lib.stride_tricks.as_strided(
+    return view_of(
         array,
         (*array.shape[:2], *kernel, *output),
         (

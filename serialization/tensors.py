@@ -15,7 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..ops.dtype import DTYPES, Array, DType, dtype_of
-from ..ops.storage import address, strides_of
+from ..ops.errors import OperatorError
+from ..ops.pointwise import as_array
+from ..ops.storage import address, storage_of, strides_of, view_of
 from .container_writer import ContainerWriter
 from .errors import archive_error
 from .pickle_nodes import StorageNode, TensorNode
@@ -74,17 +76,17 @@ class StorageReader:
         storage = self._storage(node.storage, dtype)
         self._check(node, len(storage) // dtype.itemsize)
         itemsize = dtype.itemsize
-        # np.ndarray checks once more that the window lies inside the buffer
-        array: Array = np.ndarray(
-            node.size,
-            dtype,
-            buffer=storage,
-            offset=node.offset * itemsize if len(storage) else 0,
-            strides=[stride * itemsize for stride in node.stride],
-        )
+        strides = [stride * itemsize for stride in node.stride]
+        try:
+            array = view_of(storage, node.size, strides, node.offset * itemsize, dtype)
+        except OperatorError as error:
+            raise archive_error(
+                "damaged-archive",
+                f"a tensor of storage `{self._folder}{node.storage.key}` is impossible: {error}",
+            ) from None
         if "conj" in node.math:
-            array = np.conjugate(array)
-        return np.negative(array) if "neg" in node.math else array
+            array = as_array(np.conjugate(array))
+        return as_array(np.negative(array)) if "neg" in node.math else array
 
     def _check(self, node: TensorNode, length: int) -> None:
         sizes, strides = node.size, node.stride
@@ -171,9 +173,7 @@ class Window:
 def window_of(array: Array) -> Window | None:
     """The array as a window on all of the memory it shares; None if a tensor cannot say that
     (a negative stride, an owner with gaps)."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    owner = storage_of(array)[0]
     itemsize = array.itemsize
     strides = [0 if n == 1 else s for n, s in zip(array.shape, array.strides, strict=True)]
     distance = address(array) - address(owner)

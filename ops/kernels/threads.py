@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["get_threads", "set_threads", "share"]
+__all__ = ["get_threads", "set_threads", "share", "worker_count"]
 
 
 class _Crew:
@@ -53,6 +53,12 @@ if hasattr(os, "register_at_fork"):
 def get_threads() -> int:
     """How many threads share a large piece of work."""
     return _CREW.size
+
+
+def worker_count() -> int:
+    """How many threads were started for that: they run nothing but kernels."""
+    pool = _CREW.pool
+    return 0 if pool is None else len(pool._threads)
 
 
 def set_threads(count: int) -> None:

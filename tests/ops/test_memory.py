@@ -1,0 +1,137 @@
+"""No argument reaches outside the memory of a tensor."""
+
+import re
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.ops.metadata import become
+from rushlight.ops.storage import bounds_of, memory_of, view_of
+
+ROOT = Path(__file__).parents[2]
+M = 2**63 - 1
+DTYPES = [
+    *(torch.float32, torch.bfloat16, torch.float8_e4m3fn, torch.complex64, torch.bool),
+    torch.int64,
+]
+
+
+# --------------------------------------------------------------------------- views
+
+
+def test_views_of_memory_are_made_in_one_place() -> None:
+    made = re.compile(r"stride_tricks\.as_strided|\bnp\.ndarray\([^)]|[^.]\bndarray\([a-z]")
+    parts = "frontend typecheck ops ir interpreter serialization rushlight".split()
+    files = [path for part in parts for path in (ROOT / part).rglob("*.py")]
+    assert len(files) > 500
+    found = [path.name for path in files if made.search(path.read_text("utf-8"))]
+    assert found == ["storage.py"]
+
+
+_MEMORIES = st.sampled_from(["i1", "<f4", "c16", "bfloat16"]).flatmap(
+    lambda name: st.tuples(
+        st.just(np.dtype(torch.bfloat16.numpy if name == "bfloat16" else name)),
+        st.lists(st.integers(0, 4), min_size=1, max_size=3),
+        st.sampled_from([1, -1, 2]),
+    )
+)
+_WIDE = st.one_of(st.integers(-40, 40), st.sampled_from([M, -M, 2**62, 2**61, 2**31]))
+
+
+@given(_MEMORIES, st.lists(st.tuples(_WIDE, _WIDE), max_size=4), _WIDE)
+def test_a_view_lies_inside_its_memory_or_is_none(
+    memory: Any, dims: list[tuple[int, int]], offset: int
+) -> None:
+    dtype, shape, step = memory
+    array = np.zeros(shape, dtype)[::step]
+    sizes, strides = [n for n, _ in dims], [s for _, s in dims]
+    try:
+        view = view_of(array, sizes, strides, offset)
+    except RuntimeError:
+        reach = [(n - 1) * s for n, s in dims] if all(n > 0 for n in sizes) else [M]
+        low = offset + sum(min(r, 0) for r in reach)
+        high = offset + sum(max(r, 0) for r in reach) + dtype.itemsize
+        first, last = (end - array.ctypes.data for end in bounds_of(array))
+        assert low < first or high > last or prod(sizes) > 2**31 or min(sizes) < 0
+        return
+    assert view.shape == tuple(sizes)
+    assert view.dtype == dtype
+    if view.size:
+        assert view.strides == tuple(strides)
+        (start, stop), (low, high) = bounds_of(array), bounds_of(view)
+        assert start <= low <= high <= stop
+
+
+_REFUSED = [
+    ("x.set_(x, 0, (1000,), (-1000000,))", "Storage size calculation overflowed with sizes=[1000]"),
+    ("x.set_(x, -1, (10,), (1,))", "Tensor: invalid storage offset -1"),
+    ("x.set_(x, 0, (-1,), (1,))", "numel: integer multiplication overflow"),
+    ("x.set_(x, 0, (2**62,), (4,))", "Storage size calculation overflowed with"),
+    ("x.set_(x, 0, (2**62, 2**62), (4, 4))", "numel: integer multiplication overflow"),
+    ("x.set_(x, M, (2,), (M,))", "Storage size calculation overflowed with sizes=[2]"),
+    ("x.set_(x, 0, (2, 2), (1,))", "unequal size length (2) and stride length (1)"),
+    ("x.set_(x, 1, (12,), (1,))", "setStorage: sizes [12], strides [1], storage offset 1"),
+    ("x.as_strided((1000,), (-1000000,))", "as_strided: Negative strides are not supported"),
+    ("x.as_strided((2,), (2,), M)", "Storage size calculation overflowed with sizes=[2]"),
+    ("x.as_strided((4, 4), (4, 1))", "setStorage: sizes [4, 4], strides [4, 1]"),
+    ("x.as_strided_((5,), (M,))", "Storage size calculation overflowed with sizes=[5]"),
+    ("x.resize_(2**62, 2**62)", "numel: integer multiplication overflow"),
+    ("x.unfold(0, -1, 1)", "size is -1 but must be >= 0"),
+    ("torch.tensor(1.).unfold(0, -1, 1)", "size is -1 but must be >= 0"),
+    ("torch.empty_strided((2,), (-1,))", "Storage size calculation overflowed"),
+    ("torch.empty_strided((2**31, 2**31), (2**31, 1))", "Storage size calculation overflowed"),
+    ("torch.empty_strided((2**62, 2**62), (0, 0))", "numel: integer multiplication overflow"),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_sizes_that_leave_the_memory_are_refused_in_torchs_words(dtype: Any) -> None:
+    for text, sentence in _REFUSED:
+        x = torch.zeros(12).to(dtype)
+        with pytest.raises(RuntimeError) as error:
+            eval(text, {"torch": torch, "x": x, "M": M})
+        assert str(error.value).startswith(sentence), text
+        assert x.shape == (12,)
+
+
+# --------------------------------------------------------------------------- changed tensors
+
+
+def test_what_a_tensor_was_lives_as_long_as_its_views() -> None:
+    x = torch.arange(6.0)
+    view, array = x[2:], x.numpy()
+    exported = memoryview(array)
+    for size in (1000, 3, 100000, 0, 7):
+        x.resize_(size)
+    assert view.tolist() == [2, 3, 4, 5]
+    assert array.tolist() == exported.tolist() == [0, 1, 2, 3, 4, 5]
+    assert view.as_strided((2,), (1,), 0).tolist() == [2, 3]
+    assert memory_of(view._array).size == 16
+
+
+def test_tensors_that_take_each_others_memory_keep_it() -> None:
+    a, b = torch.arange(3.0), torch.arange(3.0, 6)
+    for _ in range(100):
+        a.set_(b)
+        b.set_(a[1:])
+        b.set_(a)
+    assert a.tolist() == b.tolist() == [3, 4, 5]
+    assert a.data_ptr() == b.data_ptr()
+
+
+def test_memory_that_nobody_sees_is_given_back() -> None:
+    x = np.empty(0)
+    become(x, np.ones(4))
+    last = np.zeros(1000)
+    become(x, last)
+    import sys
+
+    assert sys.getrefcount(last) == 3  # ours, the call's, the tensor's
+    become(x, np.ones(4))
+    assert sys.getrefcount(last) == 2
