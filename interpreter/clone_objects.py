@@ -90,7 +90,7 @@ class ObjectCloning:
                 function.graph = self.graph(source.graph)
 
         name = f"{owner.qualified_name}.{source.name}"
-        copy = Function(name, define=define, owner=owner, python=source.python)
+        copy = Function(name, define=define, owner=owner, python=source.python, guard=source.guard)
         copy.ensure_defined()
         return copy
 

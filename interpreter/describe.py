@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ __all__ = ["Operand", "describe", "explain", "operands_of", "value_notes"]
 
 MOST = 8
 """How many elements of a value are shown."""
+
+LOOKED = 100
+"""How many elements are looked at for their types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def describe(value: Any) -> str:
         return "None"
     if isinstance(value, ScriptObject):
         return value.cls.python
-    return f"{type(value).__name__} = {_short(repr(value))}"
+    return f"{type(value).__name__} = {_short(_start(value, 61))}"
 
 
 def _elements(array: np.ndarray[Any, Any]) -> str:
@@ -114,16 +118,17 @@ def _elements(array: np.ndarray[Any, Any]) -> str:
 
 def _describe_container(value: Any) -> str:
     if isinstance(value, dict):
-        shown = list(value.items())[:MOST]
+        shown = list(islice(value.items(), MOST))
         text = ", ".join(f"{_item(k)}: {_item(v)}" for k, v in shown)
         left, right = "{", "}"
-        names = {f"{_type_name(k)}, {_type_name(v)}" for k, v in value.items()}
+        names = {f"{_type_name(k)}, {_type_name(v)}" for k, v in islice(value.items(), LOOKED)}
     else:
-        text = ", ".join(_item(v) for v in list(value)[:MOST])
+        text = ", ".join(_item(v) for v in value[:MOST])
         left, right = ("[", "]") if isinstance(value, list) else ("(", ")")
-        names = {_type_name(v) for v in value}
+        names = {_type_name(v) for v in value[:LOOKED]}
     if isinstance(value, tuple):
-        head = f"tuple[{', '.join(map(_type_name, value))}]"
+        types = [*map(_type_name, value[:LOOKED]), *(["…"] if len(value) > LOOKED else [])]
+        head = f"tuple[{', '.join(types)}]"
     else:
         head = type(value).__name__ + (f"[{names.pop()}]" if len(names) == 1 else "")
     more = f", … ({len(value)} in all)" if len(value) > MOST else ""
@@ -137,7 +142,26 @@ def _type_name(value: Any) -> str:
 def _item(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    return describe(value) if isinstance(value, ScriptObject) else _short(repr(value))
+    return describe(value) if isinstance(value, ScriptObject) else _short(_start(value, 61))
+
+
+def _start(value: Any, room: int) -> str:
+    """The first characters of what Python writes for a value, at least `room` if there are as many:
+    values may be large, and hold the same parts many times."""
+    if isinstance(value, str):
+        return repr(value[:room])
+    if type(value) not in (list, tuple, dict):
+        return repr(value)
+    left, right = {list: "[]", tuple: "()", dict: "{}"}[type(value)]
+    text = left
+    for each in value:
+        if len(text) >= room:
+            return text
+        text += ", " if len(text) > 1 else ""
+        text += _start(each, room - len(text))
+        if left == "{" and len(text) < room:
+            text += f": {_start(value[each], room - len(text))}"
+    return text + (",)" if left == "(" and len(value) == 1 else right)
 
 
 def _short(text: str) -> str:

@@ -16,6 +16,7 @@ from .actions import ScriptRaise
 from .call_stack import named_frames, original, torch_frames, where
 from .code import Code
 from .describe import Operand, explain, operands_of, value_notes
+from .guard import documented
 from .instructions import Instruction, read_numbers, row
 from .machine import MachineFailure
 from .plan import Plan
@@ -66,7 +67,7 @@ class Failure(Exception):
         is the one its forward raises."""
         found = plan.failed_step(cause.__traceback__)
         if found is None:
-            return cls(cause, [], [])
+            return cls(_told(cause), [], [])
         step, registers = found
 
         def read(number: int) -> Any:
@@ -84,10 +85,18 @@ class Failure(Exception):
     ) -> Failure:
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
+        cause = _told(cause)
         values = [read(number) for number in read_numbers(instruction)]
         cause = _undefined_tensor(node, values) or cause
         known = still_known(code, node, read)
         return cls(cause, [node], operands_of(node, values, known))
+
+
+def _told(cause: Exception) -> Exception:
+    """A MemoryError as the documented error that it becomes."""
+    told = documented(cause)
+    assert isinstance(told, Exception)
+    return told
 
 
 def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None:

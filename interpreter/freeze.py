@@ -8,6 +8,7 @@ attributes are put into the graphs, which are then cleaned up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ..ir.alias_db import AliasDb, Place
@@ -66,8 +67,11 @@ def freeze_object(
     root = cloning.instance(source)
     freezing = _Freezing(root, interfaces, keeps_parameters)
     freezing.preserve(preserved)
-    freezing.run()
-    freezing.clean_up()
+    with ExitStack() as bounds:
+        for graph in {m.graph.guard: m.graph for m in freezing.methods}.values():
+            bounds.enter_context(graph.entered())
+        freezing.run()
+        freezing.clean_up()
     return root
 
 

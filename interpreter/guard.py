@@ -1,44 +1,37 @@
-"""Bounds on what code that is not trusted may use up: instructions, memory and time.
+"""Bounds on what code that is not trusted may use up: instructions, memory, output and time.
 
 Guarded code runs on the machine alone, never as a plan.  A count is kept wherever code can jump to,
-so every loop passes one; operators are looked at before they run (do the sizes asked for fit?) and
-after (is the result too large?), and the memory of the process is watched.
+so every loop passes one.  Memory is counted where it is made (`ops/allocation.py`), work before an
+operator begins it (`interpreter/work.py`), and a thread watches the clock (`interpreter/watch.py`).
 """
 
 from __future__ import annotations
 
-import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from types import TracebackType
 from typing import Any
 
-import numpy as np
-
-from ..ops.errors import OperatorError
+from ..ops.allocation import Ledger, current_ledger, is_counting
+from ..ops.errors import LimitExceeded, OperatorError
 from ..ops.table import Operator
-from ..typecheck.schema import Signature
+from .watch import Watched, unwatch, watch
+from .work import work_of
 
-__all__ = ["Bounds", "Guard", "LimitExceeded", "active_guard"]
-
-
-class LimitExceeded(OperatorError):
-    """Code that is not trusted went beyond a bound."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what, code="limit-exceeded", headline=what)
+__all__ = ["CALLS", "Bounds", "Guard", "LimitExceeded", "active_guard", "documented"]
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much one call of guarded code may use: instructions, bytes of memory, seconds."""
+    """How much one call of guarded code may use: instructions, bytes of memory, seconds, and
+    characters that it prints or warns with."""
 
     instructions: int = 20_000_000
     memory: int = 1 << 31
     seconds: float = 60.0
+    output: int = 1 << 24
 
 
 class _Active(threading.local):
@@ -50,20 +43,38 @@ _ACTIVE = _Active()
 _TICK = 64
 """Instructions that are counted at once."""
 
+_BETWEEN = 4096
+"""Instructions between two looks at the clock."""
+
+_SPEED = 2e9
+"""Elementary steps a second that an operator is trusted to do; slower ones end a little later."""
+
+CALLS = 200
+"""How many running calls may lie in each other."""
+
 
 def active_guard() -> Guard | None:
     """The guard under which this thread runs code, if any."""
     return _ACTIVE.guard
 
 
-class _Use(threading.local):
+class _Use(Watched):
     """What the running call of a thread has used."""
 
-    depth = 0
-    instructions = 0
-    checked = 0
-    until = 0.0
-    memory = 0
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+        self.depth = 0
+        self.instructions = 0
+        self.checked = 0
+        self.resident = 0
+        self.entered: Any = None
+        self.is_outermost = False
+
+
+class _Uses(threading.local):
+    def __init__(self) -> None:
+        self.use = _Use(current_ledger())
 
 
 class Guard:
@@ -71,25 +82,39 @@ class Guard:
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self._use = _Use()
+        self._uses = _Uses()
 
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """Code runs under this guard; the outermost call begins to count anew."""
-        use, before = self._use, _ACTIVE.guard
-        if use.depth == 0:
-            use.instructions = use.checked = 0
-            use.until = time.monotonic() + self.bounds.seconds
-            use.memory = _resident() + self.bounds.memory
-        if use.depth > 200:
-            raise LimitExceeded("calls lie more than 200 deep in each other")
-        use.depth += 1
-        _ACTIVE.guard = self
-        try:
-            yield
-        finally:
-            use.depth -= 1
-            _ACTIVE.guard = before
+    def entered(self, deepest: int = 1 << 20) -> Entered:
+        """Code runs under this guard inside; the outermost call begins to count anew.
+
+        `deepest` is how many may lie in each other.
+
+        Raises:
+            LimitExceeded: calls lie too deep in each other; at the end, for a MemoryError because
+                of the bound.
+        """
+        return Entered(self, deepest)
+
+    def begin(self) -> None:
+        """The first of what may be several calls inside each other."""
+        use, bounds = self._uses.use, self.bounds
+        use.instructions = use.checked = 0
+        use.is_outermost = not use.ledger.is_open
+        if use.is_outermost:
+            use.entered = use.ledger.open(bounds.memory, bounds.output)
+        else:
+            use.entered = use.ledger.lower(bounds.memory, bounds.output)
+        use.resident = 0 if is_counting() else resident() + bounds.memory
+        watch(use, bounds.seconds)
+
+    def end(self) -> None:
+        """The last of them is over."""
+        use = self._uses.use
+        unwatch(use)
+        if use.is_outermost:
+            use.ledger.close(use.entered)
+        else:
+            use.ledger.restore(use.entered)
 
     # -- counting
 
@@ -97,165 +122,105 @@ class Guard:
         """Note that so many instructions have run.
 
         Raises:
-            LimitExceeded: they, or the time, or the memory, are too many.
+            LimitExceeded: they, or the time, are too many.
         """
-        use = self._use
+        use = self._uses.use
         use.instructions += instructions
         if use.instructions > self.bounds.instructions:
             raise LimitExceeded(f"more than {self.bounds.instructions} instructions have run")
-        if use.instructions - use.checked >= 4096:
+        if use.instructions - use.checked >= _BETWEEN:
             use.checked = use.instructions
-            self._watch()
+            self._look(use)
 
-    def _watch(self) -> None:
-        if time.monotonic() > self._use.until:
+    def _look(self, use: _Use) -> None:
+        if time.monotonic() > use.until:
             raise LimitExceeded(f"it has run for more than {self.bounds.seconds:g} seconds")
-        if _resident() > self._use.memory:
-            raise LimitExceeded(f"it has taken more than {self.bounds.memory} bytes of memory")
+        if use.resident and resident() > use.resident:
+            raise LimitExceeded(self.out_of_memory)
+
+    @property
+    def out_of_memory(self) -> str:
+        """What is said when the memory is used up."""
+        return f"it has taken more than {self.bounds.memory} bytes of memory"
 
     # -- operators
 
     def forward(self, operator: Operator, plain: Callable[..., Any]) -> Callable[..., Any]:
         """An operator's forward with the checks around it."""
+        work, count, uses = work_of(operator), self.count, self._uses
 
         def forward(*values: Any) -> Any:
-            self.before(operator.signature, values)
+            steps = work(values)
+            if steps > 1e7:
+                self._afford(uses.use, steps, operator)
             result = plain(*values)
-            self.after(result)
+            count(8)
             return result
 
         return forward
 
-    def scalar(self, compute: Callable[[Any, Any], Any], is_product: bool) -> Callable[..., Any]:
-        """A sum or product of numbers, strings or lists with the checks before it."""
-
-        def checked(left: Any, right: Any) -> Any:
-            if not isinstance(left, float):
-                claimed = _sequences((left, right), is_product) * 8
-                if claimed > self.bounds.memory:
-                    raise LimitExceeded(f"a string or list would have {claimed:.3g} bytes")
-                if claimed > 1 << 20:
-                    self._watch()
-            return compute(left, right)
-
-        return checked
-
-    def before(self, signature: Signature, values: Sequence[Any]) -> None:
-        """Refuse an operator that asks for too much.
-
-        Raises:
-            LimitExceeded: it does.
-        """
-        claimed = _claimed(signature, values)
-        if claimed > self.bounds.memory:
+    def _afford(self, use: _Use, steps: float, operator: Operator) -> None:
+        """Refuse work that would not end in time."""
+        left = use.until - time.monotonic()
+        if steps > left * _SPEED:
             raise LimitExceeded(
-                f"`{signature.name}` asks for about {claimed:.3g} bytes "
-                f"(the limit is {self.bounds.memory})"
+                f"`{operator.name}` asks for about {steps:.3g} steps, more than can be done in the "
+                f"{max(left, 0):.3g} seconds that are left"
             )
 
-    def after(self, result: Any) -> None:
-        """Refuse a result that is too large.
 
-        Raises:
-            LimitExceeded: it is.
-        """
-        size = _size(result)
-        if size > self.bounds.memory:
-            raise LimitExceeded(f"a result has {size} bytes (the limit is {self.bounds.memory})")
-        if size > 1 << 20:
-            self._watch()
-        self.count(8)
+class Entered:
+    """A guard that is entered for a `with` block."""
+
+    __slots__ = ("_before", "_deepest", "_guard")
+
+    def __init__(self, guard: Guard, deepest: int) -> None:
+        self._guard = guard
+        self._deepest = deepest
+
+    def __enter__(self) -> None:
+        guard = self._guard
+        use = guard._uses.use
+        if use.depth == 0:
+            guard.begin()
+        elif use.depth > self._deepest:
+            raise LimitExceeded(f"calls lie more than {self._deepest} deep in each other")
+        use.depth += 1
+        self._before, _ACTIVE.guard = _ACTIVE.guard, guard
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        guard = self._guard
+        use = guard._uses.use
+        told = None if error is None else documented(error)
+        use.depth -= 1
+        _ACTIVE.guard = self._before
+        if use.depth == 0:
+            guard.end()
+        if told is not None and told is not error:
+            raise told from None
 
 
-def _resident() -> int:
+def documented(error: BaseException) -> BaseException:
+    """What a MemoryError is told as; any other error itself."""
+    if not isinstance(error, MemoryError):
+        return error
+    guard = _ACTIVE.guard
+    if guard is not None and (current_ledger().refused or not is_counting()):
+        return LimitExceeded(guard.out_of_memory)
+    size = getattr(error, "_total_size", 0)  # of an array
+    asked = f": you tried to allocate {size} bytes." if size else ""
+    return OperatorError(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
+
+
+def resident() -> int:
     """The bytes of memory of the process; 0 where the system does not tell."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * 4096
     except (OSError, IndexError, ValueError):
         return 0
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, np.ndarray):
-        return value.nbytes if value.base is None else 0
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, list | tuple):
-        return 8 * len(value) + sum(map(_size, value[:16]))
-    return 0
-
-
-_SIZES = frozenset(
-    """size sizes repeats pad output_size shape end steps n N num_classes repeat reps diagonal
-    minlength padding scale_factors output_padding kernel_size n_fft M""".split()
-)
-"""Arguments that say how large a result becomes."""
-
-
-@lru_cache(maxsize=4096)
-def _size_arguments(full_name: str, names: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(i for i, name in enumerate(names) if name in _SIZES)
-
-
-def _claimed(signature: Signature, values: Sequence[Any]) -> float:
-    """About how many bytes the result will have, guessed from above where it matters."""
-    name = signature.name
-    arrays = [v for v in values if isinstance(v, np.ndarray)]
-    most = max((float(a.size) for a in arrays), default=1.0)
-    claimed = 0.0
-    names = tuple(argument.name for argument in signature.arguments)
-    for place in _size_arguments(signature.full_name, names):
-        value = values[place] if place < len(values) else None
-        if isinstance(value, list) and all(isinstance(v, int) for v in value):
-            product = math.prod(max(abs(float(v)), 1.0) for v in value) if value else 1.0
-            grows = name.endswith(("repeat", "tile", "pad_nd", "pad", "one_hot", "interleave"))
-            claimed = max(claimed, product * (most if grows else 1.0))
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            claimed = max(claimed, abs(float(value)) * (most if name in _SQUARES else 1.0))
-    if len(arrays) > 1:
-        claimed = max(claimed, _joint(name, arrays))
-    return float(max(claimed, _sequences(values, name == "aten::mul")) * 8)
-
-
-def _sequences(values: Sequence[Any], is_product: bool) -> float:
-    """The elements of what strings and lists make together, added or repeated."""
-    found = [v for v in values if isinstance(v, str | list)]
-    size = float(sum(len(v) if isinstance(v, str) else 16 * len(v) for v in found))
-    if is_product and found:
-        return size * float(max((v for v in values if isinstance(v, int)), default=1))
-    return size
-
-
-_SQUARES = frozenset({"aten::eye", "aten::one_hot", "aten::repeat_interleave"})
-
-
-def _joint(name: str, arrays: Sequence[np.ndarray[Any, Any]]) -> float:
-    """The elements of what several arrays make together."""
-    if name in ("aten::outer", "aten::ger", "aten::kron", "aten::cartesian_prod", "aten::einsum"):
-        return math.prod(float(max(a.size, 1)) for a in arrays)
-    if name in ("aten::matmul", "aten::mm", "aten::bmm", "aten::linear", "aten::cdist"):
-        a, b = arrays[0], arrays[1]
-        if not a.ndim or not b.ndim:
-            return 1.0
-        last = (
-            b.shape[-2] if name in ("aten::linear", "aten::cdist") and b.ndim > 1 else (b.shape[-1])
-        )
-        rows = float(a.size // max(a.shape[-1], 1))
-        batches: int = b.size // max(math.prod(b.shape[-2:]), 1)
-        return rows * float(last) * max(1, batches)
-    shape = [1] * max(a.ndim for a in arrays)
-    for array in arrays:
-        for place, length in enumerate(reversed(array.shape), 1):
-            shape[-place] = max(shape[-place], length)
-    joint = math.prod(map(float, shape))
-    together = sum(float(a.size) for a in arrays)
-    return joint if _broadcast(arrays) else together
-
-
-def _broadcast(arrays: Sequence[np.ndarray[Any, Any]]) -> bool:
-    try:
-        np.broadcast_shapes(*(a.shape for a in arrays))
-    except ValueError:
-        return False
-    return True

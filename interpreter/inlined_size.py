@@ -40,6 +40,8 @@ def _size(graph: Graph, known: dict[Function, int]) -> int:
         found = known.get(function)
         if found is None:
             inner = function.graph
-            found = known[function] = _size(inner, known) if isinstance(inner, Graph) else 0
+            found = known[function] = 0
+            if isinstance(inner, Graph) and inner.guard in (None, graph.guard):
+                found = known[function] = _size(inner, known)
         size += found
     return size

@@ -6,7 +6,7 @@ This is the reference: a plan gives the same results faster.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import add, itemgetter, mul
+from operator import itemgetter
 from typing import Any
 
 from ..ops.grad_mode import RUNNING
@@ -116,13 +116,6 @@ class _Linked:
             begun.append((_CALL, last, self._guard.count, _reader([]), None, None, 0))
 
     def _link(self, instruction: Instruction, at: int) -> Linked:
-        if self._guard is not None and instruction[0] in (_ADD, _MUL):
-            _, to, *both = instruction
-            compute = self._guard.scalar(
-                add if instruction[0] == _ADD else mul, instruction[0] == _MUL
-            )
-            left, right = (self._resolve("V", number) for number in both)
-            return (_CALL2, to, compute, left, right, None, at)
         kinds = row(instruction).kinds
         operands = zip(kinds, instruction[1:], strict=True)
         linked = [self._resolve(kind, operand) for kind, operand in operands]

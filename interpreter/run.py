@@ -32,7 +32,7 @@ from .arguments import Binding
 from .assemble import assemble
 from .code import Code
 from .errors import Failure, script_error
-from .guard import Guard, active_guard
+from .guard import CALLS, Guard, active_guard
 from .inlined_size import check_inlined_size
 from .instructions import row
 from .machine import MachineFailure, execute
@@ -57,13 +57,10 @@ _LOCK = threading.RLock()
 
 def evaluate(signature: Signature, values: Sequence[object]) -> object:
     """The result of an operator, for what the clean-up of inlined graphs computes beforehand."""
-    guard = active_guard()
-    if guard is not None:
-        guard.before(signature, values)
+    guard, entry = active_guard(), TABLE.of(signature)
+    forward = entry.forward if guard is None else guard.forward(entry, entry.forward)
     with np.errstate(all="ignore"):
-        result: object = TABLE.of(signature).forward(*values)
-    if guard is not None:
-        guard.after(result)
+        result: object = forward(*values)
     return result
 
 
@@ -79,7 +76,7 @@ class Executable:
     """
 
     def __init__(self, function: Function) -> None:
-        guard = function.guard
+        guard = graph_of(function).guard or function.guard
         self.guard = guard if isinstance(guard, Guard) else None
         with nullcontext() if self.guard is None else self.guard.entered():
             self._make(function)
@@ -87,6 +84,8 @@ class Executable:
     def _make(self, function: Function) -> None:
         check_inlined_size(function)
         graph = inline(graph_of(function), function.name, CONTEXT)
+        for each in graph.with_tasks:
+            each.guard = self.guard
         peephole(graph, CONTEXT)
         _cast_automatically(graph)
         eliminate_dead_code(graph)
@@ -115,7 +114,9 @@ class Executable:
             Failure: the program failed.
         """
         if self.guard is not None:
-            with self.guard.entered():
+            if RUNNING.record is not None:
+                RUNNING.record.bounds[self.guard] = None
+            with self.guard.entered(CALLS):
                 return self._on_machine(values)
         if RUNNING.record is not None:
             plan = self._recording_plan()
@@ -254,8 +255,9 @@ def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
     code = task.executable
     if not isinstance(code, Code):
         code = task.executable = assemble(task.graph, task.name)
+    guard = task.graph.guard if isinstance(task.graph.guard, Guard) else None
     try:
-        return TaskResult(execute(code, values, invoke, active_guard()))
+        return TaskResult(execute(code, values, invoke, guard))
     except MachineFailure as failed:
         return TaskResult(error=Failure.in_machine(failed, code))
 

@@ -13,6 +13,8 @@ Lookup = Callable[[Value], Value]
 
 def clone_node(node: Node, graph: Graph, lookup: Lookup) -> Node:
     """A copy of a node, blocks and all, in no block yet; `lookup` gives the inputs to use."""
+    if graph.guard is None:
+        graph.guard = node.graph.guard
     copy = Node(graph, node.kind, node.span, node.signature, node.call_stack)
     for output in node.outputs:
         copy.add_output(output.type).copy_name(output)
@@ -48,6 +50,7 @@ def clone_block(source: Block, target: Block, lookup: Lookup) -> None:
 def clone_graph(graph: Graph) -> Graph:
     """A copy of a graph."""
     copy = Graph()
+    copy.guard = graph.guard
 
     def lookup(value: Value) -> Value:
         raise ValueError(f"%{value.debug_name} is not a value of the graph")

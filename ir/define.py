@@ -37,7 +37,9 @@ def define_function(
         if typed is None or len(collector.errors) > before:
             return
         function.typed = typed
-        function.graph = build_graph(typed, PassContext(table, evaluate))
+        function.graph = graph = build_graph(typed, PassContext(table, evaluate))
+        for each in graph.with_tasks:
+            each.guard = function.guard
     except EXHAUSTED as error:
         report_exhausted(error, collector, f"in function `{function.name}`")
     except FAULTS as error:

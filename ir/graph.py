@@ -10,11 +10,12 @@ Kinds are strings (`aten::add`, `prim::If`); the set is open, `kinds` lists the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import ClassVar
 
 from ..frontend.source import UNKNOWN, Span
 from ..frontend.value_class import value_class
+from ..typecheck.functions import Bounding
 from ..typecheck.schema import Signature
 from ..typecheck.types import TENSOR, Type
 
@@ -413,6 +414,8 @@ class Block:
 class Graph:
     """A function's body.
 
+    `guard` bounds what it may use up, if it comes from code that is not trusted.  The guard belongs
+    to the nodes: a graph that copies of them are put into has it too.
     `insertion` is the node before which `insert` puts new nodes (at first the end of the block).
     `formatter` makes the text of a graph; the package sets it to `printer.print_graph`.
     `source_formatter` makes source code of it; `serialization`, a floor above, sets that.
@@ -425,8 +428,13 @@ class Graph:
         self._last_id = -1
         self._names: dict[str, Value] = {}
         self._suffixes: dict[str, int] = {}
+        self.guard: Bounding | None = None
         self.block = Block(self, None)
         self.insertion: Node = self.block.ret
+
+    def entered(self) -> AbstractContextManager[None]:
+        """What is computed for the graph inside is bounded by its guard."""
+        return nullcontext() if self.guard is None else self.guard.entered()
 
     @property
     def inputs(self) -> list[Value]:

@@ -4,13 +4,17 @@
     %y.1 : Tensor = prim::CallFunction(%f, %x)     ->    %two : int = prim::Constant[value=2]()
                                                          %y.1 : Tensor = aten::mul(%x, %two)
 
+Calls out of a graph into one with another guard stay calls: code that is not trusted keeps its
+bounds wherever it is called from, and gets no others.  Guarded code takes in unguarded code, which
+is bounded with it.
+
 What is put in is the callee's graph after its own calls were inlined and after a second clean-up.
 The inserted nodes' call stacks say through which calls they came.
 """
 
 from __future__ import annotations
 
-from ..typecheck.functions import Function
+from ..typecheck.functions import Bounding, Function
 from ..typecheck.types import ClassType, FunctionType
 from .clone import clone_graph, insert_graph
 from .graph import Block, CallSite, Graph, Node, Value
@@ -35,7 +39,8 @@ def inline(graph: Graph, name: str, context: PassContext) -> Graph:
 
 def inline_in_place(graph: Graph, name: str, context: PassContext) -> None:
     """Inline all calls in the graph itself."""
-    _Inlining(context).block(graph.block, name)
+    with graph.entered():
+        _Inlining(context, graph.guard).block(graph.block, name)
 
 
 def callee(node: Node) -> Function | None:
@@ -51,14 +56,15 @@ def callee(node: Node) -> Function | None:
 
 
 class _Inlining:
-    def __init__(self, context: PassContext) -> None:
+    def __init__(self, context: PassContext, guard: Bounding | None) -> None:
         self.context = context
+        self.guard = guard
         self.done: dict[Function, Graph] = {}
 
     def block(self, block: Block, name: str) -> None:
         for node in block.nodes:
             function = callee(node)
-            if function is not None and isinstance(function.graph, Graph):
+            if function is not None and self.is_taken_in(function):
                 self.call(node, function, name)
             for inner in node.blocks:
                 self.block(inner, name)
@@ -66,6 +72,11 @@ class _Inlining:
             if isinstance(task, Graph):
                 node.attributes["Subgraph"] = copy = clone_graph(task)
                 self.block(copy.block, name)
+
+    def is_taken_in(self, function: Function) -> bool:
+        """Whether calls of a function are inlined here."""
+        graph = function.graph
+        return isinstance(graph, Graph) and graph.guard in (None, self.guard)
 
     def call(self, node: Node, function: Function, name: str) -> None:
         is_method = node.kind == "prim::CallMethod"

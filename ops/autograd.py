@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any, Final
 from weakref import ref
 
 from .dispatch import eager_function
 from .dtype import Array, DType, dtype_of
-from .grad_mode import grad_mode_set
+from .grad_mode import RUNNING, grad_mode_set
 from .tensor import Tensor
 from .versions import version_of
 
@@ -48,12 +49,15 @@ class Node:
 
     Args:
         edges: where the arguments came from; None for those that need no gradient.
+
+    `bounds` are entered for a walk that comes here: of the code that the operator was part of.
     """
 
     __slots__ = (
         "__weakref__",
         "_hooks",
         "_pre_hooks",
+        "bounds",
         "edges",
         "metadata",
         "result_hooks",
@@ -63,6 +67,7 @@ class Node:
 
     def __init__(self, edges: Sequence[Edge | None]) -> None:
         self.edges = list(edges)
+        self.bounds = RUNNING.bounds
         self.sequence = next(_SEQUENCE)
         self.result_hooks: dict[int, Hooks] = {}
         self.retained: dict[int, Any] = {}
@@ -307,6 +312,7 @@ class _Walk:
         self.waiting: dict[Node, list[Grad]] = {}
         self.dependencies: dict[Node, int] = {}
         self.useful: set[Node] | None = None
+        self.bounds: tuple[Any, ...] = ()
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
@@ -334,6 +340,7 @@ class _Walk:
                 if any(e is not None and (e[0] in wanted or e[0] in useful) for e in node.edges):
                     useful.add(node)
             self.useful = useful
+        self.bounds = tuple(dict.fromkeys(each for node in order for each in node.bounds))
 
     def give(self, edge: Edge, grad: Grad) -> None:
         """Let a gradient arrive."""
@@ -408,8 +415,21 @@ def run_backward(
     walk = _Walk(targets, keep)
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
-    with grad_mode_set(create):
+    with grad_mode_set(create), _within(walk.bounds):
         for edge, grad in roots:
             walk.give(edge, grad)
         walk.run(nodes)
     return walk.found
+
+
+@contextmanager
+def _within(bounds: tuple[Any, ...]) -> Iterator[None]:
+    """Inside, all bounds hold; so they do when history that is made now is walked."""
+    before, RUNNING.bounds = RUNNING.bounds, bounds
+    try:
+        with ExitStack() as entered:
+            for each in bounds:
+                entered.enter_context(each.entered())
+            yield
+    finally:
+        RUNNING.bounds = before

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 __all__ = [
-    *("IndexOutOfRange", "OperatorError", "UnsupportedDtype", "UnsupportedOperator"),
-    "WrongType",
+    *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
+    *("UnsupportedOperator", "WrongType"),
 ]
 
 
@@ -61,6 +61,13 @@ class OperatorError(RuntimeError):
         self.roles = roles or {}
         self.layer = layer
         self.helps = helps
+
+
+class LimitExceeded(OperatorError):
+    """Code that is not trusted went beyond a bound."""
+
+    def __init__(self, what: str = "it has run for too long") -> None:
+        super().__init__(what, code="limit-exceeded", headline=what)
 
 
 @_shown_as(IndexError)

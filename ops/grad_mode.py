@@ -22,9 +22,13 @@ __all__ = [
 
 
 class _Running(threading.local):
-    """What notes down what the script that runs in a thread does; None if nothing does."""
+    """What notes down what the script that runs in a thread does; None if nothing does.
+
+    `bounds` are those of code that is not trusted whose results get their history now.
+    """
 
     record: Any = None
+    bounds: tuple[Any, ...] = ()
 
 
 RUNNING: Final = _Running()

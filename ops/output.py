@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .allocation import note_output
 from .display_aten import format_for_print
 from .dtype import Device
 from .errors import OperatorError
@@ -21,7 +22,9 @@ __all__: list[str] = []
 
 @operator("prim::Print(...) -> ()")
 def print_values(*values: Any) -> None:
-    sys.stdout.write(" ".join(map(format_for_print, values)) + "\n")
+    text = " ".join(map(format_for_print, values)) + "\n"
+    note_output(len(text))
+    sys.stdout.write(text)
 
 
 @operator("aten::str(t elem) -> str")
@@ -31,6 +34,7 @@ def text_of(elem: Any) -> str:
 
 @operator("aten::warn(str message, int stacklevel=2) -> ()")
 def warn(message: str, stacklevel: int) -> None:
+    note_output(len(message))
     warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 

@@ -34,6 +34,8 @@ class Record:
         self.steps: list[Step] = []
         self.known: dict[int, Tensor] = {}
         self.writes: list[int] = []
+        self.bounds: dict[Any, None] = {}
+        """The bounds of code that is not trusted which ran."""
         self._pending: list[Tensor] = []
         self._clock = 0
         self._later: dict[int, int] = {}
@@ -156,13 +158,13 @@ class Record:
             if bound.in_place:
                 owner = id(owner_of(args[0]))
                 self._later[owner] = self._later.get(owner, 0) + 1
-        before = autograd.VERSIONS[0]
-        autograd.VERSIONS[0] = self._version
+        before, bounds = autograd.VERSIONS[0], RUNNING.bounds
+        autograd.VERSIONS[0], RUNNING.bounds = self._version, (*bounds, *self.bounds)
         try:
             for step in steps:
                 self._replay(*step)
         finally:
-            autograd.VERSIONS[0] = before
+            autograd.VERSIONS[0], RUNNING.bounds = before, bounds
 
     def _version(self, array: Array) -> int:
         """The version memory had when a step was noted; too low a one if it was written since."""

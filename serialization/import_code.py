@@ -21,7 +21,7 @@ from ..frontend.source import Source, Span
 from ..ops.packed_weights import PACKED_CLASSES
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
-from ..typecheck.functions import Function
+from ..typecheck.functions import Bounding, Function
 from ..typecheck.names import Constant
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import (
@@ -81,6 +81,7 @@ class CodeImporter:
         self._builtin = builtin
         self.resolver = ArchiveResolver(self, operators, upgrade)
         self.define: Define = _undefined
+        self.guard: Bounding | None = None
         self._outlines: dict[str, dict[str, Outline]] = {}
         self._members: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[Function, Callable[[], tree.Definition | None]] = {}
@@ -143,10 +144,14 @@ class CodeImporter:
             outline = self._outline(qualified)
             if outline is None or outline.is_class:
                 return None
-            function = Function(qualified, define=self.define, is_text=True)
+            function = self._function(qualified)
             self._bodies[function] = outline.whole
             self._functions[qualified] = function
         return self._functions[qualified]
+
+    def _function(self, name: str, owner: ClassType | None = None) -> Function:
+        """A function that is compiled when it is needed."""
+        return Function(name, define=self.define, owner=owner, is_text=True, guard=self.guard)
 
     def members_of(self, namespace: str) -> Iterable[str]:
         """The names one level below a namespace."""
@@ -239,7 +244,7 @@ class CodeImporter:
                 kind = "buffer"
             cls.add_attribute(member.name, self._type_of(member, qualified), kind)
         for name, body in outline.methods().items():
-            made = Function(f"{qualified}.{name}", define=self.define, owner=cls, is_text=True)
+            made = self._function(f"{qualified}.{name}", cls)
             self._bodies[made] = body
             cls.methods[name] = made
         for word, hooks in (("pre_", cls.forward_pre_hooks), ("", cls.forward_hooks)):

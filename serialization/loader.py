@@ -132,6 +132,7 @@ class Loader:
             packed_class,
         )
         self.importer.define = self._define
+        self.importer.guard = self.guard
         self._defining: list[Function] = []
 
     def load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
@@ -276,7 +277,6 @@ class Loader:
 
     def _define(self, function: Function) -> None:
         """Compile a function; what is wrong is raised at the end of the outermost one."""
-        function.guard = self.guard
         outermost = not self._defining
         self._defining.append(function)
         if self.importer.read(function):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..frontend import tree
 from .schema import Signature
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .typed import TypedFunction
     from .types import ClassType
 
-__all__ = ["Function", "PythonFunction", "RecursiveDefinition"]
+__all__ = ["Bounding", "Function", "PythonFunction", "RecursiveDefinition"]
 
 
 class RecursiveDefinition(Exception):
@@ -34,6 +35,13 @@ class PythonFunction:
         return self.name
 
 
+class Bounding(Protocol):
+    """Bounds on what code that is not trusted may use up: the interpreter's `Guard`."""
+
+    def entered(self) -> AbstractContextManager[None]:
+        """What is done inside is bounded."""
+
+
 @dataclass(eq=False)
 class Function:
     """A function or method.
@@ -43,8 +51,8 @@ class Function:
     `python` the live function it was made from; `is_text` says that it was read from an archive.
     Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
     `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
-    `executable` is what the interpreter keeps to run the function; `guard` bounds what it may use
-    up, if it is not trusted.
+    `executable` is what the interpreter keeps to run the function; `guard` bounds what compiling
+    and running it may use up, if it is not trusted.
     """
 
     qualified_name: str
@@ -59,7 +67,7 @@ class Function:
     is_inlined: bool = False
     executable: object | None = field(default=None, repr=False)
     autocast_executables: dict[object, object] = field(default_factory=dict, repr=False)
-    guard: object | None = field(default=None, repr=False)
+    guard: Bounding | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 
     @property
@@ -85,7 +93,8 @@ class Function:
         self._defining = True
         try:
             define, self.define = self.define, None
-            define(self)
+            with nullcontext() if self.guard is None else self.guard.entered():
+                define(self)
         finally:
             self._defining = False
 

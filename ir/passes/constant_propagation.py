@@ -28,7 +28,8 @@ __all__ = ["Propagation", "propagate_constants"]
 def propagate_constants(graph: Graph, context: PassContext) -> bool:
     """Compute what depends on constants alone; dead code goes if anything was computed."""
     propagation = Propagation(graph, context)
-    propagation.block(graph.block)
+    with graph.entered():
+        propagation.block(graph.block)
     if propagation.changed:
         eliminate_dead_code(graph, context)
     return propagation.changed

@@ -31,7 +31,8 @@ _UNDEFINED_CONTENTS = ("aten::empty", "aten::empty_like", "aten::new_empty", "at
 def propagate_all_constants(graph: Graph, context: PassContext) -> bool:
     """Compute what depends on constants alone."""
     propagation = _WithMutable(graph, context)
-    propagation.block(graph.block)
+    with graph.entered():
+        propagation.block(graph.block)
     if propagation.changed:
         eliminate_dead_code(graph, context)
     return propagation.changed

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..allocation import uncounted
+
 __all__ = ["KERNELS_VARIABLE", "LARGE", "combined", "family", "is_ready", "pointwise"]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -45,7 +47,8 @@ def _is_on() -> bool:
 
 
 def _find(name: str) -> Any:
-    return import_module(f".native.{name}", __name__)
+    with uncounted():
+        return import_module(f".native.{name}", __name__)
 
 
 def is_ready(array: Any) -> bool:

@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from ..allocation import carrying
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -93,9 +95,10 @@ def share(kernel: Callable[..., Any], count: int, least: int, *rest: Any) -> Non
         kernel(0, count, *rest)
         return
     pool = _CREW.start()
+    work = carrying(kernel)
     bounds = [count * i // parts for i in range(parts + 1)]
     try:
-        pending = [pool.submit(kernel, bounds[i], bounds[i + 1], *rest) for i in range(1, parts)]
+        pending = [pool.submit(work, bounds[i], bounds[i + 1], *rest) for i in range(1, parts)]
     except RuntimeError:  # the interpreter is shutting down: no new threads
         kernel(0, count, *rest)
         return

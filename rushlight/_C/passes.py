@@ -31,7 +31,9 @@ Run = Callable[[InnerGraph, Any], bool]
 
 def _changes(run: Run) -> Callable[[Graph], bool]:
     def jit_pass(graph: Graph) -> bool:
-        return run(inner_graph(graph), CONTEXT)
+        inner = inner_graph(graph)
+        with inner.entered():
+            return run(inner, CONTEXT)
 
     jit_pass.__doc__ = run.__doc__
     return jit_pass
@@ -39,7 +41,9 @@ def _changes(run: Run) -> Callable[[Graph], bool]:
 
 def _silent(run: Run) -> Callable[[Graph], None]:
     def jit_pass(graph: Graph) -> None:
-        run(inner_graph(graph), CONTEXT)
+        inner = inner_graph(graph)
+        with inner.entered():
+            run(inner, CONTEXT)
 
     jit_pass.__doc__ = run.__doc__
     return jit_pass

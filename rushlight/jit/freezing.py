@@ -68,9 +68,10 @@ def _graphs(mod: Any, methods: Sequence[str]) -> list[Graph]:
 
 def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
     """The same for one graph whose weights are constants."""
-    remove_dropout(graph, CONTEXT)
-    if optimize_numerics:
-        fold_frozen(graph, CONTEXT)
+    with graph.entered():
+        remove_dropout(graph, CONTEXT)
+        if optimize_numerics:
+            fold_frozen(graph, CONTEXT)
 
 
 def optimize_for_inference(

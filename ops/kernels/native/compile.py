@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,9 +21,14 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
+from ...allocation import uncounted
+
 __all__ = ["CACHE_VARIABLE", "cache_folder", "compiled", "generated", "inlined", "summing"]
 
 CACHE_VARIABLE = "RUSHLIGHT_CACHE"
+# memory that compiled code takes for itself comes from Python's allocator, where it is counted
+import_module("numba.core.runtime._nrt_python").memsys_use_cpython_allocator()
+
 FAST = {"contract", "nsz"}
 """Products and sums may be fused; nothing is reordered."""
 
@@ -89,6 +95,13 @@ def compiled(function: Compiled) -> Compiled:
         # without a place to read the sources from there is no cache
         with suppress(OSError, RuntimeError):
             made._cache = _Cache(function, folder)
+    compile_now = made._compile_for_args
+
+    def compile_for(*values: Any, **named: Any) -> Any:
+        with uncounted():
+            return compile_now(*values, **named)
+
+    made._compile_for_args = compile_for
     result: Compiled = made
     return result
 

@@ -1,0 +1,126 @@
+"""The clock of guarded calls: one thread that knows when each has to end.
+
+Running code looks at the clock itself, every few thousand instructions.  What does not (an operator
+that loops in Python, a compilation, a pickle that is read) gets an exception sent a little after
+its time is up, and again while it goes on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from typing import Final
+
+from ..ops.errors import LimitExceeded
+
+__all__ = ["Watched", "unwatch", "watch"]
+
+TICK: Final = 0.05
+"""Seconds between two looks."""
+
+GRACE: Final = 0.2
+"""Seconds that a call gets to notice by itself that its time is up."""
+
+AGAIN: Final = 0.5
+"""Seconds until an exception that was caught is sent again."""
+
+
+class Watched:
+    """A call that is to end at a time, of `time.monotonic`."""
+
+    def __init__(self) -> None:
+        self.until = 0.0
+        self.told = 0.0
+        self.thread = 0
+
+
+_RUNNING: Final[set[Watched]] = set()
+_LOCK = threading.Lock()
+_AWAKE = threading.Event()
+_THREADS: Final[list[threading.Thread]] = []
+
+
+def watch(call: Watched, seconds: float) -> None:
+    """Let a call of this thread end after so many seconds."""
+    call.until = time.monotonic() + seconds
+    call.told = 0.0
+    call.thread = threading.get_ident()
+    _RUNNING.add(call)
+    if not _AWAKE.is_set():
+        _start()
+
+
+def unwatch(call: Watched) -> None:
+    """The call has ended; nothing reaches its thread any more."""
+    with _LOCK:
+        _RUNNING.discard(call)
+        if call.told:
+            _send(call.thread, None)
+
+
+def _start() -> None:
+    _AWAKE.set()
+    if not _THREADS:
+        made = threading.Thread(target=_watch, name="rushlight-watch", daemon=True)
+        _THREADS.append(made)
+        try:
+            made.start()
+        except RuntimeError:  # the interpreter is shutting down
+            _THREADS.clear()
+
+
+def _forget() -> None:
+    """In a forked child the thread is gone; so are the calls of other threads."""
+    global _LOCK, _AWAKE
+    _LOCK, _AWAKE = threading.Lock(), threading.Event()
+    _THREADS.clear()
+    here = threading.get_ident()
+    _RUNNING.intersection_update({call for call in _RUNNING if call.thread == here})
+    if _RUNNING:
+        _start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _watch() -> None:
+    idle = 0
+    while True:
+        time.sleep(TICK)
+        if _RUNNING:
+            idle = 0
+            _look(time.monotonic())
+            continue
+        idle += 1
+        if idle * TICK > 1:
+            _AWAKE.clear()
+            if not _RUNNING:  # else a call has begun in between
+                _AWAKE.wait()
+            _AWAKE.set()
+
+
+def _look(now: float) -> None:
+    for call in list(_RUNNING):
+        if now > call.until + GRACE and now > call.told + AGAIN:
+            with _LOCK:
+                if call in _RUNNING and not _is_leaving(call.thread):
+                    call.told = now
+                    _send(call.thread, LimitExceeded)
+
+
+def _is_leaving(thread: int) -> bool:
+    """Whether a thread is in the few lines that end a guarded call."""
+    frame = sys._current_frames().get(thread)
+    return frame is None or frame.f_code.co_filename in _OWN
+
+
+_OWN: Final = {__file__, os.path.join(os.path.dirname(__file__), "guard.py")}
+
+
+def _send(thread: int, error: type[Exception] | None) -> None:
+    told = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), told)
