@@ -152,7 +152,9 @@ def _start(value: Any, room: int) -> str:
         return repr(value[:room])
     if type(value) not in (list, tuple, dict):
         return repr(value)
-    left, right = {list: "[]", tuple: "()", dict: "{}"}[type(value)]
+    left, right = ("[", "]") if type(value) is list else ("(", ")")
+    if type(value) is dict:
+        left, right = "{", "}"
     text = left
     for each in value:
         if len(text) >= room:

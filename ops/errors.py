@@ -66,7 +66,7 @@ class OperatorError(RuntimeError):
 class LimitExceeded(OperatorError):
     """Code that is not trusted went beyond a bound."""
 
-    def __init__(self, what: str = "it has run for too long") -> None:
+    def __init__(self, what: str = "it has run for more seconds than it may") -> None:
         super().__init__(what, code="limit-exceeded", headline=what)
 
 
