@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["cells_of", "clean", "width_of"]
+__all__ = ["cells_of", "clean", "clean_lines", "width_of"]
 
 TAB = 4
 ELLIPSIS = "…"
@@ -12,12 +12,20 @@ ELLIPSIS = "…"
 
 def _is_control(character: str) -> bool:
     # Cf are invisible marks such as those that turn the direction of writing.
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs"}
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def clean_lines(text: str) -> str:
+    """The text without what could move a terminal's cursor or hide text in it, but for tabs and
+    line ends."""
+    if text.isprintable():
+        return text
+    return "\n".join(map(clean, text.replace("\r\n", "\n").split("\n")))
 
 
 def clean(text: str) -> str:
-    """The text without what could move a terminal's cursor or hide text in it."""
-    if text.isascii() and text.isprintable():
+    """The same of one line: line ends are replaced too."""
+    if text.isprintable():
         return text
     return "".join("\ufffd" if _is_control(c) and c != "\t" else c for c in text)
 

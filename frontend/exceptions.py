@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Literal, NoReturn
 
+from .cells import clean_lines
 from .diagnostics import Collector, Diagnostic
 from .folding import fold
 from .paths import is_own_file
@@ -104,7 +105,7 @@ def exception_for(diagnostics: Sequence[Diagnostic], text: str | None = None) ->
     `text` is torch's text where it is not that of a compile error.
     """
     first = diagnostics[0]
-    message = compile_error_text(first) if text is None else text
+    message = clean_lines(compile_error_text(first)) if text is None else text
     if first.severity == "bug":
         # Torch has no text for a failure of rushlight's own.
         return attach(RuntimeError(first.message), diagnostics)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from .cells import clean, width_of
+from .cells import clean, clean_lines, width_of
 from .diagnostics import Diagnostic, Help, Label, sorted_by_place
 from .edits import Hunk, hunks
 from .paths import shown
@@ -63,10 +63,12 @@ def render_github(diagnostics: Iterable[Diagnostic]) -> str:
         kind = "warning" if diagnostic.severity == "warning" else "error"
         place = ""
         if span is not None:
-            name = _escaped(shown(span.filename), ":,")
+            name = _escaped(clean(shown(span.filename)), ":,")
             place = f"file={name},line={span.line},col={span.column + 1},"
         title = _escaped(diagnostic.code, ":,")
-        lines.append(f"::{kind} {place}title={title}::{_escaped(diagnostic.message)}\n")
+        lines.append(
+            f"::{kind} {place}title={title}::{_escaped(clean_lines(diagnostic.message))}\n"
+        )
     return "".join(lines)
 
 
@@ -77,7 +79,7 @@ def _escaped(text: str, more: str = "") -> str:
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """One JSON object on one line for each."""
     dicts = (diagnostic.to_dict() for diagnostic in sorted_by_place(diagnostics))
-    return "".join(json.dumps(d, ensure_ascii=False) + "\n" for d in dicts)
+    return "".join(json.dumps(d) + "\n" for d in dicts)
 
 
 # ----------------------------------------------------------------------------------- for people
@@ -240,7 +242,7 @@ class _Page:
         place = _place(self.diagnostic)
         if place is None or hunk.filename != place.filename:
             self.rows.append(
-                [(" " * self.margin_width + "::: ", "margin"), (shown(hunk.filename), "")]
+                [(" " * self.margin_width + "::: ", "margin"), (clean(shown(hunk.filename)), "")]
             )
         for sign, style, lines in (("-", "remove", hunk.remove), ("+", "insert", hunk.insert)):
             for number, line in enumerate(lines, hunk.line):

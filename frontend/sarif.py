@@ -35,7 +35,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
         "results": [_result(each) for each in found],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(log, indent=1) + "\n"
 
 
 def _result(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..frontend.cells import clean_lines
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.exceptions import exception_for
 from ..frontend.torch_text import runtime_error_text
@@ -138,7 +139,7 @@ def script_error(failure: Failure, function: Function) -> Exception:
     written = [f for f in map(original, frames) if f is not None]
     text = runtime_error_text(frames, message, error=error, original=written)
     diagnostic = _diagnostic(failure, function, "ScriptError" if raised else "RuntimeError")
-    return exception_for([diagnostic], text)
+    return exception_for([diagnostic], text if function.guard is None else clean_lines(text))
 
 
 def _last_line(cause: Exception) -> tuple[str, str]:

@@ -24,7 +24,8 @@ __all__: list[str] = []
 def print_values(*values: Any) -> None:
     text = " ".join(map(format_for_print, values)) + "\n"
     note_output(len(text))
-    sys.stdout.write(text)
+    if sys.stdout is not None:  # as where a process was started without one
+        sys.stdout.write(text)
 
 
 @operator("aten::str(t elem) -> str")

@@ -6,11 +6,15 @@ import argparse
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import metadata
+from typing import Any, TextIO
 
 from .cli import audit, check, convert, diff, explain, run, show, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
+from .cli.speech import OutputFailed, complain, write
+from .frontend.cells import clean_lines
 
 __all__ = ["main"]
 
@@ -26,9 +30,16 @@ def _version() -> str:
         return "(not installed)"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments as everything else is said."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        write(clean_lines(message), sys.stderr if file is None else file)
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="rushlight", description="Compile, check, run and read TorchScript without PyTorch."
     )
     parser.add_argument("--version", action="version", version=f"rushlight {_version()}")
@@ -53,23 +64,55 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
+def _give_up_output() -> None:
+    """Python flushes standard output once more at exit; give it somewhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _failed_file(error: OSError) -> int:
+    """Tell what cannot be read or written; without a name it is standard output."""
+    if error.filename is None:
+        _give_up_output()
+    if isinstance(error, BrokenPipeError):
+        return BROKEN_PIPE
+    what = "the output cannot be written" if error.filename is None else error.filename
+    complain(f"{os.fsdecode(what)}: {error.strerror or error}")
+    return BAD_INPUT
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning as Python does, cleaned: its text may come from a script."""
+    text = warnings.formatwarning(message, category, filename, lineno, line)
+    write(clean_lines(text), sys.stderr if file is None else file)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the result is the exit status.
 
     0: all well; 1: the program under the tool has errors; 2: bad input to the tool.
     """
+    if argv is None:
+        warnings.showwarning = _show_warning
     arguments = _parse(sys.argv[1:] if argv is None else argv)
     try:
         status = int(arguments.execute(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except CommandError as error:
-        print(f"rushlight: {one_line(error)}", file=sys.stderr)
+        complain(one_line(error))
         return BAD_INPUT
-    except BrokenPipeError:
-        # Python flushes standard output once more at exit; give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+    except OutputFailed as failed:
+        return _failed_file(failed.error)
+    except OSError as error:
+        return _failed_file(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -80,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         told = f"{type(error).__name__}: {one_line(error)}"
         hint = "please report it; RUSHLIGHT_TRACEBACK=full shows where"
-        print(f"rushlight: internal error: {told} ({hint})", file=sys.stderr)
+        complain(f"internal error: {told} ({hint})")
         return INTERNAL
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from ..frontend.bounds import bounded_call
+from ..frontend.cells import clean_lines
 from ..frontend.diagnostics import Diagnostic, Help
 from ..frontend.exceptions import attach
 
@@ -27,7 +28,7 @@ class ArchiveError(RuntimeError):
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         first = diagnostics[0]
         lines = [first.torch_message, first.message] if first.torch_message else [first.message]
-        super().__init__("\n".join(lines))
+        super().__init__(clean_lines("\n".join(lines)))
         attach(self, diagnostics)
 
     @property

@@ -53,7 +53,9 @@ class OpenedFile:
         if self._descriptor < 0:
             self._length = len(self._memory)
 
-    def _open(self, path: str) -> None:
+    def _open(self, path: str | bytes) -> None:
+        if "\0" in os.fsdecode(path):
+            raise OSError(errno.EINVAL, "a NUL in the name of a file", path)
         # a pipe that nobody writes to must not keep us waiting
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
         try:

@@ -22,7 +22,15 @@ from .container_writer import ContainerWriter
 from .errors import archive_error
 from .pickle_nodes import StorageNode, TensorNode
 
-__all__ = ["Records", "StorageReader", "StorageTable", "Window", "itemsize_of", "window_of"]
+__all__ = [
+    "Records",
+    "StorageReader",
+    "StorageTable",
+    "Window",
+    "dtype_of_storage",
+    "itemsize_of",
+    "window_of",
+]
 
 _BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
 
@@ -53,6 +61,21 @@ def itemsize_of(kind: str) -> int:
     return _BY_STORAGE[kind].itemsize
 
 
+def dtype_of_storage(kind: str) -> np.dtype[Any]:
+    """The type of the elements of a kind of storage.
+
+    Raises:
+        ArchiveError: there is no such kind, or NumPy has no such elements.
+    """
+    dtype = _BY_STORAGE.get(kind)
+    if dtype is None:
+        raise archive_error("damaged-archive", f"`torch.{kind}Storage` is no kind of storage")
+    try:
+        return dtype.numpy
+    except NotImplementedError as error:
+        raise archive_error("unsupported-value", str(error)) from None
+
+
 class StorageReader:
     """The storages of one pickle, read from the records in `folder` when first needed.
 
@@ -72,7 +95,7 @@ class StorageReader:
             ArchiveError: its record is missing or too short, the tensor reaches outside its
                 storage, or NumPy has no such element type.
         """
-        dtype = self._dtype(node.storage)
+        dtype = dtype_of_storage(node.storage.kind)
         storage = self._storage(node.storage, dtype)
         self._check(node, len(storage) // dtype.itemsize)
         itemsize = dtype.itemsize
@@ -143,16 +166,6 @@ class StorageReader:
         except MemoryError:
             message = f"record `{record}` of {self._archive.title} needs {count} bytes of memory"
             raise archive_error("limit-exceeded", message) from None
-
-    def _dtype(self, node: StorageNode) -> np.dtype[Any]:
-        dtype = _BY_STORAGE.get(node.kind)
-        if dtype is None:
-            message = f"`torch.{node.kind}Storage` is no kind of storage"
-            raise archive_error("damaged-archive", message)
-        try:
-            return dtype.numpy
-        except NotImplementedError as error:
-            raise archive_error("unsupported-value", str(error)) from None
 
 
 def _swapped(content: Array, dtype: np.dtype[Any]) -> Array:

@@ -63,7 +63,7 @@ def find_method(module: Any, path: str) -> ScriptMethod:
     names = method_names(module)
     if name not in names:
         raise CommandError(_unknown(f"method `{name}`", name, names))
-    return getattr(module, name)  # type: ignore[no-any-return]
+    return module._script_method(name)  # type: ignore[no-any-return]
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:

@@ -1,19 +1,40 @@
-"""Files written whole or not at all; what cannot be written is told in one line."""
+"""Files written whole or not at all, and over others only by force; what cannot be written is told
+in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
 from ..serialization.atomic_file import atomic_file
 from .failure import CommandError
 
-__all__ = ["replacing"]
+__all__ = ["add_force", "refuse_existing", "replacing"]
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets files be replaced."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that are there; else nothing is written"
+    )
+
+
+def refuse_existing(paths: Iterable[str | os.PathLike[str]], force: bool) -> None:
+    """Refuse to replace files.
+
+    Raises:
+        CommandError: one is there, and there is no `force`.
+    """
+    for path in paths:
+        if not force and os.path.isfile(path):
+            raise CommandError(f"{os.fspath(path)}: there is such a file; --force replaces it")
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which takes its place at `path` when the block ends without an error.
 
     Raises:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from ..serialization.audit import Audit, audit
 from ..serialization.operator_kinds import KINDS
 from .failure import BAD_INPUT
+from .speech import complain, tell_lines
 
 __all__ = ["STATUS", "add", "execute"]
 
@@ -40,10 +40,10 @@ def execute(arguments: argparse.Namespace) -> int:
         try:
             found = audit(path, path)
         except OSError as error:
-            print(f"rushlight: {path}: {error.strerror or error}", file=sys.stderr)
+            complain(f"{path}: {error.strerror or error}")
             status = max(status, BAD_INPUT)
             continue
-        print(json.dumps(_as_json(found)) if arguments.json else _as_text(found))
+        tell_lines([json.dumps(_as_json(found))] if arguments.json else _as_lines(found))
         status = max(status, STATUS[found.severity])
     return status
 
@@ -62,7 +62,7 @@ def _as_json(found: Audit) -> dict[str, Any]:
     }
 
 
-def _as_text(found: Audit) -> str:
+def _as_lines(found: Audit) -> list[str]:
     lines = [f"{found.title}: {found.kind or 'unreadable'}, {found.records} records"]
     for kind in KINDS:
         names = found.operators.get(kind)
@@ -73,4 +73,4 @@ def _as_text(found: Audit) -> str:
     lines.extend(f"  {f.severity + ':':11} {f.text}" for f in found.findings)
     if not found.findings:
         lines.append("  nothing found")
-    return "\n".join(lines)
+    return lines

@@ -27,6 +27,7 @@ from ..jit import collecting
 from .alias import torch_is_rushlight
 from .failure import BAD_INPUT, FAILED, CommandError, diagnostics_of, one_line
 from .fix import apply_fixes
+from .speech import complain, write
 
 __all__ = ["Checked", "add", "check_file", "execute"]
 
@@ -82,12 +83,12 @@ def execute(arguments: argparse.Namespace) -> int:
         checked = check_file(path)
         found.extend(d for d in checked.diagnostics if d not in found)
         if checked.raised:
-            print(f"rushlight: {checked.raised}", file=sys.stderr)
+            complain(checked.raised)
             stopped = True
     if arguments.fix:
         fixed = apply_fixes(sorted_by_place(found))
         if fixed:  # what is left is found anew, in the files as they are now
-            print(f"rushlight: {fixed} fixed", file=sys.stderr)
+            complain(f"{fixed} fixed")
             linecache.checkcache()
             arguments.fix = False
             return execute(arguments)
@@ -95,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
     text = render(
         found, arguments.format, width=width, color=color, max_errors=arguments.max_errors
     )
-    print(text.rstrip("\n"), end="\n" if text else "")
+    write(text.rstrip("\n") + "\n" if text else "", sys.stdout)
     if stopped:
         return BAD_INPUT
     return FAILED if any(d.severity != "warning" for d in found) else 0

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..serialization.atomic_file import atomic_file
-from ..serialization.container import ArchiveReader
+from ..ops.tensor import Tensor
+from ..serialization.safetensors import write_safetensors
+from ..serialization.source_load import weight_arrays
+from ..serialization.source_text import write_source
 from .archive import add_trust, open_archive
+from .atomic import add_force, refuse_existing, replacing
 from .failure import CommandError
 from .progress import progress
+from .speech import tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -27,14 +32,15 @@ def add(commands: Any) -> None:
         description=(
             "Write an archive in the form the name of the target asks for: .ptl for the lite "
             "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
-            "the weights as NumPy arrays, .safetensors for the weights with the model's code "
-            "beside them as Python source, .py for that source alone. A file that is there is "
-            "replaced when all is written."
+            "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
+            "source beside them, .py for that source alone. The source is a module whose `load` "
+            "makes the model."
         ),
     )
     parser.add_argument("source", metavar="ARCHIVE")
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
 
@@ -46,114 +52,92 @@ def execute(arguments: argparse.Namespace) -> int:
     if make is None:
         known = ", ".join(_FORMS)
         raise CommandError(f"{target}: the name must end with one of {known}")
+    files = [target]
+    if target.suffix == ".safetensors":
+        files.append(target.with_suffix(".py"))
+    refuse_existing(files, arguments.force)
     module = open_archive(arguments.source, arguments.trust)
     try:
-        written = make(module, arguments.source, target)
+        make(module, arguments, files)
     except OSError as error:
         raise CommandError(f"{target}: {error.strerror or error}") from None
     if arguments.json:
-        print(json.dumps({"source": arguments.source, "written": list(map(str, written))}))
+        told = {"source": arguments.source, "written": list(map(str, files))}
+        tell_lines([json.dumps(told)])
     else:
-        print("\n".join(f"wrote {path}" for path in written))
+        tell_lines(f"wrote {path}" for path in files)
     return 0
 
 
-def _lite(module: Any, source: str, target: Path) -> list[Path]:
-    module._save_for_lite_interpreter(str(target), _use_flatbuffer=target.suffix == ".ff")
-    return [target]
+def _lite(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    flat = files[0].suffix == ".ff"
+    module._save_for_lite_interpreter(str(files[0]), _use_flatbuffer=flat)
 
 
-def _archive(module: Any, source: str, target: Path) -> list[Path]:
-    module.save(str(target))
-    return [target]
+def _archive(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    module.save(str(files[0]))
 
 
-def _arrays(module: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """The weights by name; a quantized tensor as its numbers, with scale and zero point."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    for name, tensor in module.state_dict().items():
-        if tensor.is_quantized:
-            arrays[f"{name}.int_repr"] = tensor.int_repr()._array
-            scale, zero_point = tensor._array.quantizer.numbers
-            arrays[f"{name}.scale"] = np.asarray(scale)
-            arrays[f"{name}.zero_point"] = np.asarray(zero_point)
-        else:
-            arrays[name] = tensor._array
-    return arrays
-
-
-def _npz(module: Any, source: str, target: Path) -> list[Path]:
-    arrays = {}
-    for name, array in progress(_arrays(module).items(), "reading"):
-        arrays[name] = array.astype(np.float32) if array.dtype.isbuiltin != 1 else array
+def _npz(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    arrays = weight_arrays(module.state_dict())
     if not arrays:
-        raise CommandError(f"{source}: there are no weights")
-    with atomic_file(target) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-    return [target]
+        raise CommandError(f"{arguments.source}: there are no weights")
+    for name in arrays:
+        if "\0" in name or not _is_text(name):
+            raise CommandError(f"{files[0]}: .npz cannot hold a weight called {name!r}")
+    with (
+        replacing(files[0]) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as target,
+    ):
+        for name, array in progress(arrays.items(), "writing"):
+            plain = array.astype(np.float32) if array.dtype.isbuiltin != 1 else array
+            with target.open(f"{name}.npy", "w", force_zip64=True) as record:
+                np.lib.format.write_array(record, plain, allow_pickle=False)
 
 
-_SAFE_DTYPES = {
-    "float64": "F64",
-    "float32": "F32",
-    "float16": "F16",
-    "bfloat16": "BF16",
-    "float8_e4m3fn": "F8_E4M3",
-    "float8_e5m2": "F8_E5M2",
-    "int64": "I64",
-    "int32": "I32",
-    "int16": "I16",
-    "int8": "I8",
-    "uint8": "U8",
-    "uint16": "U16",
-    "uint32": "U32",
-    "uint64": "U64",
-    "bool": "BOOL",
-    "complex64": "C64",
-}
-"""The names that safetensors gives to the types of elements."""
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-def _safetensors(module: Any, source: str, target: Path) -> list[Path]:
-    arrays = {name: np.array(a, order="C", copy=None) for name, a in _arrays(module).items()}
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    place = 0
-    for name, array in arrays.items():
-        kind = _SAFE_DTYPES.get(array.dtype.name)
-        if kind is None:
-            raise CommandError(f"{target}: safetensors has no elements of {array.dtype.name}")
-        ends = [place, place + array.nbytes]
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": ends}
-        place = ends[1]
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    with atomic_file(target) as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for array in progress(arrays.values(), "writing"):
-            file.write(array.tobytes())
-    return [target, *_source(module, source, target.with_suffix(".py"))]
+def _safetensors(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    weights = {name: Tensor._of(array) for name, array in _distinct(module)}
+    written = write_safetensors(weights, {"format": "pt"})
+    source = _source_of(module, arguments, files[1], files[0].name)
+    for path, content in zip(files, (written, source), strict=True):
+        with replacing(path) as file:
+            file.write(content)
 
 
-def _source(module: Any, source: str, target: Path) -> list[Path]:
-    """The code files of the archive one after the other, the root's class named first."""
-    with ArchiveReader(source) as archive:
-        records = [r for r in archive.records("code/") if r.endswith(".py")]
-        parts = [
-            f"# The code of {Path(source).name}; its root is {module._c.cls.qualified_name}.\n"
-        ]
-        for record in sorted(records):
-            text = archive.read(record).decode("utf-8", "replace")
-            parts.append(f"\n\n# {record}\n\n{text}")
-    with atomic_file(target) as file:
-        file.write("".join(parts).encode())
-    return [target]
+def _distinct(module: Any) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    yield from progress(weight_arrays(module.state_dict()).items(), "reading")
 
 
-_FORMS: dict[str, Callable[[Any, str, Path], list[Path]]] = {
+def _python(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    source = _source_of(module, arguments, files[0], "")
+    with replacing(files[0]) as file:
+        file.write(source)
+
+
+def _source_of(module: Any, arguments: argparse.Namespace, path: Path, weights: str) -> bytes:
+    return write_source(
+        module._c,
+        module.state_dict(),
+        module=path.stem,
+        origin=Path(arguments.source).name,
+        weights=weights,
+        trust=arguments.trust,
+    ).encode()
+
+
+_FORMS: dict[str, Callable[[Any, argparse.Namespace, list[Path]], None]] = {
     ".ptl": _lite,
     ".ff": _lite,
     ".pt": _archive,
     ".npz": _npz,
     ".safetensors": _safetensors,
-    ".py": _source,
+    ".py": _python,
 }

@@ -15,6 +15,7 @@ from .archive import add_trust, open_archive
 from .failure import FAILED
 from .outline import constants_of
 from .progress import progress
+from .speech import tell
 
 __all__ = ["add", "compare", "execute"]
 
@@ -38,10 +39,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     found = compare(arguments.first, arguments.second, arguments.trust)
     if arguments.json:
-        print(json.dumps(found))
+        tell(json.dumps(found))
     else:
-        text = "\n".join(_text(found))
-        print(text or "no differences")
+        tell("\n".join(_text(found)) or "no differences")
     return FAILED if any(found.values()) else 0
 
 

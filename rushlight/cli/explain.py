@@ -8,6 +8,7 @@ from typing import Any
 from ..frontend import codes
 from .failure import CommandError
 from .operator_page import operator_page
+from .speech import tell
 
 __all__ = ["add", "execute"]
 
@@ -32,16 +33,16 @@ def add(commands: Any) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if arguments.op is not None:
-        print(operator_page(arguments.op))
+        tell(operator_page(arguments.op))
         return 0
     if arguments.code is None:
         width = max(map(len, codes.CODES))
         for code in codes.CODES.values():
-            print(f"{code.slug:{width}}  {code.line}")
+            tell(f"{code.slug:{width}}  {code.line}")
         return 0
     try:
         text = codes.explain(arguments.code)
     except KeyError as error:
         raise CommandError(error.args[0]) from None
-    print(text.rstrip("\n"))
+    tell(text.rstrip("\n"))
     return 0

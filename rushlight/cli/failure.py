@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..frontend.diagnostics import Diagnostic
 from ..frontend.render import render_rich
 from ..frontend.terminal import colors_wanted, width_wanted
+from .speech import complain, write
 
 __all__ = ["BAD_INPUT", "CommandError", "FAILED", "diagnostics_of", "one_line", "report"]
 
@@ -39,6 +40,6 @@ def report(error: Exception) -> None:
     found = diagnostics_of(error)
     if found:
         width, color = width_wanted(sys.stderr), colors_wanted(sys.stderr)
-        print(render_rich(found, width=width, color=color), end="", file=sys.stderr)
+        write(render_rich(found, width=width, color=color), sys.stderr)
     else:
-        print(f"rushlight: {str(error).strip() or type(error).__name__}", file=sys.stderr)
+        complain(str(error).strip() or type(error).__name__)

@@ -12,7 +12,7 @@ from ..serialization.container import ArchiveReader
 from ..serialization.identify import MOBILE_FLATBUFFER, identify
 from ..serialization.mobile_load import MobileModule, opened_mobile
 
-__all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_text"]
+__all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_lines"]
 
 
 def modules_of(target: ScriptObject, name: str = "") -> dict[str, Any]:
@@ -46,12 +46,8 @@ def _tensor(name: str, kind: str, tensor: Tensor) -> dict[str, Any]:
     }
 
 
-def tree_text(module: dict[str, Any]) -> str:
+def tree_lines(module: dict[str, Any], depth: int = 0) -> Iterator[str]:
     """The modules as an indented tree with the sizes of what they hold."""
-    return "\n".join(_lines(module, 0))
-
-
-def _lines(module: dict[str, Any], depth: int) -> Iterator[str]:
     indent = "  " * depth
     short = module["class"].rpartition(".")[2]
     title = f"{module['name']}: {short}" if module["name"] else short
@@ -60,7 +56,7 @@ def _lines(module: dict[str, Any], depth: int) -> Iterator[str]:
         shape = "x".join(map(str, tensor["shape"])) or "scalar"
         yield f"{indent}  {tensor['name']}: {tensor['dtype']} {shape} ({tensor['kind']})"
     for child in module["modules"]:
-        yield from _lines(child, depth + 1)
+        yield from tree_lines(child, depth + 1)
 
 
 def _count(number: int) -> str:
@@ -81,7 +77,7 @@ def constants_of(module: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     for inner in module.modules():
         for name in inner._c.cls.methods:
-            _, constants = getattr(inner, name).code_with_constants
+            _, constants = inner._script_method(name).code_with_constants
             for constant, value in constants.items():
                 found[f"{inner._c.cls.name}.{name}: {constant}"] = repr(value)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..ops.tensor import Tensor
 from .atomic import replacing
 from .failure import CommandError
+from .speech import complain
 
 __all__ = ["arrays_of", "write_output"]
 
@@ -49,5 +49,5 @@ def _storable(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind in "biufc":
         return array
     which = f"`{name}` " if name else ""
-    print(f"rushlight: {which}({array.dtype}) is written as float32", file=sys.stderr)
+    complain(f"{which}({array.dtype}) is written as float32")
     return array.astype(np.float32)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from .archive import add_trust, find_method, open_archive
+from .atomic import add_force, refuse_existing
 from .failure import FAILED, report
 from .inputs import read_inputs
 from .output import write_output
 from .progress import progress
+from .speech import complain, script_output, tell
 
 __all__ = ["add", "execute"]
 
@@ -38,12 +39,15 @@ def add(commands: Any) -> None:
         help="call the method once for every INPUT; a terminal shows how far it is",
     )
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="the arguments, in order")
+    add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    if arguments.output is not None:
+        refuse_existing([arguments.output], arguments.force)
     method = find_method(open_archive(arguments.archive, arguments.trust), arguments.method)
     parameters = method._rushlight_function.signature.arguments[1:]
     groups = [[word] for word in arguments.inputs] if arguments.each else [arguments.inputs]
@@ -51,14 +55,15 @@ def execute(arguments: argparse.Namespace) -> int:
     for words in progress(groups, "running"):
         args, kwargs = read_inputs(words, parameters)
         try:
-            results.append(method(*args, **kwargs))
+            with script_output(arguments.trust):
+                results.append(method(*args, **kwargs))
         except Exception as error:  # whatever the script raises is the user's to read
             if arguments.each:
-                print(f"rushlight: input {len(results)}: {words[0]}", file=sys.stderr)
+                complain(f"input {len(results)}: {words[0]}")
             report(error)
             return FAILED
     for number, result in enumerate(results):
-        print(f"{arguments.inputs[number]}: {result!r}" if arguments.each else repr(result))
+        tell(f"{arguments.inputs[number]}: {result!r}" if arguments.each else repr(result))
     if arguments.output is not None:
         write_output(arguments.output, results if arguments.each else results[0])
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..jit import ScriptMethod
@@ -14,7 +14,8 @@ from ..serialization.mobile_load import load_mobile, opened_mobile
 from ..typecheck.dump import dump
 from .archive import add_trust, find_method, open_archive
 from .failure import CommandError
-from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_text
+from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_lines
+from .speech import tell, tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -92,31 +93,37 @@ def execute(arguments: argparse.Namespace) -> int:
     path, view = arguments.archive, arguments.view
     if view == "bytecode" or (not view and _is_mobile_only(path)):
         text = bytecode_text(load_mobile(path))
-        print(json.dumps({"bytecode": text}) if arguments.json else text)
+        tell(json.dumps({"bytecode": text}) if arguments.json else text)
         return 0
     if view == "extra":
         found = extra_of(path)
-        _tell(found, [f"{name}: {size} bytes" for name, size in found.items()], arguments.json)
+        _tell(found, (f"{name}: {size} bytes" for name, size in found.items()), arguments.json)
         return 0
     module = open_archive(path, arguments.trust)
     if view == "modules":
         outline = modules_of(module._c)
-        _tell(outline, [tree_text(outline)], arguments.json)
+        _tell(outline, tree_lines(outline), arguments.json)
     elif view == "constants":
         constants = constants_of(module)
-        _tell(constants, [f"{name} = {text}" for name, text in constants.items()], arguments.json)
+        _tell_text(
+            constants,
+            "\n".join(f"{name} = {text}" for name, text in constants.items()),
+            arguments.json,
+        )
     else:
         method = find_method(module, arguments.method)
         text = VIEWS[view or "code"][0](method)
-        _tell({"method": arguments.method, view or "code": text}, [text], arguments.json)
+        _tell_text({"method": arguments.method, view or "code": text}, text, arguments.json)
     return 0
 
 
-def _tell(data: Any, lines: list[str], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(data))
-    elif lines:
-        print("\n".join(lines))
+def _tell(data: Any, lines: Iterable[str], as_json: bool) -> None:
+    tell_lines([json.dumps(data)] if as_json else lines)
+
+
+def _tell_text(data: Any, text: str, as_json: bool) -> None:
+    if as_json or text:
+        tell(json.dumps(data) if as_json else text)
 
 
 def _is_mobile_only(path: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from ..serialization.identify import identify
 from .failure import BAD_INPUT
+from .speech import complain, tell, tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -32,13 +32,13 @@ def execute(arguments: argparse.Namespace) -> int:
         try:
             kind = identify(path)
         except OSError as error:
-            print(f"rushlight: {path}: {error.strerror or error}", file=sys.stderr)
+            complain(f"{path}: {error.strerror or error}")
             status = BAD_INPUT
             continue
         if arguments.json:
             told = {"file": path, "kind": kind.name, "is": kind.description, "hint": kind.hint}
-            print(json.dumps(told))
+            tell(json.dumps(told))
         else:
             hint = f"; {kind.hint}" if kind.hint else ""
-            print(f"{path}: {kind.description}{hint}")
+            tell_lines([f"{path}: {kind.description}{hint}"])
     return status

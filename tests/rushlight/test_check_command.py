@@ -54,7 +54,7 @@ def test_fix_keeps_line_ends(wrong: Path) -> None:
 def test_a_file_that_cannot_be_replaced_stays(
     wrong: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", refuse)

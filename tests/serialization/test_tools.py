@@ -190,7 +190,7 @@ def test_diff(tmp_path: Path, saved: str, capsys: Any) -> None:
 def test_convert(tmp_path: Path, saved: str, capsys: Any) -> None:
     weight = torch.jit.load(saved).linear.weight.detach().numpy()
     for suffix in (".npz", ".safetensors", ".py", ".ptl", ".pt"):
-        assert run(capsys, "convert", saved, str(tmp_path / f"made{suffix}"))[0] == 0
+        assert run(capsys, "convert", "--force", saved, str(tmp_path / f"made{suffix}"))[0] == 0
     assert np.array_equal(np.load(tmp_path / "made.npz")["linear.weight"], weight)
     data = (tmp_path / "made.safetensors").read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
