@@ -21,8 +21,9 @@ __all__ = ["Watched", "unwatch", "watch"]
 TICK: Final = 0.05
 """Seconds between two looks."""
 
-GRACE: Final = 0.2
-"""Seconds that a call gets to notice by itself that its time is up."""
+GRACE: Final = 1.0
+"""Seconds that a call gets to notice by itself that its time is up: an exception that is sent may
+come while a finalizer runs, where Python can only print it."""
 
 AGAIN: Final = 0.5
 """Seconds until an exception that was caught is sent again."""
