@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ..ops.allocation import note_output
 from ..ops.errors import OperatorError
 from ..ops.table import TABLE, Operator
 from ..typecheck.types import TENSOR, DictType, Type
 from .actions import ScriptRaise, is_instance, make_dict, make_tensor_dict, read_slot, write_slot
+from .guard import CALLS, Guard
 from .objects import ScriptObject
 
 __all__ = ["INSTRUCTIONS", "MobileCode", "MobileOperator", "check_code", "execute_mobile"]
@@ -127,7 +130,7 @@ def check_code(code: MobileCode) -> str:
     return ""
 
 
-_STEPS_BETWEEN_CHECKS: Final = 256
+_STEPS_BETWEEN_CHECKS: Final = 64
 
 
 class _Machine:
@@ -138,7 +141,7 @@ class _Machine:
         code: MobileCode,
         stack: list[Any],
         call: Callable[[str, Sequence[Any]], Any],
-        check: Callable[[int], None] | None,
+        guard: Guard | None,
         failed: Callable[[MobileCode, int], None] | None,
     ) -> None:
         self.failed = failed
@@ -146,7 +149,7 @@ class _Machine:
         self.stack = stack
         self.registers: list[Any] = [None] * (code.register_size + 1)
         self.call = call
-        self.check = check
+        self.guard = guard
         self.at = 0
 
     def run(self) -> Any:
@@ -161,13 +164,16 @@ class _Machine:
     def _run(self) -> Any:
         code, stack, registers = self.code, self.stack, self.registers
         instructions, constants = code.instructions, code.constants
+        check = None if self.guard is None else self.guard.count
         place = steps = 0
+        if check is not None:  # calls count, however short they are
+            check(_STEPS_BETWEEN_CHECKS)
         while True:
             name, x, n = instructions[place]
             place += 1
             steps += 1
-            if self.check is not None and not steps % _STEPS_BETWEEN_CHECKS:
-                self.check(_STEPS_BETWEEN_CHECKS)
+            if check is not None and not steps % _STEPS_BETWEEN_CHECKS:
+                check(_STEPS_BETWEEN_CHECKS)
             if name == "LOAD":
                 stack.append(registers[x])
             elif name == "MOVE":
@@ -211,6 +217,8 @@ class _Machine:
             defaults = [v.copy() if isinstance(v, list) else v for v in operator.defaults]
             values = [*values[:cut], *defaults, *values[cut:]]
         forward = operator.run or operator.entry.forward
+        if self.guard is not None:
+            forward = self.guard.forward(operator.entry, forward)
         with np.errstate(all="ignore"):
             result: Any = forward(*values)
         returns = operator.entry.signature.returns
@@ -331,6 +339,7 @@ class _Machine:
 
     def warn(self, x: int, n: int) -> None:
         message, _ = self.take(2)
+        note_output(len(message))
         warnings.warn(message, UserWarning, stacklevel=2)
 
     def interface(self, x: int, n: int) -> None:
@@ -340,7 +349,10 @@ class _Machine:
 def _apply(machine: _Machine, name: str, count: int) -> None:
     entry = TABLE.operator(name)
     assert entry is not None, name
-    machine.stack.append(entry.forward(*machine.take(count)))
+    forward = entry.forward
+    if machine.guard is not None:
+        forward = machine.guard.forward(entry, forward)
+    machine.stack.append(forward(*machine.take(count)))
 
 
 def _by_operator(name: str) -> Callable[[_Machine, int, int], None]:
@@ -384,12 +396,13 @@ def execute_mobile(
     code: MobileCode,
     arguments: Sequence[Any],
     call: Callable[[str, Sequence[Any]], Any],
-    check: Callable[[int], None] | None = None,
+    guard: Guard | None = None,
     failed: Callable[[MobileCode, int], None] | None = None,
 ) -> Any:
-    """The result of a code on machine values.
+    """The result of a code on machine values, within the bounds of a guard if there is one.
 
-    `call` runs the method of that name of the first value; `check` is told, now and then, how many
-    instructions have run, and may raise; `failed` is told which instruction raised.
+    `call` runs the method of that name of the first value; `failed` is told which instruction
+    raised.
     """
-    return _Machine(code, list(arguments), call, check, failed).run()
+    with nullcontext() if guard is None else guard.entered(CALLS):
+        return _Machine(code, list(arguments), call, guard, failed).run()

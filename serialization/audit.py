@@ -87,9 +87,9 @@ def audit(source: Readable, title: str, limits: Limits = DEFAULT_LIMITS) -> Audi
     _operators(found)
     try:
         if is_mobile:
-            load_mobile(source, limits=limits)
+            load_mobile(source, limits=limits, trusted=False, restores=False)
         if is_program:
-            load_archive(source, limits=limits, trusted=False)
+            load_archive(source, limits=limits, trusted=False, restores=False)
     except ArchiveError as error:
         _failed(found, error)
     except RuntimeError as error:

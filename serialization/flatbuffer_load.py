@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .identify import MOBILE_FLATBUFFER, FileKind
-from .loader import Loader, run
+from .loader import Loader
 from .mobile_contents import MobileContents
 from .pickle_nodes import ObjectNode
 from .read_values import ValueReader
@@ -89,7 +89,7 @@ class FlatbufferLoader(Loader):
         """What makes the values."""
         contents = self.archive.contents
         return ValueReader(
-            contents.storages, self.importer.type_named, run, contents.part, self.limits
+            contents.storages, self.importer.type_named, self.call, contents.part, self.limits
         )
 
 

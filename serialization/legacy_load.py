@@ -18,7 +18,7 @@ from ..typecheck.types import TENSOR, ClassAttribute, ClassType
 from .import_code import CodeFile
 from .legacy_model import AttributeDef, ModelDef, ModuleDef, ParameterDef, TensorDef, read_model
 from .legacy_pickle import read_attributes
-from .loader import Loader, run
+from .loader import Loader
 from .pickle_nodes import (
     DictNode,
     Global,
@@ -49,7 +49,7 @@ class LegacyLoader(Loader):
         storages = StorageReader(self.archive, "", self.mapped)
         self._states: dict[int, tuple[Node, ...]] = {}
         named = self.importer.type_named
-        self._values = _ModuleReader(storages, named, run, "`model.json`", self.limits)
+        self._values = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
         self._values.states = self._states
         return [self._values.value(tensor) for tensor in self._tensors]
 

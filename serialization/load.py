@@ -26,6 +26,7 @@ def load_archive(
     limits: Limits = DEFAULT_LIMITS,
     trusted: bool = True,
     mapped: bool = False,
+    restores: bool = True,
 ) -> ScriptObject:
     """The root object of a TorchScript archive, or of a flatbuffer with code.
 
@@ -39,6 +40,8 @@ def load_archive(
             if not, all of it is compiled and looked at now.
         mapped: whether the weights stay in the file at a path, mapped into memory.  They are
             compared with their checksums now; nobody may write to the file or cut it off later.
+        restores: whether objects may restore themselves by methods of code that is not trusted;
+            if not, those objects stay without attributes, and no code of the archive runs.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -50,11 +53,15 @@ def load_archive(
         if is_flatbuffer(file):
             contents = read_mobile_flatbuffer(file, limits)
             records = FlatbufferRecords(contents, len(file))
-            return FlatbufferLoader(records, limits, trusted, False).load(extra_files)
+            flat = FlatbufferLoader(records, limits, trusted, False)
+            flat.restores = restores
+            return flat.load(extra_files)
         archive = ArchiveReader(file, limits)
         make = Loader
         if "model.json" in archive:
             make = LegacyLoader
         elif holds_scripts(archive):
             make = PackageLoader
-        return make(archive, limits, trusted, mapped).load(extra_files)
+        loader = make(archive, limits, trusted, mapped)
+        loader.restores = restores
+        return loader.load(extra_files)

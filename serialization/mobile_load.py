@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 from ..interpreter.actions import ScriptRaise
+from ..interpreter.guard import Guard
 from ..interpreter.mobile import MobileCode, MobileOperator, check_code, execute_mobile
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import invoke
@@ -27,6 +28,7 @@ from .mobile_debug import MobileDebug
 from .mobile_flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .mobile_pickle import read_mobile_pickle
 from .mobile_types import mobile_type
+from .operator_kinds import REFUSED, kind_of
 from .pickle_nodes import DictNode, ObjectNode, TensorNode
 from .read_values import ValueReader
 from .tensors import StorageReader
@@ -38,10 +40,10 @@ __all__ = ["FileTypes", "MobileModule", "load_mobile", "mobile_version", "opened
 class MobileModule:
     """What a mobile archive holds: an object and the functions of its classes, by full name."""
 
-    def __init__(self, codes: Mapping[str, MobileCode]) -> None:
+    def __init__(self, codes: Mapping[str, MobileCode], guard: Guard | None = None) -> None:
         self.codes = codes
+        self.guard = guard
         self.root = ScriptObject(ClassType("__torch__.Module", is_module=True))
-        self.check: Callable[[int], None] | None = None
         self.debug: Callable[[], MobileDebug | None] | None = None
         self._failed: tuple[str, int] | None = None
 
@@ -63,7 +65,7 @@ class MobileModule:
         return debug.text(*self._failed, self.root.cls.name)
 
     def _execute(self, code: MobileCode, arguments: Sequence[Any]) -> Any:
-        return execute_mobile(code, arguments, self._call, self.check, self._note)
+        return execute_mobile(code, arguments, self._call, self.guard, self._note)
 
     def _note(self, code: MobileCode, index: int) -> None:
         """An instruction failed; that of the innermost call is told first."""
@@ -79,16 +81,28 @@ class MobileModule:
 
 @within_limits("the archive")
 def load_mobile(
-    source: Readable, extra_files: dict[str, Any] | None = None, limits: Limits = DEFAULT_LIMITS
+    source: Readable,
+    extra_files: dict[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    trusted: bool = True,
+    restores: bool = True,
 ) -> MobileModule:
     """The module of a mobile archive or flatbuffer.
 
+    Code that is not trusted is refused if it reaches outside of the program, and bounded by
+    `limits.running`.  Without `restores` nothing is executed: objects that restore themselves by a
+    method of their own stay without attributes.
+
     Raises:
         ArchiveError: the file is no such archive, is damaged, or uses what does not exist here.
+        LimitExceeded: code that is not trusted goes beyond its bounds while it restores objects.
         OSError: the file cannot be opened.
     """
-    with opened_mobile(source, limits) as contents:
-        return _Loader(contents, limits).load(extra_files)
+    guard = None if trusted else Guard(limits.running)
+    bounds = nullcontext() if guard is None else guard.entered()
+    with bounds, opened_mobile(source, limits) as contents:
+        return _Loader(contents, limits, guard, restores).load(extra_files)
 
 
 @contextmanager
@@ -114,9 +128,13 @@ def mobile_version(source: Readable, limits: Limits = DEFAULT_LIMITS) -> int:
 
 
 class _Loader:
-    def __init__(self, contents: MobileContents, limits: Limits) -> None:
+    def __init__(
+        self, contents: MobileContents, limits: Limits, guard: Guard | None, restores: bool
+    ) -> None:
         self.contents = contents
         self.limits = limits
+        self.guard = guard
+        self.restores = restores
         self.classes: dict[str, ClassType] = {}
         self.upgrade = old_meanings(contents.operator_version)
         self.named = FileTypes(contents, self.class_named)
@@ -135,7 +153,9 @@ class _Loader:
                 f"uses operators that do not exist here: {names}",
                 f"Following ops cannot be found: {', '.join(unknown)}",
             )
-        module = MobileModule({code.name: code for code in codes})
+        if self.guard is not None:
+            self.refuse(codes)
+        module = MobileModule({code.name: code for code in codes}, self.guard)
         for code in codes:
             wrong = check_code(code)
             if wrong:
@@ -150,6 +170,15 @@ class _Loader:
                 assert extra_files is not None
                 extra_files[name] = contents.extra[name]()
         return module
+
+    def refuse(self, codes: Sequence[MobileCode]) -> None:
+        """Refuse operators that reach outside of the program."""
+        for name in (operator.entry.name for code in codes for operator in code.operators):
+            kind = kind_of(name)
+            if kind in REFUSED:
+                raise self.contents.error(
+                    "unsafe-op", f"uses `{name}`, which {REFUSED[kind]}; it is not trusted"
+                )
 
     def class_named(self, name: str) -> Type | None:
         """The class of that name; classes are known by their names alone."""
@@ -249,7 +278,9 @@ class _Objects(ValueReader):
         made.slots.clear()
         restore = self._module.method("__setstate__", made)
         if restore is not None:
-            self._module.run(restore, (made, self.value(node.state)))
+            state = self.value(node.state)
+            if self._loader.restores:
+                self._module.run(restore, (made, state))
             return made
         if not isinstance(node.state, DictNode):
             raise self._damaged(f"has a `{cls.qualified_name}` without attributes")

@@ -8,7 +8,9 @@ from typing import Any
 
 from ..frontend.near_miss import near_misses
 from ..jit import RecursiveScriptModule, ScriptMethod, load
+from ..jit.module import wrap
 from ..serialization.errors import ArchiveError
+from ..serialization.load import load_archive
 from .failure import CommandError
 
 __all__ = ["add_trust", "find_method", "method_names", "open_archive"]
@@ -25,8 +27,14 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_archive(path: str, trust: str = "none", extra_files: dict[str, Any] | None = None) -> Any:
-    """The module in an archive.
+def open_archive(
+    path: str,
+    trust: str = "none",
+    extra_files: dict[str, Any] | None = None,
+    *,
+    restores: bool = True,
+) -> Any:
+    """The module in an archive; without `restores` no code of it runs if it is not trusted.
 
     Raises:
         CommandError: there is no such file, or it cannot be read.
@@ -35,6 +43,8 @@ def open_archive(path: str, trust: str = "none", extra_files: dict[str, Any] | N
     if not Path(path).exists():
         raise CommandError(f"{path}: no such file")
     try:
+        if not restores:
+            return wrap(load_archive(path, extra_files, trusted=trust != "none", restores=False))
         return load(path, _extra_files=extra_files, trust=trust)
     except ArchiveError:
         raise

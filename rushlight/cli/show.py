@@ -92,14 +92,14 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     path, view = arguments.archive, arguments.view
     if view == "bytecode" or (not view and _is_mobile_only(path)):
-        text = bytecode_text(load_mobile(path))
+        text = bytecode_text(load_mobile(path, trusted=False, restores=False))
         tell(json.dumps({"bytecode": text}) if arguments.json else text)
         return 0
     if view == "extra":
         found = extra_of(path)
         _tell(found, (f"{name}: {size} bytes" for name, size in found.items()), arguments.json)
         return 0
-    module = open_archive(path, arguments.trust)
+    module = open_archive(path, arguments.trust, restores=False)
     if view == "modules":
         outline = modules_of(module._c)
         _tell(outline, tree_lines(outline), arguments.json)

@@ -17,6 +17,7 @@ from ..interpreter.objects import ScriptObject
 from ..interpreter.outward import outward
 from ..ops.errors import OperatorError
 from ..ops.tensor import Tensor
+from ..serialization.limits import DEFAULT_LIMITS, Limits
 from ..serialization.load import load_archive
 from ..serialization.mobile_compile import NEWEST_WRITTEN, OLDEST_WRITTEN
 from ..serialization.mobile_info import mobile_extra_files, mobile_operators, mobile_types_used
@@ -150,19 +151,28 @@ def _shown(error: Exception, module: MobileModule) -> Exception:
 
 
 def _load_for_lite_interpreter(
-    f: File, map_location: object = None, _extra_files: dict[str, Any] | None = None
+    f: File,
+    map_location: object = None,
+    _extra_files: dict[str, Any] | None = None,
+    *,
+    trust: str = "full",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> LiteScriptModule:
     """Open an archive of the lite interpreter: a path, or a file object opened for reading.
+
+    `trust` and `limits` are as `torch.jit.load` takes them.
 
     Raises:
         RuntimeError: it is no such archive (the message says what it is), is damaged, or uses
             operators that do not exist here (all are named).
-        ValueError: there is no such file.
+        ValueError: there is no such file, or no such trust.
     """
+    if trust not in ("full", "none"):
+        raise ValueError(f'trust is "full" or "none", not {trust!r}')
     with trimmed():
         _check_path(f)
         check_location(map_location)
-        return LiteScriptModule(load_mobile(f, _extra_files))
+        return LiteScriptModule(load_mobile(f, _extra_files, limits, trusted=trust != "none"))
 
 
 def _get_model_bytecode_version(f_input: File) -> int:

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.__main__ import main
 from rushlight.interpreter.guard import Bounds
+from rushlight.jit.mobile import _load_for_lite_interpreter
 from rushlight.serialization.limits import Limits
 
 from .greedy_programs import BOUND, PROGRAMS, archive
@@ -131,3 +133,81 @@ def test_bounds_hold_however_code_is_reached(way: str, bound: str) -> None:
     module = torch.jit.load(BytesIO(archive(body)), trust="none", limits=limits).eval()
     with pytest.raises(RuntimeError, match=said):
         WAYS[way](module)(torch.ones(2))
+
+
+# --------------------------------------------------------------------------- looking at archives
+
+
+class Loud(torch.nn.Module):
+    """Restores itself by code that can be heard."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[int, bool]:
+        return 1, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[int, bool]) -> None:
+        print("restored")
+        self.training = state[1]
+
+
+@pytest.fixture(scope="module")
+def loud(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("loud")
+    module = torch.jit.script(Loud())
+    module.save(str(folder / "m.pt"))
+    module._save_for_lite_interpreter(str(folder / "m.ptl"))
+    module._save_for_lite_interpreter(str(folder / "m.ff"), _use_flatbuffer=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.ptl", "m.ff"])
+@pytest.mark.parametrize("command", [["audit"], ["show"], ["show", "--bytecode"]])
+def test_looking_at_an_archive_runs_nothing(
+    loud: Path, name: str, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name == "m.pt" and "--bytecode" in command:
+        return
+    first, *rest = command
+    assert main([first, str(loud / name), *rest]) == 0
+    assert "restored\n" not in capsys.readouterr().out
+    if name == "m.pt":
+        torch.jit.load(str(loud / name), trust="none")
+    else:
+        _load_for_lite_interpreter(str(loud / name), trust="none")
+    assert capsys.readouterr().out == "restored\n"
+
+
+class Greedy(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        while bool(x.sum() > 0):
+            x = x + 1
+        return torch.ones([30000, 30000])
+
+
+@pytest.mark.parametrize(
+    ("start", "bounds", "said"),
+    [
+        (1.0, Bounds(instructions=20_000), "instructions have run"),
+        (1.0, Bounds(seconds=0.2, instructions=1 << 60), "seconds"),
+        (0.0, Bounds(memory=1 << 24), "bytes of memory"),
+    ],
+)
+def test_the_lite_interpreter_is_bounded(start: float, bounds: Bounds, said: str) -> None:
+    data = torch.jit.script(Greedy())._save_to_buffer_for_lite_interpreter()
+    module = _load_for_lite_interpreter(BytesIO(data), trust="none", limits=Limits(running=bounds))
+    with pytest.raises(RuntimeError, match=said):
+        module(torch.full((1,), start))
+
+
+def test_walks_back_over_code_that_is_not_trusted_are_bounded() -> None:
+    body = "return torch.sum(torch.select(torch.expand(x, [20000, 20000]), 0, 0))"
+    limits = Limits(running=Bounds(memory=1 << 26))
+    module = torch.jit.load(BytesIO(archive(body)), trust="none", limits=limits)
+    x = torch.ones(1, requires_grad=True)
+    loss = module(x)
+    with pytest.raises(RuntimeError, match="bytes of memory"):
+        torch.autograd.grad(loss, x)
