@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from . import join, shape
+from .counts import repeated
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
@@ -341,9 +342,7 @@ def repeated_places(repeats: Array, output_size: int | None) -> Array:
         raise OperatorError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (_INT64, np.dtype(np.int32)):
         raise OperatorError("repeats has to be Long or Int tensor")
-    if repeats.size and repeats.min() < 0:
-        raise OperatorError("repeats can not be negative")
-    return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
+    return repeated(np.arange(repeats.size, dtype=repeats.dtype), repeats, 0, output_size)
 
 
 # --------------------------------------------------------------------------- sizes

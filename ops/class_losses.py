@@ -13,6 +13,7 @@ from .index import is_within
 from .loss_reduction import MEAN, NONE, SUM, reduced, widened
 from .pointwise import as_array
 from .promotion import kind
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -79,7 +80,7 @@ def _all_count(scores: Array, target: Array, ignore_index: int) -> bool:
 
 
 def _plain_losses(scores: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    picked = scores[np.arange(target.size), target]
+    picked = scores[np.arange(target.size), settled(target)]
     count = np.asarray(target.size, _FLOAT32)
     if reduction == NONE:
         return np.negative(picked, picked), np.zeros((), _FLOAT32)
@@ -348,7 +349,7 @@ def multi_margin_loss(
             f"inconsistent weight size, expected {classes} but got {_size(weight)}",
             code="shape-mismatch",
         )
-    place = target.reshape(-1)
+    place = settled(target).reshape(-1)
     if ((place < 0) | (place >= classes)).any():
         raise OperatorError("target out of range", code="index-out-of-range")
     right = np.take_along_axis(scores, place[:, None], 1)
@@ -380,7 +381,7 @@ def multilabel_margin_loss_forward(
         )
     classes = self.shape[-1] if self.ndim else 1
     scores = widened(self).reshape(-1, classes)
-    named = target.reshape(-1, classes)
+    named = settled(target).reshape(-1, classes)
     if ((named < -1) | (named >= classes)).any():
         raise OperatorError("target is out of range", code="index-out-of-range")
     valid = np.logical_and.accumulate(named >= 0, 1)

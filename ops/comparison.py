@@ -24,6 +24,7 @@ from .pointwise import (
 )
 from .promotion import common_dtype, common_dtype_with, kind, result_dtype
 from .refusals import CPP_NAMES, Refusal, check_number
+from .storage import settled
 from .table import operator
 
 __all__ = ["check_mask", "clamp", "where"]
@@ -472,7 +473,7 @@ def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
 def where_true(condition: Array) -> list[Array]:
     if condition.ndim == 0:
         return [np.zeros(int(bool(condition)), np.int64)]
-    return list(np.nonzero(condition))
+    return list(settled(condition).nonzero())
 
 
 def check_mask(mask: Array, name: str = "masked_fill_") -> None:

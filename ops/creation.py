@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .convert import in_format
+from .counts import check_storage
 from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .fused import fused_double, fused_float
@@ -36,13 +37,18 @@ class BadNumber(OperatorError, ValueError):
     """A Python number that does not do, which in torch is a ValueError."""
 
 
+_MANY: Final = 2**31
+
+
 def check_sizes(size: Sizes, name: str) -> Sizes:
     """The sizes of a new tensor.
 
     Raises:
-        OperatorError: one is negative.
+        OperatorError: one is negative, or they are too large.
     """
+    count = 1
     for dim in size:
+        count *= dim
         if dim < 0:
             raise OperatorError(
                 f"{name}: Dimension size must be non-negative."
@@ -51,6 +57,8 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
                 code="shape-mismatch",
                 headline=f"a size cannot be negative: {list(size)}",
             )
+    if count > _MANY:
+        check_storage(list(size))
     return size
 
 
@@ -300,6 +308,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     """Steps from both ends towards the middle, in the tensor's own precision."""
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
+    check_storage([steps])
     wanted = float_dtype(dtype)
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex
@@ -341,6 +350,7 @@ def logspace(
 ) -> Array:
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
+    check_storage([steps])
     wanted = float_dtype(dtype)
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from .counts import check_storage
 from .distance import vector_length
 from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError
@@ -13,6 +14,7 @@ from .index import is_within
 from .kernels import LARGE, family, is_ready
 from .loss_reduction import widened
 from .pointwise import as_array
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -100,6 +102,8 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> Non
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {int(offsets[0])}"
         )
+    if offsets.size > 1 and not is_within(offsets[:-1], indices.size + 1):
+        raise IndexOutOfRange("index out of range in self", headline="an offset leaves `indices`")
     if offsets.size and offsets[-1] > indices.size:
         raise OperatorError(
             f"offsets[-1] can not be greater than input's length {indices.size} but got "
@@ -131,6 +135,7 @@ def _bags(
     padding: int,
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
+    indices, offsets = settled(indices), settled(offsets)
     _check_bags(weight, indices, offsets, mode)
     starts = offsets[:-1] if include_last_offset else offsets
     lengths = np.diff(np.append(starts, indices.size))
@@ -295,8 +300,11 @@ def one_hot(self: Array, num_classes: int) -> Array:
         raise OperatorError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(self.max()) + 1
+        if num_classes > 2**63 - 1:
+            raise OperatorError("zeros: Dimension size must be non-negative.")
     elif self.max() >= num_classes:
         raise OperatorError("Class values must be smaller than num_classes.")
+    check_storage([*self.shape, num_classes])
     return as_array(self[..., None] == np.arange(num_classes)).astype(np.int64)
 
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from .counts import check_storage
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .promotion import kind
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -37,9 +39,17 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
             f"\"bincount_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
         )
     if self.ndim == 1 and not self.size:
+        check_storage([minlength])
         return np.zeros(minlength, _INT64)
     if self.ndim != 1 or self.min() < 0:
         raise OperatorError("bincount only supports 1-d non-negative integral inputs.")
+    self = settled(self)
+    most = int(self.max())
+    if most == 2**63 - 1:
+        raise OperatorError(
+            f"maximum value of input overflowed, it should be < {most} but got {most}"
+        )
+    check_storage([max(most + 1, minlength)])
     if weights is None:
         return np.bincount(self, minlength=minlength).astype(_INT64, copy=False)
     if weights.shape != self.shape:

@@ -15,6 +15,7 @@ from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .kernels import LARGE, family
 from .pointwise import broadcast_error, cast, checked_broadcast, number_as, operand
+from .storage import settled
 from .table import operator
 
 __all__ = [
@@ -52,10 +53,11 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
+            index = settled(index)
             _check_mask_shape(self, index, len(key), position)
             key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
         elif index.dtype in _PLACES:
-            key.append(index)
+            key.append(settled(index))
         else:
             raise IndexOutOfRange(
                 "tensors used as indices must be long, int, byte or bool tensors",
@@ -288,7 +290,7 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> i
 def positions(index: Array, axis: int) -> tuple[Array, ...]:
     """For every element of `index` its own position, but in `axis` the one it names."""
     grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    grid[axis] = index
+    grid[axis] = settled(index)
     return tuple(grid)
 
 
@@ -304,7 +306,7 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
             return found
     check_index(self, dim, index, "gather")
     if not self.ndim or not index.ndim:
-        return np.asarray(self.reshape(-1)[index])
+        return np.asarray(self.reshape(-1).take(index))
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         return self.reshape(-1).take(row_starts(self.shape) + index)
     return np.asarray(self[positions(index, axis)])
@@ -348,7 +350,7 @@ def row_starts(shape: tuple[int, ...]) -> Array:
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
 def take(self: Array, index: Array) -> Array:
     try:
-        return np.asarray(self.reshape(-1)[index])
+        return np.asarray(self.reshape(-1).take(index))
     except IndexError:
         raise IndexOutOfRange("out of range: tried to access index out of bounds") from None
 
@@ -379,7 +381,7 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     whole = [(*shape[:axis], array.shape[axis], *shape[axis + 1 :]) for array in (self, indices)]
     try:
         return np.take_along_axis(
-            np.broadcast_to(self, whole[0]), np.broadcast_to(indices, whole[1]), axis
+            np.broadcast_to(self, whole[0]), np.broadcast_to(settled(indices), whole[1]), axis
         )
     except IndexError as error:
         raise _index_error(error, (indices,)) from None
@@ -389,7 +391,7 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")
     shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)])
+    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(settled(mask), shape)])
 
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
@@ -437,16 +439,17 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
         if kernels is not None:
             last = index.shape[-1]
             target = self.reshape(-1, self.shape[-1])
-            kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last))
+            if not kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last)):
+                raise IndexOutOfRange("index out of range in self")
             return self
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
-        places = index if self.ndim == 1 else (row_starts(self.shape) + index).reshape(-1)
+        places = (row_starts(self.shape) + index).reshape(-1)
         np.add.at(self.reshape(-1), places, values.reshape(-1))
     elif self.ndim:
         np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     else:
-        np.add.at(self.reshape(1), index.reshape(-1), src.reshape(-1)[: index.size])
+        np.add.at(self.reshape(1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
     return self
 
 
@@ -465,12 +468,12 @@ operator("aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)
 
 @operator("aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor")
 def nonzero(self: Array) -> Array:
-    return np.argwhere(self)
+    return np.argwhere(settled(self))
 
 
 @operator("aten::nonzero_numpy(Tensor self) -> Tensor[]")
 def nonzero_parts(self: Array) -> list[Array]:
-    return list(np.atleast_1d(self).nonzero())
+    return list(np.atleast_1d(settled(self)).nonzero())
 
 
 # --------------------------------------------------------------------------- copying into

@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 
 from .comparison import where
+from .counts import check_storage, repeated
 from .dims import wrap_dim, wrap_dims
-from .dtype import Array
-from .errors import IndexOutOfRange, OperatorError
+from .dtype import Array, dtype_of
+from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from .pointwise import cast, operand
 from .promotion import result_dtype
 from .shape import expand
@@ -246,11 +247,14 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
             raise OperatorError(
                 f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
             )
-    return np.tile(self, tuple(repeats)) if repeats else self.copy()
+    return tile(self, repeats) if repeats else self.copy()
 
 
 @operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
 def tile(self: Array, dims: Sequence[int]) -> Array:
+    more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
+    sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
+    check_storage([n * size for n, size in zip(times, sizes, strict=True)])
     return np.tile(self, tuple(dims))
 
 
@@ -259,7 +263,19 @@ def tile(self: Array, dims: Sequence[int]) -> Array:
     "SymInt? output_size=None) -> Tensor"
 )
 def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: int | None) -> Array:
-    return np.repeat(self, repeats, None if dim is None else wrap_dim(dim, self.ndim))
+    axis = None if dim is None else wrap_dim(dim, self.ndim)
+    if repeats < 0:
+        raise OperatorError("Repeats must be non-negative")
+    sizes = list(self.shape) if axis is not None and self.ndim else [self.size]
+    sizes[axis or 0] *= repeats
+    if output_size is not None and output_size != sizes[axis or 0]:
+        raise OperatorError(
+            f"repeat_interleave: Invalid output_size, expected {sizes[axis or 0]} but got "
+            f"{output_size}",
+            code="shape-mismatch",
+        )
+    check_storage(sizes)
+    return np.repeat(self, repeats, axis)
 
 
 @operator(
@@ -269,6 +285,12 @@ def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: i
 def repeat_interleave_each(
     self: Array, repeats: Array, dim: int | None, output_size: int | None
 ) -> Array:
+    if repeats.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise UnsupportedDtype(
+            f"\"repeat_interleave_cpu\" not implemented for '{dtype_of(repeats).scalar_name}'"
+        )
+    if repeats.ndim > 1:
+        raise OperatorError("repeats must be 0-dim or 1-dim tensor")
     axis = None if dim is None else wrap_dim(dim, self.ndim)
     size = self.size if axis is None else self.shape[axis]
     if repeats.size not in (1, size):
@@ -277,7 +299,9 @@ def repeat_interleave_each(
             f"{repeats.size} and input.size({axis or 0}) = {size}",
             code="shape-mismatch",
         )
-    return np.repeat(self, repeats.reshape(-1), axis)
+    if axis is None or not self.ndim:
+        self, axis = self.reshape(-1), 0
+    return repeated(self, repeats, axis, output_size)
 
 
 @operator("aten::flip(Tensor self, int[] dims) -> Tensor")

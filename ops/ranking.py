@@ -14,6 +14,7 @@ from .index import row_starts
 from .kernels import family, is_ready
 from .ordered import check_kernel, check_ordered
 from .reduce import check_dim_not_empty
+from .storage import settled
 from .table import operator
 
 __all__ = ["sorted_positions"]
@@ -32,6 +33,8 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
         return np.zeros((), _INT64)
     if self.dtype.isbuiltin != 1:
         self = self.astype(np.float32)
+    if self.itemsize < 4:  # whose digits are counted first
+        self = settled(self)
     if not descending:
         return self.argsort(axis, kind="stable")
     if self.dtype is _FLOAT32 and not np.count_nonzero(np.isnan(self)):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .counts import check_storage
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
@@ -14,6 +15,7 @@ from .index import check_scatter, index, index_put, positions
 from .kernels import family, is_ready
 from .pointwise import cast, checked_broadcast, number_as
 from .promotion import kind
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -208,7 +210,7 @@ def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array
 
 
 def _slices(self: Array, axis: int, index: Array) -> tuple[Array, Key]:
-    return _with_rank(self), (slice(None),) * axis + (index.reshape(-1),)
+    return _with_rank(self), (slice(None),) * axis + (settled(index).reshape(-1),)
 
 
 @operator(
@@ -223,9 +225,9 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
         tables = family("tables")
         if tables is not None:
             count = len(self)
-            tables.add_rows(
-                self.reshape(count, -1), index.reshape(-1), source.reshape(index.size, -1)
-            )
+            rows = source.reshape(len(source), -1)
+            if not tables.add_rows(self.reshape(count, -1), index.reshape(-1), rows):
+                raise IndexOutOfRange("index out of range in self")
             return self
     target, key = _slices(self, axis, index)
     _combine_at(target, key, _with_rank(source), "sum", True)
@@ -351,7 +353,7 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
             f"source.numel() = {source.size}, index.numel() = {index.size}",
             code="shape-mismatch",
         )
-    flat = index.reshape(-1)
+    flat = settled(index).reshape(-1)
     wrong = flat[(flat < -self.size) | (flat >= self.size)]
     if wrong.size:
         raise IndexOutOfRange(
@@ -399,7 +401,7 @@ def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}",
             code="shape-mismatch",
         )
-    where = np.broadcast_to(mask, shape)
+    where = np.broadcast_to(settled(mask), shape)
     count = int(np.count_nonzero(where))
     if source.size < count:
         raise OperatorError("Number of elements of source < number of ones in mask")
@@ -456,7 +458,8 @@ def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
     """The first `size` positions of elements that are not zero, filled up to that many."""
     if size < 0:
         raise OperatorError("nonzero_static: 'size' must be an non-negative integer")
-    found = np.argwhere(self)[:size]
+    check_storage([size, self.ndim])
+    found = np.argwhere(settled(self))[:size]
     result = np.full((size, self.ndim), fill_value, _INT64)
     result[: len(found)] = found
     return result

@@ -17,6 +17,7 @@ from .pointwise import as_array, cast, number_as
 from .promotion import common_dtype, kind
 from .ranking import sorted_positions
 from .reduce import check_dim_not_empty
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -308,7 +309,7 @@ def _searchsorted(
     _check_search(sequence, values, sorter)
     check_kernel("searchsorted_out_cpu", sequence, "bc")
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, sorter, -1)
+        sequence = np.take_along_axis(sequence, settled(sorter), -1)
     sequence, values = _plain(sequence), _plain(values)
     places = _search(sequence, values, right or side == "right")
     return places.astype(np.int32 if out_int32 else np.int64, copy=False)

@@ -22,6 +22,7 @@ __all__ = [
     "contiguous_strides",
     "is_resizable",
     "memory_of",
+    "settled",
     "spread",
     "storage_of",
     "strides_of",
@@ -159,6 +160,15 @@ def spread(array: Array, sizes: Ints, strides: Ints) -> Array:
         return _placed(seen, sizes, strides, 0, seen.dtype)
     except ValueError:
         raise _overflow(sizes, strides, seen.itemsize) from None
+
+
+def settled(array: Array) -> Array:
+    """A copy of an index, a mask or keys, for NumPy's functions that look at it twice.
+
+    They check or count all of it, then follow it; meanwhile another thread may write into it.
+    `take` checks each number when it follows it and needs no copy.
+    """
+    return array.copy()
 
 
 class _Lender:

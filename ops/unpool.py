@@ -11,6 +11,7 @@ import numpy as np
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .max_pool import max_over
+from .storage import settled
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
@@ -62,7 +63,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
     planes, volume = prod(outer), prod(output)
     result = np.zeros((planes, volume), self.dtype)
     if self.size:
-        at = indices.reshape(planes, -1)
+        at = settled(indices).reshape(planes, -1)
         wrong = at[(at < 0) | (at >= volume)]
         if wrong.size:
             raise OperatorError(

@@ -60,12 +60,15 @@ def _lies_well(flags: Any) -> bool:
     return bool(flags.c_contiguous and flags.aligned)
 
 
-def combined(name: str, x: Any, *others: Any) -> Any:
+def combined(name: str, x: Any, *operands: Any) -> Any:
     """A function of several arrays and 0-d ones by native code; None where that does not pay.
 
     The first operand decides how large the others are.
     """
     if x.size < LARGE or not _lies_well(x.flags):
+        return None
+    x, *others = [each[...] for each in (x, *operands)]  # which no other thread can change
+    if not _lies_well(x.flags):
         return None
     for other in others:
         if other.dtype is not _FLOAT32 or (

@@ -301,7 +301,12 @@ def convolve(
     x: Any, weight: Any, bias: Any, output: Any, stride: Any, pads: Any, dilation: Any, groups: int
 ) -> Any:
     """The convolution of (batch, channels, height, width); None if this way is not a good one."""
-    kernel = weight.shape[2:]
+    x, weight, bias = x[...], weight[...], None if bias is None else bias[...]  # ours alone
+    kernel, made = weight.shape[2:], weight.shape[0]
+    if x.shape[1] != weight.shape[1] * groups or made % groups:
+        return None
+    if bias is not None and bias.shape != (made,):
+        return None
     space = tuple(
         max(s + sum(p), (o - 1) * t + d * (k - 1) + 1)
         for s, p, o, t, d, k in zip(
@@ -311,7 +316,7 @@ def convolve(
     if output[1] * 2 < -(-space[1] // stride[1]):
         return None
     plain = tuple(stride) == (1, 1) and space == tuple(x.shape[2:])
-    if plain and (output[0] - 1) * space[1] + output[1] >= _SPAN:
+    if plain and (output[0] - 1) * space[1] + output[1] >= _LONG * LANES:
         planes, (height, width) = x[:, None], space
     else:
         planes, height, width = _planes(x, space, pads, stride)

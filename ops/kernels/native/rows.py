@@ -226,6 +226,8 @@ def logsumexp(x: Any) -> Any:
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """Rows normalised (weight and bias are vectors, or empty): result, means, factors."""
+    if weight.size != bias.size or weight.size not in (0, x.shape[1]):
+        raise ValueError("weight and bias do not fit the rows")
     out = np.empty_like(x)
     mean, scale = np.empty(x.shape[0], F), np.empty(x.shape[0], F)
     share(_layer_norm_rows, x.shape[0], _least(x), x, weight, bias, eps, out, mean, scale)
@@ -234,6 +236,8 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
 
 def affine(x: Any, factor: Any, term: Any) -> Any:
     """Each row times a factor plus a term, which repeat over the rows."""
+    if not factor.size == term.size > 0:
+        raise ValueError("factors and terms do not fit each other")
     out = np.empty_like(x)
     share(_affine_rows, x.shape[0], _least(x), x, factor, term, out)
     return out

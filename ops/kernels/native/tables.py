@@ -15,12 +15,26 @@ _MOST = 1 << 17
 
 
 @compiled
-def add_rows(target: Any, index: Any, source: Any) -> None:
-    """Add each row of `source` to the row of `target` that its index names."""
+def _add_rows(target: Any, index: Any, source: Any) -> bool:
+    count = np.uint64(target.shape[0])
     for i in range(index.size):
-        row, more = target[index[i]], source[i]
+        at = np.uint64(index[i])  # below 0 is far above, too
+        if at >= count:
+            return False
+        row, more = target[at], source[i]
         for j in range(row.size):
             row[j] += more[j]
+    return True
+
+
+def add_rows(target: Any, index: Any, source: Any) -> bool:
+    """Add each row of `source` to the row of `target` that its index names; whether all are there.
+
+    Indices are looked at when they are used: they may lie in what is written.
+    """
+    if index.size != source.shape[0] or target.shape[1] != source.shape[1]:
+        return False
+    return bool(_add_rows(target, index, source))
 
 
 @compiled
@@ -29,13 +43,15 @@ def _bags(
 ) -> None:
     for b in range(start, stop):
         made = out[b]
-        first, last = begins[b], begins[b + 1]
+        first, last = max(begins[b], 0), min(begins[b + 1], index.size)
         for j in range(made.size):
             made[j] = 0
         for i in range(first, last):
-            row = weight[index[i]]
-            for j in range(made.size):
-                made[j] += row[j]
+            at = index[i]
+            if 0 <= at < weight.shape[0]:
+                row = weight[at]
+                for j in range(made.size):
+                    made[j] += row[j]
         if mean and last > first:
             count = made.dtype.type(last - first)
             for j in range(made.size):
@@ -43,7 +59,10 @@ def _bags(
 
 
 def bags(weight: Any, index: Any, begins: Any, mean: bool) -> Any:
-    """The sums or means of bags of rows; bag b holds the indices from `begins[b]` on."""
+    """The sums or means of bags of rows; bag b holds the indices from `begins[b]` on.
+
+    An index that is no row adds nothing.
+    """
     out = np.empty((begins.size - 1, weight.shape[1]), weight.dtype)
     each = max(1, index.size * weight.shape[1] // max(1, out.shape[0]))
     share(_bags, out.shape[0], _MOST // each + 1, weight, index, begins, mean, out)
@@ -100,6 +119,8 @@ def top(x: Any, k: int, sign: int) -> tuple[Any, Any]:
 
     Among equals the first comes first.
     """
+    if not 0 < k <= x.shape[1]:
+        raise ValueError(f"there are no {k} of {x.shape[1]}")
     values, places = np.empty((x.shape[0], k), x.dtype), np.empty((x.shape[0], k), np.int64)
     share(_top, x.shape[0], _MOST // max(1, x.shape[1]) + 1, x, k, sign, values, places)
     return values, places
@@ -135,6 +156,8 @@ def _resample_last(start: int, stop: int, x: Any, places: Any, weights: Any, out
 def resample(x: Any, places: Any, weights: Any) -> Any:
     """Weighted sums of rows along the middle one of three dimensions."""
     count = places.shape[1]
+    if places.shape != weights.shape or not 0 <= places.min() <= places.max() < x.shape[1]:
+        raise ValueError("a sum of rows that are not there")
     if x.shape[2] == 1:
         flat = np.empty((x.shape[0], count), x.dtype)
         share(_resample_last, x.shape[0], _MOST // count + 1, x[:, :, 0], places, weights, flat)

@@ -1,0 +1,73 @@
+"""How many elements arguments and tensors ask for, counted before memory is asked for.
+
+Sums and products are Python's ints: NumPy's wrap, and what it then writes lies outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from .dtype import Array
+from .errors import OperatorError
+
+__all__ = ["check_count", "check_storage", "repeated"]
+
+_MOST: Final = 2**63 - 1
+_LARGEST: Final = 2**59
+"""Elements that no memory holds, of whatever dtype."""
+
+
+def check_count(sizes: Iterable[int]) -> int:
+    """The number of elements of a tensor of these sizes.
+
+    Raises:
+        OperatorError: it is more than can be counted, or negative.
+    """
+    count = prod(sizes)
+    if not 0 <= count <= _MOST:
+        raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    return count
+
+
+def check_storage(sizes: list[int]) -> None:
+    """See that a new tensor may have these sizes.
+
+    Raises:
+        OperatorError: no memory is that large.
+    """
+    if check_count(sizes) > _LARGEST:
+        raise OperatorError(
+            f"Storage size calculation overflowed with sizes={sizes}", code="shape-mismatch"
+        )
+
+
+def _total(counts: Array, most: int) -> int:
+    """The sum of whole numbers, of which the largest is known."""
+    if most * counts.size <= _MOST:
+        return int(counts.sum())
+    return sum(counts.tolist())
+
+
+def repeated(array: Array, counts: Array, axis: int, output_size: int | None) -> Array:
+    """The slices along a dimension, each as often as its count says; one count is for all.
+
+    Raises:
+        OperatorError: a count is negative, the sum is not the promised size, or too large.
+    """
+    own = np.array(counts, np.int64).reshape(-1)
+    if own.min(initial=0) < 0:
+        raise OperatorError("repeats can not be negative")
+    length = array.shape[axis]
+    total = own.item() * length if own.size == 1 else _total(own, int(own.max(initial=0)))
+    if output_size is not None and output_size != total:
+        if output_size < 0:
+            raise OperatorError(
+                f"Trying to create tensor with negative dimension {output_size}: [{output_size}]"
+            )
+        raise OperatorError("allocated size does not match required size", code="shape-mismatch")
+    check_storage([*array.shape[:axis], total, *array.shape[axis + 1 :]])
+    return np.repeat(array, own, axis)
