@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from keyword import kwlist
 
 from ..frontend.source import UNKNOWN
 from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType, EnumType, InterfaceType, TupleType, Type
 from .python_constants import Constants, loose_text, type_of
-from .python_names import is_identifier
+from .python_names import is_attribute, quoted
 from .python_printer import FunctionPrinter, PrintError, graph_of
 from .python_text import Record
 from .python_types import Dependencies, Named, TypeNames
@@ -91,7 +92,11 @@ def _print_named(printer: FunctionPrinter, named: Named) -> None:
 
 
 def _last(printer: FunctionPrinter, named: Named) -> str:
-    return printer.names.name_of(named).rpartition(".")[2]
+    *folders, name = printer.names.name_of(named).split(".")
+    for folder in folders:
+        _check_name(folder, "namespace")
+    _check_name(name, "class")
+    return name
 
 
 def _print_function(printer: FunctionPrinter, function: Function) -> None:
@@ -124,21 +129,21 @@ def _print_class(printer: FunctionPrinter, cls: ClassType) -> None:
 
 
 def _print_names(printer: FunctionPrinter, title: str, names: Sequence[str]) -> None:
-    items = "".join(f'"{name}", ' for name in names)
+    items = "".join(f"{quoted(name)}, " for name in names)
     printer.line(f"{title} = [{items}]")
 
 
 def _print_attributes(printer: FunctionPrinter, cls: ClassType) -> None:
-    """The slots, in order; those whose names are no identifiers go to `__annotations__`."""
+    """The slots, in order; those that cannot stand behind a dot go to `__annotations__`."""
     for i, attribute in enumerate(cls.attributes.values()):
         printer.dependencies.add_type(attribute.type)
         type = printer.names.spell(attribute.type)
-        if is_identifier(attribute.name):
+        if is_attribute(attribute.name):
             printer.line(f"{attribute.name} : {type}")
             continue
         if i == 0:
             printer.line("__annotations__ = []")
-        printer.line(f'__annotations__["{attribute.name}"] = {type}')
+        printer.line(f"__annotations__[{quoted(attribute.name)}] = {type}")
 
 
 def _print_constant(printer: FunctionPrinter, name: str, value: object) -> None:
@@ -147,7 +152,14 @@ def _print_constant(printer: FunctionPrinter, name: str, value: object) -> None:
         text = printer.constants.text(value, type)
     except TypeError as error:
         raise PrintError(f"{name}: {error}", UNKNOWN) from None
+    _check_name(name, "constant")
     printer.line(f"{name} : Final[{printer.names.spell(type)}] = {text}")
+
+
+def _check_name(name: str, what: str) -> None:
+    """Refuse a name that code cannot hold, with a PrintError."""
+    if not name.isidentifier() or name in kwlist:
+        raise PrintError(f"no code can have a {what} called {name!a}", UNKNOWN)
 
 
 def _print_named_tuple(printer: FunctionPrinter, named: TupleType) -> None:
@@ -162,7 +174,10 @@ def _print_enum(printer: FunctionPrinter, enum: EnumType) -> None:
     printer.line(f"class {_last(printer, enum)}(Enum):")
     with printer.indented():
         for name, value in enum.members:
-            printer.line(f"{name} = {loose_text(value)}")
+            _check_name(name, "member")
+            printer.line(
+                f"{name} = {quoted(value) if isinstance(value, str) else loose_text(value)}"
+            )
 
 
 def _print_interface(printer: FunctionPrinter, interface: InterfaceType) -> None:

@@ -7,7 +7,7 @@ from keyword import kwlist
 
 from ..ir.graph import Value
 
-__all__ = ["RESERVED", "Names", "is_identifier", "to_identifier"]
+__all__ = ["RESERVED", "Names", "is_attribute", "is_identifier", "quoted", "to_identifier"]
 
 RESERVED = frozenset(
     (
@@ -18,6 +18,8 @@ RESERVED = frozenset(
 )
 """Words a variable cannot be called, because they mean something to the reader of the code."""
 
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_KEYWORDS = frozenset(kwlist)
 _DIGITS = frozenset("0123456789")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 
@@ -25,6 +27,31 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 def is_identifier(name: str) -> bool:
     """Whether `name` is an ASCII identifier; keywords count as identifiers."""
     return bool(name) and name[0] in _LETTERS and all(c in _LETTERS or c in _DIGITS for c in name)
+
+
+def is_attribute(name: str) -> bool:
+    """Whether `name` can be written behind a dot."""
+    return is_identifier(name) and name not in _KEYWORDS
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, as Python reads it.
+
+    Raises:
+        UnicodeEncodeError: it holds half of a character.
+    """
+    text.encode()
+    inside = (
+        c if c.isprintable() and c not in '"\\' else _ESCAPES.get(c, _number(c)) for c in text
+    )
+    return f'"{"".join(inside)}"'
+
+
+def _number(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def to_identifier(name: str) -> str:

@@ -27,7 +27,7 @@ from ..typecheck.types import (
 )
 from .python_constants import Constants
 from .python_inline import inlined_nodes
-from .python_names import Names
+from .python_names import Names, is_attribute
 from .python_printer_expressions import Expressions, PrintError, default_of
 from .python_text import Record, Spans, Text
 from .python_types import Dependencies, TypeNames
@@ -343,6 +343,8 @@ class FunctionPrinter:
 
     def _print_set_attribute(self, node: Node) -> None:
         owner, value = node.inputs
+        if not is_attribute(str(node.attributes["name"])):
+            raise PrintError(f"no code can set `{node.attributes['name']}`", node.span)
         self.line(self._of(owner), f".{node.attributes['name']} = ", self._of(value))
 
     def _print_fork(self, node: Node) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from ..frontend.source import Span
 from ..ir.graph import Node, Value
-from ..ir.text import escape
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import (
     BOOL,
@@ -21,7 +20,7 @@ from ..typecheck.types import (
     Type,
 )
 from .python_constants import Constants
-from .python_names import is_identifier
+from .python_names import is_attribute, is_identifier, quoted
 from .python_text import Spans, Text
 from .python_types import Dependencies, TypeNames, element_is_evident, named_type
 
@@ -288,11 +287,11 @@ def _create_object(e: Expressions, text: Text, node: Node) -> None:
 
 def _attribute(e: Expressions, text: Text, node: Node) -> None:
     name = str(node.attributes["name"])
-    if is_identifier(name):
+    if is_attribute(name):
         text.write_text(e.of(node.inputs[0]))
         text.write(f".{name}")
     else:
-        text.write_list([e.of(node.inputs[0])], "getattr(", f", {escape(name)})")
+        text.write_list([e.of(node.inputs[0])], "getattr(", f", {quoted(name)})")
 
 
 def _call_arguments(e: Expressions, text: Text, node: Node) -> None:

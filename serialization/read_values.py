@@ -163,7 +163,8 @@ class ValueReader:
             raise self._unknown(node.cls)
         value = self.value(node.value)
         for name, candidate in enum.members:
-            if type(candidate) is type(value) and candidate == value:
+            is_nan = candidate != candidate and value != value
+            if type(candidate) is type(value) and (candidate == value or is_nan):
                 return EnumMember(enum, name)
         raise self._damaged(f"has no member of `{enum.python}` with value {value!r}")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO
 
 from ..frontend.diagnostics import Diagnostic, Label
+from ..frontend.source import UNKNOWN
 from ..interpreter.objects import ScriptObject
 from ..ir.clone import clone_graph
 from ..typecheck.functions import Function
@@ -91,6 +92,12 @@ def make_records(target: ScriptObject, extra_files: ExtraFiles | None) -> Record
     except PythonCallError as error:
         raise _python_call(error) from None
     except PrintError as error:
+        what = error.message if error.span is UNKNOWN else str(error)
+        raise archive_error("unsupported-value", f"this cannot be saved: {what}") from None
+    except UnicodeEncodeError as error:
+        what = f"a text that is no Unicode, {error.object[:80]!a}"
+        raise archive_error("unsupported-value", f"this cannot be saved: it holds {what}") from None
+    except ValueError as error:
         raise archive_error("unsupported-value", f"this cannot be saved: {error}") from None
 
 
@@ -122,6 +129,8 @@ class Records:
             name: content.encode() if isinstance(content, str) else bytes(content)
             for name, content in extra_files.items()
         }
+        for name in self.extra:
+            _check_extra(name)
         names = self.names = TypeNames(unique=True)
         names.name_of(target.cls)
         self.storages = StorageTable()
@@ -133,6 +142,13 @@ class Records:
         constants = ValueWriter(self.constant_storages, names, run)
         values = tuple(constants.node(v, machine_type(v)) for v in unit.constants)
         self.constants = write_pickle(TupleNode(values))
+
+
+def _check_extra(name: str) -> None:
+    """Refuse the name of an extra file that would not be found again, with an ArchiveError."""
+    name.encode()
+    if not name or name.endswith("/") or len(name) > 60_000:
+        raise archive_error("unsupported-value", f"no extra file can be called {name[:80]!r}")
 
 
 def _roots(target: ScriptObject, data: ValueWriter) -> list[Named]:

@@ -1,0 +1,158 @@
+"""What is saved loads back and is the same; what cannot is refused before anything is written."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.serialization.errors import ArchiveError
+
+
+def holding(value: Any, name: str = "a") -> Any:
+    """A scripted module with one attribute, which `forward` returns if it is called `a`."""
+
+    class Holder(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            if isinstance(value, torch.Tensor):
+                self.register_buffer(name, value)
+            elif isinstance(value, torch.nn.Module):
+                self.add_module(name, value)
+            else:
+                setattr(self, name, value)
+            self.b = 1
+
+        def forward(self) -> int:
+            return self.b
+
+    return torch.jit.script(Holder())
+
+
+def again(module: Any) -> Any:
+    sink = io.BytesIO()
+    torch.jit.save(module, sink)
+    sink.seek(0)
+    return torch.jit.load(sink)
+
+
+def refused(save: Callable[[], object]) -> str:
+    with pytest.raises(ArchiveError) as caught:
+        save()
+    assert caught.value.code == "unsupported-value"
+    return str(caught.value)
+
+
+STRANGE = [
+    *"0 class None True if async lambda é ß 名 _x torch Tensor List int ops CONSTANTS".split(),
+    *"annotate inf nan a-b getattr Any a' # \\".split(),
+    *('"', "a b", "a\tb", "\n", "\r", "\u2028", "\x00", "\x1b[2J", "n" * 300),
+]
+
+
+@pytest.mark.parametrize("value", [5, torch.ones(1), torch.nn.ReLU()], ids=["int", "buffer", "sub"])
+def test_attributes_of_any_name(value: Any) -> None:
+    for name in STRANGE:
+        loaded = again(holding(value, name))
+        assert loaded() == 1
+        assert getattr(loaded, name) is not None
+    assert "'\\udcff'" in refused(lambda: again(holding(value, "\udcff")))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(math.nan, math.inf, -math.inf, -0.0, 5e-324, 1e300, 2**63 - 1, -(2**63), 1j),
+        *("", "a\0b", "'\"\\\n\r\t\x1b\x85\u2028", "\U0001f600", "x" * 70_000),
+        *((1, "x", math.nan), [1.0, -math.inf], {"\u202e": 1}, {1: math.nan}, [[[[1]]]], [True]),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_values_of_any_kind(value: Any) -> None:
+    assert repr(again(holding(value)).a) == repr(value)
+
+
+def test_halves_of_characters_are_refused() -> None:
+    for value in ("\ud800", {"\ud800": 1}, ["a\ud800"]):
+        assert "a text that is no Unicode" in refused(lambda value=value: again(holding(value)))
+
+
+def test_enumerations() -> None:
+    for value in ('x"y\n\\', "\u202e", math.nan, math.inf, 1e300, -1):
+        member = Enum("Made", {"A": value}).A  # type: ignore[attr-defined]
+        assert again(holding(member)).a.name == "A"
+    for name in ("a b", "class"):
+        member = next(iter(Enum("Made", {name: 1})))
+        assert f"member called '{name}'" in refused(lambda member=member: again(holding(member)))
+
+
+@pytest.mark.parametrize(("field", "name"), [("__name__", "a b"), ("__module__", "my-model")])
+def test_classes_whose_names_code_cannot_hold(field: str, name: str) -> None:
+    class Made(torch.nn.Module):
+        def forward(self) -> int:
+            return 1
+
+    setattr(Made, field, name)
+    if field == "__name__":
+        Made.__qualname__ = name
+    assert ascii(name) in refused(lambda: again(torch.jit.script(Made())))
+
+
+def test_extra_files() -> None:
+    module = holding(1)
+    for name in ("a", "a/b", "../x", "a\0b", "/x", "data.pkl", "a\nb", "é"):
+        sink = io.BytesIO()
+        torch.jit.save(module, sink, _extra_files={name: "content"})
+        found: dict[str, Any] = {name: ""}
+        torch.jit.load(io.BytesIO(sink.getvalue()), _extra_files=found)
+        assert found[name] == b"content"
+    for name in ("", "a/", "\udcff"):
+        sink = io.BytesIO()
+        refused(lambda name=name, sink=sink: torch.jit.save(module, sink, _extra_files={name: ""}))
+        assert sink.getvalue() == b""
+
+
+BASE = torch.arange(12.0)
+TENSORS = {
+    "empty": torch.zeros(0),
+    "empty 3d": torch.zeros(2, 0, 3),
+    "scalar": torch.tensor(3.0),
+    "transposed": BASE.reshape(3, 4).t(),
+    "part": BASE[2:5],
+    "expanded": torch.ones(1).expand(5),
+    "every other": BASE[::2],
+    "overlapping": BASE.as_strided((3, 3), (1, 1)),
+    "conjugate": torch.tensor([1 + 2j]).conj(),
+    "negative": torch.tensor([1 + 2j]).conj().imag,
+    "channels last": torch.ones(1, 2, 3, 4).to(memory_format=torch.channels_last),
+    "per tensor": torch.quantize_per_tensor(BASE, 0.1, 3, torch.quint8),
+    "per channel": torch.quantize_per_channel(
+        BASE.reshape(3, 4), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 0]), 0, torch.qint8
+    ),
+    **{
+        name: torch.ones(2).to(getattr(torch, name))
+        for name in (
+            *"bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16".split(),
+            *"float64 float8_e4m3fn float8_e5m2 complex64 complex128".split(),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors_of_any_kind(name: str) -> None:
+    tensor = TENSORS[name]
+    sink = io.BytesIO()
+    torch.save({"a": tensor, "both": [tensor, tensor]}, sink)
+    sink.seek(0)
+    states = torch.load(sink)
+    for loaded in (again(holding(tensor)).a, states["a"]):
+        assert (loaded.dtype, loaded.shape) == (tensor.dtype, tensor.shape)
+        assert loaded.is_quantized == tensor.is_quantized
+        assert repr(loaded) == repr(tensor)
+    assert states["both"][0] is states["both"][1] is states["a"]
