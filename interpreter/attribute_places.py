@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import Any
 
 import numpy as np
 
 from ..ir.alias_db import Place
+from ..ops.storage import bounds_of, storage_of
 from ..ops.tensor import Tensor
 from ..typecheck.types import TENSOR, ListType, Type
 from .objects import ScriptObject
@@ -19,7 +21,8 @@ class AttributePlaces:
 
     def __init__(self) -> None:
         self._objects: dict[int, tuple[Place, object]] = {}
-        self._arrays: dict[int, list[tuple[np.ndarray[Any, Any], Place]]] = {}
+        self._starts: list[int] = []
+        self._arrays: list[tuple[int, list[tuple[np.ndarray[Any, Any], Place]]]] = []
 
     def of(self, value: object, type: Type) -> Place | None:
         """The place of a value with the places of what it holds inside; None if it holds nothing
@@ -53,12 +56,24 @@ class AttributePlaces:
         found = (self.of(part, part_type) for part, part_type in parts)
         return {place for place in found if place is not None}
 
+    def _sharing(self, array: np.ndarray[Any, Any]) -> list[tuple[np.ndarray[Any, Any], Place]]:
+        """The arrays known so far whose storages overlap in memory with the array's: an archive may
+        map one part of its file as several."""
+        start, stop = bounds_of(storage_of(array)[0])
+        at = bisect(self._starts, start)
+        if at and self._arrays[at - 1][0] > start:
+            at -= 1
+        elif at == len(self._starts) or self._starts[at] >= stop:
+            self._starts.insert(at, start)
+            self._arrays.insert(at, (stop, []))
+        end, others = self._arrays[at]
+        self._starts[at] = min(self._starts[at], start)
+        self._arrays[at] = max(end, stop), others
+        return others
+
     def _of_array(self, array: np.ndarray[Any, Any]) -> Place:
-        """One place for all arrays over overlapping memory of one origin."""
-        origin: Any = array
-        while isinstance(origin, np.ndarray) and origin.base is not None:
-            origin = origin.base
-        others = self._arrays.setdefault(id(origin), [])
+        """One place for all arrays over overlapping memory."""
+        others = self._sharing(array)
         for other, place in others:
             if other is array or np.may_share_memory(other, array):
                 others.append((array, place))

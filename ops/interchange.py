@@ -45,7 +45,8 @@ def dlpack(
     assert stream is None, "stream should be None on cpu."
     if self._array.dtype.isbuiltin != 1:
         raise BufferError(f"{self.dtype} cannot be exported")
-    return self._array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    seen = self._array[...]  # which stays what it is when the tensor is changed
+    return seen.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 class _Capsule:
@@ -77,7 +78,7 @@ def from_dlpack(
     if device is not None and Device(device) != CPU:
         raise RuntimeError(f"from_dlpack() cannot move memory to {Device(device)}")
     if isinstance(ext_tensor, Tensor) and not copy:
-        return Tensor._of(ext_tensor._array)
+        return Tensor._of(ext_tensor._array[...])
     if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = _Capsule(ext_tensor)
     elif not hasattr(ext_tensor, "__dlpack__"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
+from .storage import bounds_of
 
 __all__ = ["check_inputs", "check_written", "guarded"]
 
@@ -50,10 +51,25 @@ def _overlaps_in_part(target: Array, other: Array) -> bool:
     """Whether two tensors share some memory, but not as one and the same tensor."""
     if not target.size or not other.size or not (_is_dense(target) and _is_dense(other)):
         return False
-    a, b = np.lib.array_utils.byte_bounds(target), np.lib.array_utils.byte_bounds(other)
+    a, b = bounds_of(target), bounds_of(other)
     if a == b:
         return target.strides != other.strides
     return a[0] < b[1] and b[0] < a[1]
+
+
+def _may_share(target: Array, owner: Any, other: Array) -> bool:
+    """Whether two tensors may share memory; `owner` is whose memory the first one lies in.
+
+    Arrays that own their memory share none with each other; other owners may have got it from
+    anywhere, so that bytes decide.
+    """
+    base = other if other.base is None else other.base
+    if base is owner:
+        return True
+    known = type(base) is ndarray and type(owner) is ndarray
+    if known and base.flags.owndata and owner.flags.owndata:
+        return False
+    return np.may_share_memory(target, other)
 
 
 def check_inputs(target: Array, operands: Iterable[Any]) -> None:
@@ -66,9 +82,7 @@ def check_inputs(target: Array, operands: Iterable[Any]) -> None:
     for other in operands:
         if type(other) is not ndarray or other is target:
             continue
-        if (other if other.base is None else other.base) is owner and _overlaps_in_part(
-            target, other
-        ):
+        if _may_share(target, owner, other) and _overlaps_in_part(target, other):
             raise OperatorError(
                 "unsupported operation: some elements of the input tensor and the written-to "
                 "tensor refer to a single memory location. Please clone() the tensor before "

@@ -140,6 +140,10 @@ class StorageReader:
     def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
         wanted = node.numel * dtype.itemsize
         record = self._folder + node.key
+        if wanted < 0:
+            raise archive_error(
+                "damaged-archive", f"storage `{record}` has an impossible size: {node.numel}"
+            )
         if wanted == 0:
             return np.empty(0, np.uint8)
         if record not in self._archive:

@@ -103,16 +103,20 @@ def test_sizes_that_leave_the_memory_are_refused_in_torchs_words(dtype: Any) -> 
 # --------------------------------------------------------------------------- changed tensors
 
 
-def test_what_a_tensor_was_lives_as_long_as_its_views() -> None:
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_a_tensor_was_lives_as_long_as_its_views(changed: bool) -> None:
     x = torch.arange(6.0)
+    if changed:
+        x.resize_(2000).resize_(6)  # now its memory is another array's
     view, array = x[2:], x.numpy()
-    exported = memoryview(array)
-    for size in (1000, 3, 100000, 0, 7):
+    exported, other = memoryview(array), np.from_dlpack(x)
+    for size in (10**6, 3, 10**7, 0, 7):
         x.resize_(size)
     assert view.tolist() == [2, 3, 4, 5]
-    assert array.tolist() == exported.tolist() == [0, 1, 2, 3, 4, 5]
-    assert view.as_strided((2,), (1,), 0).tolist() == [2, 3]
-    assert memory_of(view._array).size == 16
+    assert array.tolist() == exported.tolist() == other.tolist() == [0, 1, 2, 3, 4, 5]
+    assert view.as_strided((2,), (1,)).tolist() == [2, 3]
+    low, high = bounds_of(memory_of(view._array))
+    assert low <= view.data_ptr() < high
 
 
 def test_tensors_that_take_each_others_memory_keep_it() -> None:
@@ -135,3 +139,31 @@ def test_memory_that_nobody_sees_is_given_back() -> None:
     assert sys.getrefcount(last) == 3  # ours, the call's, the tensor's
     become(x, np.ones(4))
     assert sys.getrefcount(last) == 2
+
+
+# --------------------------------------------------------------------------- shared memory
+
+
+def _pairs() -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Overlapping tensors whose arrays have different owners."""
+    array, buffer, x = np.arange(10, dtype=np.float32), bytearray(40), torch.arange(10.0)
+    taken = torch.empty(0).set_(x, 2, (8,), (1,))
+    whole = torch.frombuffer(buffer, dtype=torch.float32)
+    return [
+        (torch.from_numpy(array[:8]), torch.from_numpy(array[2:])),
+        (whole[:8], torch.frombuffer(buffer, dtype=torch.float32, offset=8)),
+        (x[:8], taken),
+        (x[:8], torch.from_dlpack(x)[2:]),
+        (x[:8], torch.from_numpy(x.numpy())[2:]),
+    ]
+
+
+def test_overlap_is_decided_by_bytes() -> None:
+    for target, other in _pairs():
+        before = target.tolist()
+        for write in (target.add_, target.copy_, lambda o, t=target: torch.neg(o, out=t)):
+            with pytest.raises(RuntimeError, match="refer to a single memory location"):
+                write(other)
+        assert target.tolist() == before
+        far = other.clone()
+        assert target.copy_(far).tolist() == far.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from rushlight.interpreter.attribute_places import AttributePlaces
 from rushlight.serialization.container import ArchiveReader
 from rushlight.serialization.container_writer import ContainerWriter
 from rushlight.serialization.errors import ArchiveError
 from rushlight.serialization.pickle_nodes import DictNode, ObjectNode, StorageNode, TensorNode
 from rushlight.serialization.pickle_reader import read_pickle
 from rushlight.serialization.tensors import StorageReader, StorageTable, window_of
+from rushlight.typecheck.types import TENSOR
 
 DATA = Path(__file__).parent / "data"
 DTYPES = [
@@ -122,6 +125,10 @@ def tensor(
         (tensor(4, -1, (2,), (1,)), "impossible"),
         (tensor(4, 3, (2,), (-1,)), "impossible"),
         (tensor(4, 0, (2,), (1, 1)), "impossible"),
+        (tensor(4, 0, (1,), (2**63,)), "impossible"),
+        (tensor(4, 0, (0, 2**62, 2**62), (1, 1, 1)), "impossible"),
+        (tensor(4, 0, (2**62, 2**62), (0, 0)), "impossible"),
+        (tensor(-4, 0, (2,), (1,)), "impossible"),
         (tensor(5, 0, (2,), (1,)), "needs 20"),
         (tensor(2**60, 0, (2,), (1,)), "needs"),
         (tensor(4, 0, (2,), (1,), "Strange"), "no kind of storage"),
@@ -144,3 +151,26 @@ def test_conjugated_and_negated_tensors() -> None:
     storage = StorageNode("ComplexFloat", "0", "cpu", 1)
     node = TensorNode(storage, 0, (1,), (1,), False, frozenset({"conj", "neg"}))
     assert reader_of(content).array(node).tolist() == [-(1 - 2j)]
+    scalar = reader_of(content).array(dataclasses.replace(node, size=(), stride=()))
+    assert type(scalar) is np.ndarray
+    assert scalar.item() == -(1 - 2j)
+
+
+def test_a_storage_declared_twice_is_one() -> None:
+    reader = reader_of(np.arange(4, dtype=np.float32).tobytes())
+    kinds = [("Float", 4), ("Int", 4), ("BFloat16", 8), ("Byte", 16)]
+    arrays = [reader.array(tensor(n, 0, (n,), (1,), kind)) for kind, n in kinds]
+    arrays[3][4:8] = 0
+    assert [int(array[k]) for array, k in zip(arrays, (1, 1, 3, 7), strict=True)] == [0] * 4
+    places = AttributePlaces()
+    assert len({id(places.of(array, TENSOR)) for array in arrays}) == 1
+
+
+def test_two_storages_over_one_part_of_a_file_are_one_place() -> None:
+    memory = bytearray(64)
+    parts = [(0, 10), (5, 10), (11, 5)]
+    arrays = [np.frombuffer(memoryview(memory)[a * 4 : (a + n) * 4], np.float32) for a, n in parts]
+    places = AttributePlaces()
+    first, second, third = (places.of(array, TENSOR) for array in arrays)
+    assert first is second is third
+    assert places.of(np.zeros(10, np.float32), TENSOR) is not first
