@@ -233,3 +233,67 @@ def test_mutated_archives_fail_as_documented(data: st.DataObject) -> None:
         original[place] = data.draw(st.integers(0, 255))
     with contextlib.suppress(ArchiveError):
         records_of(bytes(original[: data.draw(st.integers(0, len(original)))]))
+
+
+# -- directories that lie
+
+
+def patched(data: bytes, place: int, form: str, *values: int) -> bytes:
+    changed = bytearray(data)
+    struct.pack_into(form, changed, place, *values)
+    return bytes(changed)
+
+
+def central(data: bytes, number: int = 0) -> int:
+    place = -1
+    for _ in range(number + 1):
+        place = data.index(b"PK\1\2", place + 1)
+    return place
+
+
+TWO = written({"a": b"1" * 90, "b": b"2" * 90})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        patched(TWO, central(TWO) + 8, "<H", 0x0809),  # encrypted
+        patched(TWO, central(TWO) + 10, "<H", 12),  # bzip2
+        patched(TWO, central(TWO) + 16, "<I", 1),  # checksum
+        patched(TWO, central(TWO) + 20, "<I", 89),  # two sizes of a stored entry
+        patched(TWO, central(TWO) + 20, "<II", 5000, 5000),  # beyond the directory
+        patched(TWO, central(TWO) + 42, "<I", 2**31),  # outside the file
+        patched(TWO, central(TWO) + 42, "<I", 1),  # no entry there
+        patched(TWO, central(TWO) + 20, "<II", 0xFFFFFFFF, 0xFFFFFFFF),  # zip64 without its field
+        patched(TWO, central(TWO) + 28, "<H", 60000),  # a name beyond the directory
+        patched(TWO, central(TWO) + 32, "<H", 60000),  # a comment beyond the directory
+        patched(TWO, TWO.index(b"PK\6\7") + 8, "<Q", 2**63),  # zip64 end outside the file
+        patched(TWO, TWO.index(b"PK\6\6") + 32, "<Q", 3),  # an entry too many
+        patched(TWO, TWO.index(b"PK\6\6") + 48, "<Q", 2**64 - 1),  # directory outside the file
+        patched(TWO, TWO.index(b"PK\6\6") + 40, "<Q", 2**64 - 1),  # and its length
+        b"before" + TWO,
+    ],
+)
+def test_directories_that_lie(data: bytes) -> None:
+    assert code_of(data) in {"damaged-archive", "not-an-archive"}
+
+
+def test_what_harms_nobody() -> None:
+    """Comments, bytes behind the end, links and names like paths: nothing is written anywhere."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as other:
+        for name in ("top/a", "top/A", "top/../../up", "top//x", "/root", "top/link"):
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o120777 << 16 if name == "top/link" else 0
+            other.writestr(info, b"/etc/passwd")
+        other.comment = b"c" * 60_000
+    records = records_of(sink.getvalue())
+    assert set(records) == {"a", "A", "../../up", "/x", "link"}
+    assert set(records.values()) == {b"/etc/passwd"}
+    assert records_of(sink.getvalue()[:-60_000] + b"x" * 60_000) == records
+
+
+def test_too_many_entries() -> None:
+    with pytest.raises(ArchiveError) as caught:
+        ArchiveReader(TWO, Limits(entries=1))
+    assert caught.value.code == "limit-exceeded"
