@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from .bounds import DEEPEST_VALUES, BoundExceeded
 
-__all__ = ["HoldsItself", "TooDeep", "containers_in", "fold", "parts_first"]
+__all__ = ["HoldsItself", "TooDeep", "check_copies", "containers_in", "fold", "parts_first"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -97,3 +97,26 @@ def containers_in(value: object) -> list[Any]:
             both = chain(value, value.values())
             return [part for part in both if isinstance(part, _CONTAINERS)]
     return []
+
+
+MOST_COPIED = 1 << 26
+"""How many elements a copy may have that gives each place a list of its own."""
+
+
+def check_copies(value: object) -> None:
+    """Refuse to copy a list, tuple or dict in which the same ones lie in very many places.
+
+    Raises:
+        BoundExceeded: a copy without sharing would have more than `MOST_COPIED` elements.
+    """
+
+    def elements(each: Any, counts: dict[int, int]) -> int:
+        count: int = len(each) + sum(counts[id(part)] for part in containers_in(each))
+        if count > MOST_COPIED:
+            raise BoundExceeded(
+                f"a value would be copied into more than {MOST_COPIED} elements, since lists or "
+                "tuples in it are in many places"
+            )
+        return count
+
+    fold(value, containers_in, elements)

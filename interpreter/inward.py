@@ -44,6 +44,7 @@ from ..typecheck.types import (
 from .actions import write_slot
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_classes
+from .shared_parts import bounded_conversion, may_share
 from .shared_values import SharedValues
 from .tasks import Future
 from .type_cache import kept_by_type
@@ -59,7 +60,17 @@ class CastError(Exception):
 
 @kept_by_type
 def inward(type: Type) -> Convert:
-    """The conversion of Python values to machine values of a type; it raises `CastError`."""
+    """The conversion of Python values to machine values of a type; it raises `CastError`.
+
+    It raises BoundExceeded where lists in many places would become too many, and for what holds
+    itself.
+    """
+    convert = _inward(type)
+    return bounded_conversion(convert) if may_share(type) else convert
+
+
+@kept_by_type
+def _inward(type: Type) -> Convert:
     simple = _INWARD.get(type)
     if simple is not None:
         return simple
@@ -71,7 +82,7 @@ def inward(type: Type) -> Convert:
         case TupleType():
             return _tuple_inward(type)
         case OptionalType():
-            inner = inward(type.element)
+            inner = _inward(type.element)
             return lambda value: None if value is None else inner(value)
         case UnionType():
             return _union_inward(type)
@@ -238,7 +249,7 @@ def _iterate(value: Any) -> list[Any]:
 
 
 def _list_inward(type: ListType) -> Convert:
-    element = inward(type.element)
+    element = _inward(type.element)
     packed = type.element in _PACKED
 
     def convert(value: Any) -> list[Any]:
@@ -259,7 +270,7 @@ def _list_inward(type: ListType) -> Convert:
 
 
 def _dict_inward(type: DictType) -> Convert:
-    key, element = inward(type.key), inward(type.value)
+    key, element = _inward(type.key), _inward(type.value)
     of_tensors = type.key == TENSOR
 
     def convert(value: Any) -> dict[Any, Any]:
@@ -278,7 +289,7 @@ def _dict_inward(type: DictType) -> Convert:
 
 
 def _tuple_inward(type: TupleType) -> Convert:
-    parts = [inward(part) for part in type.elements]
+    parts = [_inward(part) for part in type.elements]
 
     def convert(value: Any) -> tuple[Any, ...]:
         items = _iterate(value)
@@ -296,7 +307,7 @@ def _union_inward(type: UnionType) -> Convert:
     def convert(value: Any) -> Any:
         for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
             try:
-                return inward(member)(value)
+                return _inward(member)(value)
             except CastError:
                 continue
         raise CastError(

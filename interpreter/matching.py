@@ -36,24 +36,31 @@ __all__ = ["matches"]
 _EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
 
 
-def matches(value: object, type: Type) -> bool:
-    """Whether a value is of a type.  An empty list or dict is of every list or dict type."""
+_Seen = dict[tuple[int, int], bool]
+"""Whether a value of some identity is of a type of some identity."""
+
+
+def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
+    """Whether a value is of a type.  An empty list or dict is of every list or dict type.
+
+    What lies in a value several times is looked at once; `seen` is what has been.
+    """
+    if type.contained and isinstance(value, list | dict | tuple):
+        seen = {} if seen is None else seen
+        key = (id(value), id(type))
+        if key not in seen:
+            seen[key] = _contains(value, type, seen)
+        return seen[key]
     exact = _EXACT.get(type)
     if exact is not None:
         return value.__class__ is exact
     match type:
-        case ListType():
-            return isinstance(value, list) and all(matches(v, type.element) for v in value)
-        case DictType():
-            return isinstance(value, dict) and all(
-                matches(k, type.key) and matches(v, type.value) for k, v in value.items()
-            )
-        case TupleType():
-            return _is_tuple(value, type)
-        case OptionalType():
-            return value is None or matches(value, type.element)
-        case UnionType():
-            return any(matches(value, member) for member in type.members)
+        case OptionalType(element):
+            return value is None or matches(value, element)
+        case UnionType(members):
+            return any(matches(value, member) for member in members)
+        case ListType() | DictType() | TupleType():
+            return False
         case ClassType():
             if isinstance(value, PackedWeights):
                 return type.qualified_name == value.qualified_name
@@ -67,12 +74,20 @@ def matches(value: object, type: Type) -> bool:
     return _is_simple(value, type)
 
 
-def _is_tuple(value: object, type: TupleType) -> bool:
-    return (
-        isinstance(value, tuple)
-        and len(value) == len(type.elements)
-        and all(matches(v, t) for v, t in zip(value, type.elements, strict=True))
-    )
+def _contains(value: object, type: Type, seen: _Seen) -> bool:
+    """Whether a list, dict or tuple is of a type with arguments."""
+    match type, value:
+        case ListType(element), list():
+            return all(matches(v, element, seen) for v in value)
+        case DictType(key, element), dict():
+            return all(matches(k, key) and matches(v, element, seen) for k, v in value.items())
+        case TupleType(elements), tuple():
+            return len(value) == len(elements) and all(
+                matches(v, t, seen) for v, t in zip(value, elements, strict=True)
+            )
+        case ((OptionalType() | UnionType()), _):
+            return any(matches(value, t, seen) for t in type.contained)
+    return False
 
 
 def _is_simple(value: object, type: Type) -> bool:

@@ -29,6 +29,7 @@ from ..typecheck.types import (
 )
 from .actions import read_slot
 from .objects import EnumMember, ScriptObject, module_handles, python_classes
+from .shared_parts import bounded_conversion, may_share
 from .tasks import Future
 from .type_cache import kept_by_type
 
@@ -43,24 +44,34 @@ def _as_it_is(value: Any) -> Any:
 
 @kept_by_type
 def outward(type: Type) -> Convert:
-    """The conversion of machine values of a type to Python values."""
+    """The conversion of machine values of a type to Python values.
+
+    It raises BoundExceeded where lists in many places would become too many, and for objects that
+    hold themselves.
+    """
+    convert = _outward(type)
+    return bounded_conversion(convert) if may_share(type) else convert
+
+
+@kept_by_type
+def _outward(type: Type) -> Convert:
     if type == TENSOR:
         return _tensor_outward
     if type == STRING:
         return _string_outward
     match type:
         case ListType():
-            element = outward(type.element)
+            element = _outward(type.element)
             return list if element is _as_it_is else lambda value: [element(v) for v in value]
         case DictType():
             return _dict_outward(type)
         case TupleType():
             return _tuple_outward(type)
         case FutureType():
-            element = outward(type.element)
+            element = _outward(type.element)
             return lambda value: Future(value, element)
         case OptionalType():
-            inner = outward(type.element)
+            inner = _outward(type.element)
             if inner is _as_it_is:
                 return inner
             return lambda value: None if value is None else inner(value)
@@ -86,12 +97,12 @@ def _tensor_outward(value: Any) -> Any:
 
 
 def _dict_outward(type: DictType) -> Convert:
-    key, element = outward(type.key), outward(type.value)
+    key, element = _outward(type.key), _outward(type.value)
     return lambda value: {key(k): element(v) for k, v in value.items()}
 
 
 def _tuple_outward(type: TupleType) -> Convert:
-    parts = [outward(part) for part in type.elements]
+    parts = [_outward(part) for part in type.elements]
     if type.name is None:
         return lambda value: tuple(part(v) for part, v in zip(parts, value, strict=True))
     make = named_tuple_class(type.name.rpartition(".")[2], type.fields)

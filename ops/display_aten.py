@@ -16,7 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.walks import containers_in, fold
 from .dtype import Array, dtype_of
+from .errors import OperatorError
 from .quantized_arrays import dequantize, quantizer_of
 
 __all__ = ["format_for_print", "format_number", "format_tensor"]
@@ -148,12 +150,30 @@ def format_for_print(value: Any) -> str:
         return _format_complex(value)
     if isinstance(value, np.ndarray):
         return format_tensor(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(format_for_print, value))}]"
-    if isinstance(value, tuple):
-        inner = ", ".join(map(format_for_print, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
-    if isinstance(value, dict):
-        pairs = (f"{format_for_print(k)}: {format_for_print(v)}" for k, v in value.items())
-        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple | dict):
+        return fold(value, containers_in, _container_text)
     return str(value)
+
+
+LONGEST: Final = 1 << 27
+"""The characters of the text of one list, tuple or dict."""
+
+
+def _container_text(value: Any, known: dict[int, str]) -> str:
+    """The text of a list, tuple or dict; `known` are those of what lies in it.
+
+    Raises:
+        OperatorError: it would be too long.
+    """
+
+    def text(part: Any) -> str:
+        return known[id(part)] if id(part) in known else format_for_print(part)
+
+    if sum(len(known[id(part)]) for part in containers_in(value)) > LONGEST:
+        raise OperatorError(f"the text of a value has more than {LONGEST} characters")
+    if isinstance(value, list):
+        return f"[{', '.join(map(text, value))}]"
+    if isinstance(value, tuple):
+        inner = ", ".join(map(text, value))
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return f"{{{', '.join(f'{text(k)}: {text(v)}' for k, v in value.items())}}}"
