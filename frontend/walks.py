@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 
 from .bounds import DEEPEST_VALUES, BoundExceeded
 
-__all__ = ["HoldsItself", "TooDeep", "check_copies", "containers_in", "fold", "parts_first"]
+__all__ = [
+    *("HoldsItself", "TooDeep"),
+    *("check_copies", "containers_in", "fold", "parts_first", "text_of"),
+]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -103,20 +106,29 @@ MOST_COPIED = 1 << 26
 """How many elements a copy may have that gives each place a list of its own."""
 
 
-def check_copies(value: object) -> None:
+def check_copies(value: object, most: int = MOST_COPIED) -> None:
     """Refuse to copy a list, tuple or dict in which the same ones lie in very many places.
 
     Raises:
-        BoundExceeded: a copy without sharing would have more than `MOST_COPIED` elements.
+        BoundExceeded: a copy without sharing would have more than `most` elements, or no end.
     """
 
     def elements(each: Any, counts: dict[int, int]) -> int:
         count: int = len(each) + sum(counts[id(part)] for part in containers_in(each))
-        if count > MOST_COPIED:
+        if count > most:
             raise BoundExceeded(
-                f"a value would be copied into more than {MOST_COPIED} elements, since lists or "
-                "tuples in it are in many places"
+                f"a value would have more than {most} elements, each counted in all its places"
             )
         return count
 
-    fold(value, containers_in, elements)
+    if isinstance(value, _CONTAINERS):
+        fold(value, containers_in, elements)
+
+
+def text_of(value: object, write: Callable[[object], str] = repr) -> str:
+    """The `repr` of a value from outside; of one that would take for ever, its class and its id."""
+    try:
+        check_copies(value, 1 << 20)
+    except BoundExceeded:
+        return object.__repr__(value)
+    return write(value)

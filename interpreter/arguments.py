@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..frontend.walks import text_of
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.signature_text import type_text
@@ -129,7 +130,7 @@ class Binding:
             f"'{_expected(argument.type)}{' (inferred)' if inferred else ''}' for argument "
             f"'{argument.name}' but instead found type '{_class_of(value)}'.",
             f"Position: {position}",
-            f"Value: {value!r}",
+            f"Value: {text_of(value)}",
             f"Declaration: {declaration(self.signature)}",
             reason,
         ]

@@ -6,6 +6,7 @@ from ..frontend.diagnostics import Diagnostic, Help, Label, ValueNote
 from ..frontend.exceptions import exception_for
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
+from ..frontend.walks import text_of
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument
 
@@ -25,7 +26,7 @@ def wrong_type(function: Function, argument: Argument, value: object, torch: str
     message = f"`{name}` expects `{argument.type.python}` for `{argument.name}`, not `{given}`"
     declared = _parameter(function, argument)
     word = "declared" if declared is not None and ":" in declared.text else "no annotation, so"
-    shown = repr(value)
+    shown = text_of(value)
     note = ValueNote(argument.name, shown if len(shown) <= 80 else shown[:77] + "...")
     label = f"{word} `{argument.type.python}`"
     return _error("call-type", message, function, declared, label, torch, values=(note,))

@@ -11,6 +11,7 @@ from enum import Enum
 from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
+from ..frontend.walks import text_of
 from ..ops.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.futures import TaskResult
 from ..ops.tensor import Tensor
@@ -112,7 +113,7 @@ def _tensor(value: Any) -> Any:
         return value._array
     if value is None:
         return None
-    raise CastError(f"Cast error details: Unable to cast {value} to Tensor")
+    raise CastError(f"Cast error details: Unable to cast {text_of(value, str)} to Tensor")
 
 
 def _int(value: Any) -> int:
@@ -209,7 +210,9 @@ def _any(value: Any) -> Any:
     try:
         type = infer_type(value)
     except CannotInfer as reason:
-        raise RuntimeError(f"Tracer cannot infer type of {value}\n:{reason}") from None
+        raise RuntimeError(
+            f"Tracer cannot infer type of {text_of(value, str)}\n:{reason}"
+        ) from None
     return inward(type)(value)
 
 
@@ -295,7 +298,8 @@ def _tuple_inward(type: TupleType) -> Convert:
         items = _iterate(value)
         if len(items) != len(parts):
             raise CastError(
-                f"Cast error details: Object {value} had a different number of elements than type "
+                f"Cast error details: Object {text_of(value, str)} had a different number of "
+                f"elements than type "
                 f"{type.annotation_str}"
             )
         return tuple(part(item) for part, item in zip(parts, items, strict=True))
@@ -363,8 +367,8 @@ def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptOb
     cls = target.cls if isinstance(target, ScriptObject) else type_of_value(value)
     if not isinstance(cls, ClassType):
         raise RuntimeError(
-            f"Assigning the object {value} to an interface fails because the value is not a "
-            "TorchScript compatible type, did you forget toturn it into a user defined "
+            f"Assigning the object {text_of(value, str)} to an interface fails because the value "
+            "is not a TorchScript compatible type, did you forget toturn it into a user defined "
             "TorchScript class?"
         )
     if not is_subtype(cls, type):

@@ -45,8 +45,7 @@ def bounded_conversion(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
 
     def convert_checked(value: Any) -> Any:
-        if isinstance(value, list | tuple | dict):
-            check_copies(value)
+        check_copies(value)
         try:
             return convert(value)
         except RecursionError:

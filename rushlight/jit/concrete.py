@@ -16,6 +16,7 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from ..frontend.places import attribute_place
+from ..frontend.walks import check_copies
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
 from ..interpreter.objects import ScriptObject, python_classes
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
@@ -24,7 +25,7 @@ from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
 from ..ops.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
-from ..typecheck.types import NONE, ClassType, InterfaceType, Type
+from ..typecheck.types import MOST_PARTS, NONE, ClassType, InterfaceType, Type
 from . import decorators, overloads
 from .compile import method_function
 from .decorators import Attribute
@@ -262,7 +263,9 @@ def _gather_constants(module: Module, facts: Facts, annotations: dict[str, Any])
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
     for name in names:
         if name not in taken and hasattr(module, name):
-            facts.constants[name] = _constant(getattr(module, name), name, type(module))
+            value = getattr(module, name)
+            check_copies(value, MOST_PARTS)  # a constant's type has as many parts
+            facts.constants[name] = _constant(value, name, type(module))
 
 
 def _is_final(annotation: Any) -> bool:

@@ -50,6 +50,8 @@ _CLASSES: dict[Any, Type] = {
 
 def type_of_class(cls: object) -> Type | None:
     """The type a Python class stands for (`int`, `Tensor`, a NamedTuple class); None if none."""
+    if isinstance(cls, tuple):
+        return None  # no class, and its hash may take for ever
     try:
         found = _CLASSES.get(cls)
     except TypeError:  # unhashable: no class
