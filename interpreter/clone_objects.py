@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+from ..frontend.walks import containers_in, fold
 from ..ir.clone import clone_graph
 from ..ir.graph import Block, Graph
 from ..typecheck.functions import Function
@@ -37,13 +39,19 @@ class ObjectCloning:
     def _value(self, value: object) -> object:
         if isinstance(value, ScriptObject):
             return self.instance(value)
-        if isinstance(value, list):
-            return [self._value(v) for v in value]
-        if isinstance(value, tuple):
-            return tuple(self._value(v) for v in value)
-        if isinstance(value, dict):
-            return type(value)((k, self._value(v)) for k, v in value.items())
+        if isinstance(value, list | tuple | dict):
+            return fold(value, containers_in, self._container)
         return value
+
+    def _container(self, value: Any, copies: dict[int, object]) -> object:
+        """The copy of a list, tuple or dict; what it holds in several places stays one object."""
+
+        def copy(part: object) -> object:
+            return copies[id(part)] if id(part) in copies else self._value(part)
+
+        if isinstance(value, dict):
+            return type(value)((k, copy(v)) for k, v in value.items())
+        return type(value)(map(copy, value))
 
     def cls(self, source: ClassType) -> ClassType:
         """The copy of a class, its methods included."""

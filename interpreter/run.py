@@ -397,6 +397,7 @@ class _Reached:
     def __init__(self, values: Iterable[Any]) -> None:
         self.tensors: list[Tensor] = []
         self.holders: list[ScriptObject] = []
+        self._seen: set[int] = set()
         self._look(values)
         seen: set[int] = set()
         for holder in self.holders:  # which grows while it is looked at
@@ -413,11 +414,16 @@ class _Reached:
                 self.holders.append(value)
             elif (kind is list or kind is tuple) and value:
                 if kind is tuple or type(value[0]) not in _PLAIN:
-                    self._look(value)
+                    self._look_into(value, value)
             elif kind is dict:
-                self._look(value.values())
+                self._look_into(value, value.values())
             elif isinstance(value, Tensor):
                 self.tensors.append(value)
+
+    def _look_into(self, container: object, values: Iterable[Any]) -> None:
+        if id(container) not in self._seen:  # lists may share others many times
+            self._seen.add(id(container))
+            self._look(values)
 
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))

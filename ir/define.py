@@ -8,6 +8,7 @@ from ..typecheck.checker import check_function
 from ..typecheck.functions import Function
 from ..typecheck.names import Resolver
 from ..typecheck.schema import OperatorTable
+from ..typecheck.turns import Postponed
 from ..typecheck.typed import TypedFunction
 from .emitter import Evaluate
 from .exits import transform_exits
@@ -31,7 +32,7 @@ def define_function(
 
     Where the checker finds errors they are in the collector and the graph stays None.
     """
-    before = len(collector.errors)
+    before, found = len(collector.errors), len(collector.found)
     try:
         typed = check_function(function, resolver, table, collector, self_type=function.owner)
         if typed is None or len(collector.errors) > before:
@@ -40,6 +41,9 @@ def define_function(
         function.graph = graph = build_graph(typed, PassContext(table, evaluate))
         for each in graph.with_tasks:
             each.guard = function.guard
+    except Postponed:
+        del collector.found[found:]  # all of it will be found again
+        raise
     except EXHAUSTED as error:
         report_exhausted(error, collector, f"in function `{function.name}`")
     except FAULTS as error:

@@ -15,6 +15,7 @@ from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.names import Constant
+from ..typecheck.turns import Postponed
 from ..typecheck.types import ClassType
 from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
@@ -286,6 +287,15 @@ class Loader:
         """Compile a function; what is wrong is raised at the end of the outermost one."""
         outermost = not self._defining
         self._defining.append(function)
+        try:
+            self._fill_in(function)
+        except Postponed:
+            self._defining.remove(function)
+            raise
+        if outermost:
+            self._finish()
+
+    def _fill_in(self, function: Function) -> None:
         if self.importer.read(function):
             names = self.importer.resolver
             define_function(function, names, self.collector, ARCHIVE_TABLE, evaluate)
@@ -293,8 +303,6 @@ class Loader:
             self.upgraders.upgrade(function.graph)
         if self.guard is not None and isinstance(function.graph, Graph):
             refuse_operators(function.graph, self.collector)
-        if outermost:
-            self._finish()
 
     def _finish(self) -> None:
         """Raise what was found; functions that failed can be tried again."""

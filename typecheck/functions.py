@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..frontend import tree
 from .schema import Signature
+from .turns import Postponed, define_in_turn
 
 if TYPE_CHECKING:
     from .typed import TypedFunction
@@ -90,13 +91,17 @@ class Function:
             raise RecursiveDefinition(self.qualified_name)
         if self.define is None:
             return
-        self._defining = True
+        define_in_turn(self, self._define)
+
+    def _define(self) -> None:
+        define, self.define = self.define, None
         try:
-            define, self.define = self.define, None
             with nullcontext() if self.guard is None else self.guard.entered():
-                define(self)
-        finally:
-            self._defining = False
+                define(self)  # type: ignore[misc]
+        except Postponed:
+            self.define = define  # as if it had not begun
+            self.declared = None
+            raise
 
     @property
     def signature(self) -> Signature:

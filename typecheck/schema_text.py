@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from ..frontend.bounds import bounded
 from ..grammar import load
 from .builtin_classes import builtin_class
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature
@@ -50,8 +51,9 @@ def parse_schema(text: str) -> Signature:
         raise SchemaError(f"not an operator schema: {text!r}: {error}") from None
     operator, arguments, returns = parsed.children
     name, *overload = map(str, operator.children)
-    read, vararg = _arguments(arguments)
-    results, varret = _returns(returns)
+    with bounded("the schema", SchemaError):
+        read, vararg = _arguments(arguments)
+        results, varret = _returns(returns)
     return Signature(name, overload[0] if overload else "", read, results, vararg, varret)
 
 

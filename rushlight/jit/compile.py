@@ -129,14 +129,10 @@ def _define(function: Function) -> None:
     with compiling() as collector:
         before = len(collector.errors)
         _being_defined.append(function)
-        owner = function.owner.name if function.owner is not None else None
-        function.tree = function_tree(python, collector, self_name=owner)
-        if function.tree is not None:
-            resolver = LiveResolver(python, compile_function)
-            define_function(function, resolver, collector, TABLE, evaluate)
-            if SWITCHES["_jit_get_inline_everything_mode"]() and isinstance(function.graph, Graph):
-                inline_in_place(function.graph, function.name, CONTEXT)
-        _being_defined.pop()
+        try:
+            _fill_in(function, python, collector)
+        finally:
+            _being_defined.pop()
         called_failed = function in _needed_failed
         _needed_failed.discard(function)
         if function.graph is None or called_failed or len(collector.errors) > before:
@@ -144,3 +140,13 @@ def _define(function: Function) -> None:
             _needed_failed.update(_being_defined[-1:])
         else:
             _failed.pop(python, None)
+
+
+def _fill_in(function: Function, python: Callable[..., Any], collector: Collector) -> None:
+    owner = function.owner.name if function.owner is not None else None
+    function.tree = function_tree(python, collector, self_name=owner)
+    if function.tree is not None:
+        resolver = LiveResolver(python, compile_function)
+        define_function(function, resolver, collector, TABLE, evaluate)
+        if SWITCHES["_jit_get_inline_everything_mode"]() and isinstance(function.graph, Graph):
+            inline_in_place(function.graph, function.name, CONTEXT)

@@ -13,6 +13,7 @@ from typing import IO, Any, ClassVar, Literal, NoReturn
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
+from ..frontend.walks import fold
 from ..interpreter.objects import ScriptObject, module_handles, object_members
 from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
@@ -184,6 +185,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         own["_c"] = target
         own["_parameters"] = SlotView(target, "parameter")
         own["_buffers"] = SlotView(target, "buffer")
+        _wrap_parts(target)
         own["_modules"] = _Children(_submodules(target))
         for table, hooks in (
             (self._forward_pre_hooks, target.cls.forward_pre_hooks),
@@ -409,11 +411,33 @@ def not_castable(name: str, type: Type, error: CastError) -> str:
 
 
 def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:
-    for name, attribute in target.cls.attributes.items():
-        value = target.slots[target.cls.slot(name)]
+    return ((name, wrap(value)) for name, value in _parts(target))
+
+
+def _parts(target: ScriptObject) -> Iterator[tuple[str, ScriptObject]]:
+    """The script objects of the modules in a module's, by name."""
+    for (name, attribute), value in zip(target.cls.attributes.items(), target.slots, strict=True):
         of_module = isinstance(attribute.type, ClassType | InterfaceType)
         if of_module and isinstance(value, ScriptObject) and value.cls.is_module:
-            yield name, wrap(value)
+            yield name, value
+
+
+def _wrap_parts(target: ScriptObject) -> None:
+    """Make the Python modules of all modules in a module, the innermost first.
+
+    Raises:
+        BoundExceeded: they lie too deep in each other.
+    """
+
+    def bare(each: ScriptObject) -> list[ScriptObject]:
+        found = (value for _, value in _parts(each))
+        return [value for value in found if not isinstance(value.handle, Module)]
+
+    def made(each: ScriptObject, _: object) -> None:
+        if each is not target:
+            wrap(each)
+
+    fold(target, bare, made)
 
 
 def wrap(target: ScriptObject) -> Module:

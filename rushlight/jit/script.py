@@ -12,6 +12,7 @@ from typing import Any
 from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
 from ..frontend.places import base_place
+from ..frontend.walks import fold
 from ..interpreter.objects import ScriptObject
 from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import CastError, to_machine
@@ -163,10 +164,29 @@ def script_module(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
+    check_nesting(module)
     with kept_if_compiled(), compiling():
         target = _instance(module, {})
         _compile_methods(target, module)
     return RecursiveScriptModule(target)
+
+
+DEEPEST_MODULES = 220
+"""How deep modules may lie in each other: less than values may, of which the innermost has some."""
+
+
+def check_nesting(module: Module) -> None:
+    """Refuse modules that lie too deep in each other to be saved, and a module inside itself.
+
+    Raises:
+        BoundExceeded: that is so.
+    """
+
+    def parts(each: Module) -> list[Module]:
+        inner = vars(each).get("_modules", {}).values()
+        return [part for part in inner if isinstance(part, Module)]
+
+    fold(module, parts, lambda each, _: None, DEEPEST_MODULES)
 
 
 def has_exports(module: Module) -> bool:
@@ -182,6 +202,7 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
+    check_nesting(module)
     with own_types(), kept_if_compiled(), compiling():
         target = _instance(module, {})
         for name in _entry_points(module):
