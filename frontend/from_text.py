@@ -6,9 +6,11 @@ The code in an archive is Python by its grammar, so Python's parser reads it; no
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from . import tree
@@ -31,8 +33,13 @@ __all__ = [
 _N = TypeVar("_N", bound=ast.stmt)
 _T = TypeVar("_T")
 
-MAXIMUM_LENGTH = 1 << 28
+MAXIMUM_LENGTH = 1 << 24
 """Characters of one text; more is refused unread."""
+
+MAXIMUM_WORDS = 1 << 20
+"""Words and brackets of one text: Python's own tree takes up to two kilobytes for each."""
+
+_WORD = re.compile(r"\w+|[\[({]")
 
 
 def module_trees(
@@ -269,7 +276,14 @@ def _too_big(text: str) -> str | None:
     """Why a text is not even given to the parser, or None."""
     if len(text) > MAXIMUM_LENGTH:
         return f"the text has {len(text)} characters, more than {MAXIMUM_LENGTH}"
+    if len(text) > MAXIMUM_WORDS and _has_words(text, MAXIMUM_WORDS):
+        return f"the text has more than {MAXIMUM_WORDS} words and brackets"
     return None
+
+
+def _has_words(text: str, count: int) -> bool:
+    """Whether a text has more than so many words and brackets."""
+    return next(islice(_WORD.finditer(text), count, None), None) is not None
 
 
 def _place_of(error: SyntaxError, source: Source) -> Span:

@@ -18,7 +18,7 @@ class Limits:
     the file is more.  `depth` bounds how deep values lie in each other (modules in modules, lists
     in lists), `pickle` the bytes of one pickle, `code` those of one code file.  `opcodes` bounds
     the steps of one pickle, `nodes` the tuples, lists, dicts, names and objects that it makes: at
-    most some 1.5 GB and ten seconds.  `running` bounds each call of code that is not trusted, and
+    most some 1 GB and ten seconds.  `running` bounds each call of code that is not trusted, and
     is looked at only then.
     """
 
@@ -27,9 +27,9 @@ class Limits:
     ratio: int = 100
     depth: int = DEEPEST_VALUES
     pickle: int = 1 << 28
-    code: int = 1 << 28
+    code: int = 1 << 24
     opcodes: int = 1 << 24
-    nodes: int = 1 << 22
+    nodes: int = 1 << 21
     running: Bounds = field(default_factory=Bounds)
 
 

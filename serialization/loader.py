@@ -277,7 +277,7 @@ class Loader:
 
         Functions and further classes that they use are compiled with them.
         """
-        for name in class_names(self.described(root)):
+        for name in reversed(class_names(self.described(root))):  # what lies inside first
             cls = self.importer.type_named(name)
             if isinstance(cls, ClassType):
                 for method in (*cls.methods.values(), *cls.forward_pre_hooks, *cls.forward_hooks):

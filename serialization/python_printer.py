@@ -37,6 +37,9 @@ __all__ = ["FunctionPrinter", "PrintError", "PrintedCode", "print_function", "pr
 LONG = 40
 """An expression with its indentation is long from this many characters on."""
 
+_DEEPEST = 97
+"""How deep blocks may lie in each other in an archive: Python's parser knows 100 levels."""
+
 ENDLESS = 2**63 - 1
 """The trip count of a `while` loop."""
 
@@ -145,7 +148,15 @@ class FunctionPrinter:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
+        """A deeper block.
+
+        Raises:
+            PrintError: what reads archives could not read one that deep.
+        """
         self.level += 1
+        if self._importable and self.level > _DEEPEST:
+            message = f"blocks lie more than {_DEEPEST} deep in each other"
+            raise PrintError(message, self.spans.current)
         yield
         self.level -= 1
 

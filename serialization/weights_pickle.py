@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ops.dtype import DTYPES
 from .errors import ArchiveError, archive_error
+from .limits import DEFAULT_LIMITS
 from .pickle_nodes import StorageNode
 from .tensors import StorageReader
 from .weights_values import MAKERS, Makers, StorageView, Unset
@@ -72,7 +73,7 @@ class WeightsReader:
             ArchiveError: the pickle is damaged, or holds what is no plain value.
         """
         self.stack, self.memo = [], {}
-        while True:
+        for _ in range(DEFAULT_LIMITS.opcodes):
             opcode = self.take(1)
             if opcode == b".":
                 if self.makers.unset:
@@ -94,6 +95,8 @@ class WeightsReader:
                 AttributeError,
             ) as error:
                 raise self.damaged(f"has a value that cannot be made: {error}") from None
+        what = f"has more than {DEFAULT_LIMITS.opcodes} opcodes"
+        raise archive_error("limit-exceeded", f"{self.title} {what}")
 
     def action(self, opcode: bytes) -> Callable[[Any], Any] | None:
         """What an opcode does; None if it does not occur."""

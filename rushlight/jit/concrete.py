@@ -68,7 +68,7 @@ class Facts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Facts):
             return NotImplemented
-        return self._key() == other._key()
+        return self.modules == other.modules and self._key() == other._key()
 
     def _key(self) -> tuple[object, ...]:
         constants = {name: (type(value), value) for name, value in self.constants.items()}
@@ -78,20 +78,29 @@ class Facts:
         return (self.attributes, self.modules, constants, functions, missing, hooks)
 
 
-def concrete_type(module: Module) -> ClassType:
-    """The class type of a module, made when no earlier module has equal facts."""
+Found = dict[int, ClassType]
+"""The class types of modules that were looked at, by the identity of the module."""
+
+
+def concrete_type(module: Module, found: Found | None = None) -> ClassType:
+    """The class type of a module, made when no earlier module has equal facts.
+
+    `found` are those found in the same compilation, and are added to.
+    """
     scripted = getattr(module, "_c", None)
     if isinstance(scripted, ScriptObject):
         return scripted.cls
-    facts = gather_facts(module)
-    known = _types.get().setdefault(type(module), [])
-    for other, cls in known:
-        if other == facts:
-            return cls
-    cls = _make(module, facts)
-    known.append((facts, cls))
-    _made.append((type(module), cls))
-    return cls
+    found = {} if found is None else found
+    if id(module) not in found:
+        facts = gather_facts(module, found)
+        known = _types.get().setdefault(type(module), [])
+        cls = next((cls for other, cls in known if other == facts), None)
+        if cls is None:
+            cls = _make(module, facts)
+            known.append((facts, cls))
+            _made.append((type(module), cls))
+        found[id(module)] = cls
+    return found[id(module)]
 
 
 _made: list[tuple[type, ClassType]] = []
@@ -193,8 +202,8 @@ def _check_complete(module: Module) -> None:
             raise RuntimeError(f"{lazy} Did you forget to run a forward pass?")
 
 
-def gather_facts(module: Module) -> Facts:
-    """All that is compiled into the code of a module."""
+def gather_facts(module: Module, found: Found | None = None) -> Facts:
+    """All that is compiled into the code of a module; for `found` see `concrete_type`."""
     _check_complete(module)
     facts = Facts()
     annotations = dict(_annotations(type(module)))
@@ -210,7 +219,7 @@ def gather_facts(module: Module) -> Facts:
             facts.attributes.append((name, NONE, "attribute"))
         else:
             wanted = type_of_annotation(annotations.get(name)) if name in annotations else None
-            inner = concrete_type(submodule)
+            inner = concrete_type(submodule, found)
             if isinstance(wanted, InterfaceType):
                 for method in wanted.methods:
                     getattr(submodule, method)  # raises for what the interface has and it has not

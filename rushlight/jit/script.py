@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
+from ..frontend.bounds import bounded
 from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
 from ..frontend.places import base_place
@@ -78,7 +79,7 @@ def script(
     if not _state._enabled:
         return obj
     try:
-        with trimmed():
+        with trimmed(), bounded("the program"):
             if inspect.isclass(obj):
                 return _script_class(obj, sys._getframe(1 + _frames_up).f_locals)
             return _script(obj if _is_function(obj) else prepared(obj))
@@ -212,19 +213,22 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
     return RecursiveScriptModule(target)
 
 
-def _instance(module: Module, made: dict[int, ScriptObject]) -> ScriptObject:
+def _instance(
+    module: Module, made: dict[int, ScriptObject], found: dict[int, ClassType] | None = None
+) -> ScriptObject:
     """The script object of a module; one that is met twice is one object."""
+    found = {} if found is None else found
     scripted = getattr(module, "_c", None)
     if isinstance(scripted, ScriptObject):
         return scripted
     if id(module) not in made:
-        cls = concrete_type(module)
+        cls = concrete_type(module, found)
         target = ScriptObject(cls)
         made[id(module)] = target
         for name, attribute in cls.attributes.items():
             value = getattr(module, name)
             if isinstance(value, Module):
-                slot: object = _instance(value, made)
+                slot: object = _instance(value, made, found)
             else:
                 slot = _slot_of_attribute(value, name, attribute.type)
             target.slots[cls.slot(name)] = slot
@@ -246,12 +250,16 @@ def slot_of(value: Any, type: Any) -> object:
     return value if isinstance(value, Tensor) else to_machine(value, type)
 
 
-def _compile_methods(target: ScriptObject, module: Module) -> None:
-    """Compile what Python may call: inner modules' first, as torch does."""
+def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None = None) -> None:
+    """Compile what Python may call: inner modules' first, as torch does; those `done` are."""
+    done = set() if done is None else done
+    if id(target) in done:
+        return
+    done.add(id(target))
     for name, submodule in module._modules.items():
         inner = target.slots[target.cls.slot(name)] if submodule is not None else None
         if submodule is not None and isinstance(inner, ScriptObject):
-            _compile_methods(inner, submodule)
+            _compile_methods(inner, submodule, done)
             _check_interface(name, inner, target.cls.attributes[name].type)
     for getter, setter in target.cls.properties.values():
         for function in (getter, setter):
