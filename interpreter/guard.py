@@ -84,27 +84,28 @@ class Guard:
         self.bounds = bounds
         self._uses = _Uses()
 
-    def entered(self, deepest: int = 1 << 20) -> Entered:
+    def entered(self, deepest: int = 1 << 20, room: int = 0) -> Entered:
         """Code runs under this guard inside; the outermost call begins to count anew.
 
-        `deepest` is how many may lie in each other.
+        `deepest` is how many may lie in each other, `room` what may be taken beyond the bound.
 
         Raises:
             LimitExceeded: calls lie too deep in each other; at the end, for a MemoryError because
                 of the bound.
         """
-        return Entered(self, deepest)
+        return Entered(self, deepest, room)
 
-    def begin(self) -> None:
+    def begin(self, room: int) -> None:
         """The first of what may be several calls inside each other."""
         use, bounds = self._uses.use, self.bounds
+        memory = bounds.memory + room
         use.instructions = use.checked = 0
         use.is_outermost = not use.ledger.is_open
         if use.is_outermost:
-            use.entered = use.ledger.open(bounds.memory, bounds.output)
+            use.entered = use.ledger.open(memory, bounds.output)
         else:
-            use.entered = use.ledger.lower(bounds.memory, bounds.output)
-        use.resident = 0 if is_counting() else resident() + bounds.memory
+            use.entered = use.ledger.lower(memory, bounds.output)
+        use.resident = 0 if is_counting() else resident() + memory
         watch(use, bounds.seconds)
 
     def end(self) -> None:
@@ -172,17 +173,18 @@ class Guard:
 class Entered:
     """A guard that is entered for a `with` block."""
 
-    __slots__ = ("_before", "_deepest", "_guard")
+    __slots__ = ("_before", "_deepest", "_guard", "_room")
 
-    def __init__(self, guard: Guard, deepest: int) -> None:
+    def __init__(self, guard: Guard, deepest: int, room: int) -> None:
         self._guard = guard
         self._deepest = deepest
+        self._room = room
 
     def __enter__(self) -> None:
         guard = self._guard
         use = guard._uses.use
         if use.depth == 0:
-            guard.begin()
+            guard.begin(self._room)
         elif use.depth > self._deepest:
             raise LimitExceeded(f"calls lie more than {self._deepest} deep in each other")
         use.depth += 1

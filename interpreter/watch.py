@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ from typing import Final
 
 from ..ops.errors import LimitExceeded
 
-__all__ = ["Watched", "unwatch", "watch"]
+__all__ = ["WALL", "Watched", "unwatch", "watch"]
 
 TICK: Final = 0.05
 """Seconds between two looks."""
@@ -38,6 +39,10 @@ class Watched:
         self.thread = 0
 
 
+WALL: Final[list[float]] = []
+"""In a process of the command line: the seconds after which the system ends a call that overruns
+its time, whatever it does."""
+
 _RUNNING: Final[set[Watched]] = set()
 _LOCK = threading.Lock()
 _AWAKE = threading.Event()
@@ -49,6 +54,8 @@ def watch(call: Watched, seconds: float) -> None:
     call.until = time.monotonic() + seconds
     call.told = 0.0
     call.thread = threading.get_ident()
+    if WALL and not _RUNNING:
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE + WALL[0])
     _RUNNING.add(call)
     if not _AWAKE.is_set():
         _start()
@@ -58,6 +65,8 @@ def unwatch(call: Watched) -> None:
     """The call has ended; nothing reaches its thread any more."""
     with _LOCK:
         _RUNNING.discard(call)
+        if WALL and not _RUNNING:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         if call.told:
             _send(call.thread, None)
 

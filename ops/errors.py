@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..frontend.diagnostics import Diagnostic
+
 __all__ = [
     *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
     *("UnsupportedOperator", "WrongType"),
@@ -68,6 +70,11 @@ class LimitExceeded(OperatorError):
 
     def __init__(self, what: str = "it has run for more seconds than it may") -> None:
         super().__init__(what, code="limit-exceeded", headline=what)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is told where no place in the code is known."""
+        return (Diagnostic(self.code, self.headline, None),)
 
 
 @_shown_as(IndexError)

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from .cli import audit, check, convert, diff, explain, run, show, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
 from .cli.speech import OutputFailed, complain, write
+from .cli.wall import status_of_child
 from .frontend.cells import clean_lines
 
 __all__ = ["main"]
@@ -101,6 +102,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         warnings.showwarning = _show_warning
     arguments = _parse(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        ended = status_of_child(arguments)
+        if ended is not None:
+            return ended
     try:
         status = int(arguments.execute(arguments))
         if sys.stdout is not None:

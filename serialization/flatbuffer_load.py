@@ -72,6 +72,10 @@ class FlatbufferLoader(Loader):
         reader = self.root_reader()
         return [reader.value(node) for node in self.archive.contents.code_constants]
 
+    def weights(self) -> int:
+        """The bytes of the file, twice."""
+        return 2 * self.archive.length
+
     def root(self) -> ObjectNode:
         """The module."""
         root = self.archive.contents.root()

@@ -143,7 +143,7 @@ class Loader:
         """The root object."""
         if self.guard is None:
             return self._load(extra_files)
-        with self.guard.entered():
+        with self.guard.entered(room=self.weights()):
             return self._load(extra_files)
 
     def _load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
@@ -166,6 +166,11 @@ class Loader:
                 assert extra_files is not None
                 extra_files[name] = self.archive.read(f"extra/{name}")
         return made
+
+    def weights(self) -> int:
+        """What the records take up besides what reading them needs: about the weights, twice."""
+        archive = self.archive
+        return archive.length + sum(map(archive.size, archive.records()))
 
     # -- what differs between formats
 

@@ -100,7 +100,7 @@ def load_mobile(
         OSError: the file cannot be opened.
     """
     guard = None if trusted else Guard(limits.running)
-    bounds = nullcontext() if guard is None else guard.entered()
+    bounds = nullcontext() if guard is None else guard.entered(room=limits.inflated)
     with bounds, opened_mobile(source, limits) as contents:
         return _Loader(contents, limits, guard, restores).load(extra_files)
 

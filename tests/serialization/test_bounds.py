@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -211,3 +212,39 @@ def test_walks_back_over_code_that_is_not_trusted_are_bounded() -> None:
     loss = module(x)
     with pytest.raises(RuntimeError, match="bytes of memory"):
         torch.autograd.grad(loss, x)
+
+
+# --------------------------------------------------------------------------- the last wall
+
+OVERRUNS = """
+import sys, time
+from rushlight.interpreter.guard import Bounds, Guard
+from rushlight.interpreter.watch import WALL
+WALL.append(-0.9)
+with Guard(Bounds(seconds=0.1)).entered():
+    time.sleep(30)
+"""
+
+
+def test_the_system_ends_what_overruns_its_time_in_a_process_of_the_command_line() -> None:
+    run = subprocess.run([sys.executable, "-c", OVERRUNS], timeout=20, env=_environment())
+    assert run.returncode == -signal.SIGALRM
+
+
+def test_commands_tell_how_their_child_ended(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    path.write_bytes(archive("while True:\n  print(1)\n  x = torch.rand([9])\nreturn x"))
+    command = [sys.executable, "-m", "rushlight", "run", str(path), "[1.0]"]
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
+        run = subprocess.Popen(
+            command, stdout=subprocess.PIPE, env=_environment(), start_new_session=True
+        )
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"1\n"
+        os.killpg(run.pid, number) if number == signal.SIGINT else run.terminate()
+        assert run.wait(20) == status
+        run.stdout.close()
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "PYTHONUNBUFFERED": "1"}
