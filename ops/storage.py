@@ -250,8 +250,9 @@ def strides_of(array: Array) -> tuple[int, ...]:
     A dimension of size 1 has no stride of its own in NumPy; it gets the one torch would give it.
     Tensors without elements keep the strides they were sliced with, if NumPy gave them any.
     """
-    if array.flags.c_contiguous and (array.size or 0 in array.strides):
-        return contiguous_strides(array.shape)
+    shape = array.shape
+    if array.flags.c_contiguous and (1 not in shape if array.size else 0 in array.strides):
+        return contiguous_strides(shape)
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]
     for dim in reversed(range(array.ndim)):
