@@ -22,6 +22,7 @@ from .dtype import Array, DType, dtype_by_number
 from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
+from .layouts import into_resized
 from .metadata import become
 from .named_results import NamedResults, named_results
 from .old_signatures import without_numbers_between
@@ -423,7 +424,7 @@ class EagerFunction:
                     "differentiation, but one of the arguments requires grad."
                 )
             _check_out(self.operator_name, result, out)
-            written_out = _write_out(result, out)
+            written_out = _write_out(self.operator_name, result, out)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             result.requires_grad_(True)
@@ -549,23 +550,23 @@ def _check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def _write_out(result: Any, out: Any) -> Any:
+def _write_out(name: str, result: Any, out: Any) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
         OperatorError: a tensor has several elements in one place, or cannot take the shape.
     """
     if isinstance(out, Tensor):
-        _write_one(result, out)
+        _write_one(name, result, out)
         return out
     for part, target in zip(result, out, strict=True):
-        _write_one(part, target)
+        _write_one(name, part, target)
     if isinstance(result, NamedResults):
         return named_results(f"{type(result).__name__}_out", result.fields)(out)
     return out
 
 
-def _write_one(result: Tensor, out: Tensor) -> None:
+def _write_one(name: str, result: Tensor, out: Tensor) -> None:
     array, target = result._array, out._array
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
@@ -585,4 +586,4 @@ def _write_one(result: Tensor, out: Tensor) -> None:
             f"shape {list(array.shape)}",
         )
     else:
-        become(target, cast(array, target.dtype).copy(order="K"))
+        become(target, into_resized(name, array, target.dtype))

@@ -11,8 +11,10 @@ from .creation import OPTIONS, float_dtype
 from .dims import wrap_dim
 from .dtype import Array, default_dtype, dtype_of
 from .errors import IndexOutOfRange, OperatorError
+from .layouts import contiguous, in_order
 from .pointwise import as_array
 from .promotion import kind
+from .storage import strides_of
 from .table import operator
 
 __all__ = ["complex_of", "transform", "transform_real"]
@@ -78,6 +80,19 @@ def _resized(array: Array, dim: int, size: int) -> Array:
     return wide
 
 
+def _laid(found: Array, given: Array, places: Sequence[int], last: bool = False) -> Array:
+    """A transform stored as MKL stores it: the dimensions that were not transformed, then those
+    that were, by the operand's strides; with `last`, the last of them innermost."""
+    rank = found.ndim
+    if given.flags.c_contiguous and list(places) == list(range(rank - len(places), rank)):
+        return contiguous(found)
+    steps = strides_of(given)
+    free = sorted((d for d in range(rank) if d not in places), key=lambda d: -steps[d])
+    most = places[:-1] if last else places
+    inner = sorted(most, key=lambda d: -steps[d]) + list(places[len(most) :])
+    return in_order(found, free + inner)
+
+
 # --------------------------------------------------------------------------- one dimension
 
 
@@ -130,28 +145,35 @@ def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], 
     )(forward)
 
 
+def _transform(array: Array, place: int, norm: str | None, forward: bool) -> Array:
+    return _laid(transform(array, place, norm, forward), array, [place])
+
+
 def _fft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
-    return transform(*_along(_operand(self), n, dim, norm), norm, True)
+    return _transform(*_along(_operand(self), n, dim, norm), norm, True)
 
 
 def _ifft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
-    return transform(*_along(_operand(self), n, dim, norm), norm, False)
+    return _transform(*_along(_operand(self), n, dim, norm), norm, False)
 
 
 def _rfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
-    return transform_real(*_along(_real_operand(self, "rfft"), n, dim, norm), norm)
+    array, place = _along(_real_operand(self, "rfft"), n, dim, norm)
+    return _laid(transform_real(array, place, norm), array, [place])
 
 
 def _ihfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     array, place = _along(_real_operand(self, "ihfft"), n, dim, norm)
-    return as_array(np.conj(transform_real(array, place, _FLIPPED[norm])))
+    found = _laid(transform_real(array, place, _FLIPPED[norm]), array, [place])
+    return as_array(np.conj(found))
 
 
 def _irfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     array, place = _operand(self), _dim(self, dim)
     _check_norm(norm)
     size = _check_size(2 * (array.shape[place] - 1) if n is None else n)
-    return _to_real(_resized(array, place, size // 2 + 1), place, size, norm)
+    array = _resized(array, place, size // 2 + 1)
+    return _laid(_to_real(array, place, size, norm), array, [place])
 
 
 def _hfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
@@ -208,9 +230,10 @@ def _complex_over(self: Array, s: Sizes, dim: Sizes, norm: str | None, forward: 
     array = _fitted(array, places, sizes)
     if not places:
         return array.astype(complex_of(array.dtype))
+    found = array
     for place in reversed(places):
-        array = transform(array, place, norm, forward)
-    return array
+        found = transform(found, place, norm, forward)
+    return _laid(found, array, places)
 
 
 def _fftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
@@ -231,10 +254,11 @@ def _rfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
     places, sizes = _places(array, s, dim)
     _need_dims(places, "rfftn")
     _check_norm(norm)
-    array = transform_real(_fitted(array, places, sizes), places[-1], norm)
+    array = _fitted(array, places, sizes)
+    found = transform_real(array, places[-1], norm)
     for place in reversed(places[:-1]):
-        array = transform(array, place, norm, True)
-    return array
+        found = transform(found, place, norm, True)
+    return _laid(found, array, places, last=True)
 
 
 def _ihfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
@@ -242,12 +266,12 @@ def _ihfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
     places, sizes = _places(array, s, dim)
     _need_dims(places, "ihfftn")
     _check_norm(norm)
-    array = as_array(
-        np.conj(transform_real(_fitted(array, places, sizes), places[-1], _FLIPPED[norm]))
-    )
+    array = _fitted(array, places, sizes)
+    half = _laid(transform_real(array, places[-1], _FLIPPED[norm]), array, places[-1:])
+    found = half = as_array(np.conj(half))
     for place in reversed(places[:-1]):
-        array = transform(array, place, norm, False)
-    return array
+        found = transform(found, place, norm, False)
+    return _laid(found, half, places[:-1])
 
 
 def _real_over(
@@ -261,11 +285,15 @@ def _real_over(
     last, wanted = places[-1], sizes[-1]
     size = _check_size(2 * (array.shape[last] - 1) if wanted is None else wanted)
     array = _resized(_fitted(array, places[:-1], sizes[:-1]), last, size // 2 + 1)
+    given = array
     for place in places[:-1]:
         array = transform(array, place, norm, hermitian)
+    array = _laid(array, given, places[:-1])
     if hermitian:
-        return _to_real(as_array(np.conj(array)), last, size, _FLIPPED[norm])
-    return _to_real(array, last, size, norm)
+        found = _to_real(as_array(np.conj(array)), last, size, _FLIPPED[norm])
+    else:
+        found = _to_real(array, last, size, norm)
+    return _laid(found, array, [last])
 
 
 def _irfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:

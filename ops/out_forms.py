@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from .dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from .errors import OperatorError
+from .layouts import into_resized
 from .metadata import become
 from .out_dtypes import check_out_dtype
 from .overlap import check_written
@@ -98,18 +97,19 @@ def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
         result: Array = forward(*values[:-1])
         check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
         if out.shape != result.shape:
-            _resize(out, result.shape)
-        out[...] = cast(result, out.dtype)
+            _resize(name, out, result)
+        else:
+            out[...] = cast(result, out.dtype)
         return out
 
     return write_out
 
 
-def _resize(out: Array, shape: tuple[int, ...]) -> None:
+def _resize(name: str, out: Array, result: Array) -> None:
     if not is_resizable(out):
         raise OperatorError(
             "Trying to resize storage that is not resizable",
             code="shape-mismatch",
-            headline=f"`out` has shape {list(out.shape)}, the result {list(shape)}",
+            headline=f"`out` has shape {list(out.shape)}, the result {list(result.shape)}",
         )
-    become(out, np.empty(shape, out.dtype))
+    become(out, into_resized(name, result, out.dtype))

@@ -216,7 +216,7 @@ def matrix_power(self: Array, n: int) -> Array:
         if n:
             square = matmul(square, square)
     assert result is not None
-    return result.copy() if result is self else result
+    return result.copy(order="K") if result is self else result
 
 
 def _exponential(array: Array) -> Array:

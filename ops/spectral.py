@@ -10,6 +10,7 @@ import numpy as np
 from .dims import wrap_dim
 from .dtype import Array, dtype_of
 from .errors import OperatorError
+from .layouts import column_major
 from .matrix_checks import (
     LinAlgError,
     check_floating,
@@ -289,6 +290,15 @@ def _check_lstsq(a: Array, b: Array, driver: str | None) -> str:
     return driver or "gelsy"
 
 
+def _in_rows_of(found: Array, rows: int) -> Array:
+    """The solution in the memory of the right side, whose columns LAPACK writes it over."""
+    *batch, columns, count = found.shape
+    memory = np.zeros((*batch, count, max(rows, columns)), found.dtype)
+    solution = memory[..., :columns].swapaxes(-1, -2)
+    solution[...] = found
+    return column_major(solution) if rows <= columns else solution
+
+
 @operator(
     "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) "
     "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"
@@ -307,7 +317,8 @@ def linalg_lstsq(
         relative = 0.0
     tolerance = np.zeros((), real), np.asarray(relative, real)
     inverse = _pseudo_inverse(self, *tolerance, False)
-    found = np.broadcast_to(inverse @ right, (*batch, columns, right.shape[-1])).copy()
+    found = np.broadcast_to(inverse @ right, (*batch, columns, right.shape[-1]))
+    found = _in_rows_of(found, rows)
     rank = np.empty(0, np.int64)
     if driver != "gels":
         rank = np.broadcast_to(_rank(self, *tolerance, False), batch).copy()

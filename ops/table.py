@@ -26,6 +26,7 @@ from ..typecheck.schema import AliasInfo, Argument, Signature
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import TENSOR
 from .kernel_dtypes import refusing
+from .layouts import laid_out
 from .out_forms import into_out, out_overloads, out_schema
 from .overlap import guarded
 
@@ -180,7 +181,7 @@ def operator(*schemas: str) -> Callable[[Forward], Forward]:
     def declare(forward: Forward) -> Forward:
         for schema in schemas:
             name = schema[: schema.index("(")].partition(".")[0]
-            taken = refusing(name, forward)
+            taken = laid_out(name, refusing(name, forward))
             in_place = name.endswith("_") and schema.startswith(
                 "(Tensor(a!) self", schema.index("(")
             )

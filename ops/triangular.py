@@ -12,6 +12,7 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError
+from .layouts import column_major
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -292,8 +293,8 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     check_same_dtype(LU, B, name, ("LU", "B"))
     _check_shapes(LU, B, left, name)
     if left:
-        return _by_factors(LU, pivots, B, adjointly)
-    return adjoint(_by_factors(LU, pivots, adjoint(B), not adjointly))
+        return column_major(_by_factors(LU, pivots, B, adjointly))
+    return adjoint(column_major(_by_factors(LU, pivots, adjoint(B), not adjointly)))
 
 
 @operator("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor")
@@ -335,9 +336,10 @@ def _solved(A: Array, B: Array, left: bool) -> tuple[Array, Array]:
     _check_shapes(A, b, left, name)
     if left:
         found, info = solve_square(A, b)
+        found = column_major(found)
     else:
         found, info = solve_square(A.swapaxes(-1, -2), b.swapaxes(-1, -2))
-        found = found.swapaxes(-1, -2)
+        found = column_major(found).swapaxes(-1, -2)
     return (found[..., 0] if vector else found), info
 
 
@@ -388,7 +390,8 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     check_square(A, "linalg.inv")
     check_lapack(A, "linalg_inv_cpu")
     identity = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
-    return solve_square(A, identity)
+    inverse, info = solve_square(A, identity)
+    return column_major(inverse), info
 
 
 @operator(

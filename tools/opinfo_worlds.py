@@ -194,6 +194,8 @@ class Translator:
         """A tensor of the same bits, strides, and `requires_grad`, in memory of rushlight's own."""
         if value.layout != torch.strided or value.is_nested or value.is_quantized or value.is_meta:
             raise Untranslated(f"a tensor of layout {value.layout}")
+        if value.ndim > 64 or value.dtype == torch.complex32:
+            raise Untranslated(f"a tensor of {value.ndim} dimensions of {value.dtype}")
         for known, own in self.pairs:
             if known is value:
                 return own
@@ -262,6 +264,8 @@ def note(result: Any, inputs: list[Any]) -> Any:
 def _tensor_note(tensor: Any, inputs: list[Any]) -> dict[str, Any]:
     if isinstance(tensor, torch.Tensor) and tensor.layout != torch.strided:
         raise Untranslated(f"a result of layout {tensor.layout}")
+    if isinstance(tensor, torch.Tensor) and tensor.dtype == torch.complex32:
+        raise Untranslated("a result of complex halves")
     return {
         "dtype": str(tensor.dtype),
         "shape": tuple(tensor.shape),

@@ -108,7 +108,8 @@ def _eigh(gs: Any, results: Any) -> Any:
     inner = None
     if gs[1] is not None:
         apart = values.unsqueeze(-2) - values.unsqueeze(-1)
-        inner = (turned(vectors) @ gs[1]) * _safe(apart)
+        part = turned(vectors) @ gs[1]
+        inner = (part - turned(part)) / 2 * _safe(apart)
     if gs[0] is not None:
         diagonal = aten.diag_embed(gs[0]).to(vectors.dtype)
         inner = diagonal if inner is None else inner + diagonal
@@ -132,14 +133,13 @@ def _of_values(g: Any, vectors: Any) -> Any:
 def _svd(gs: Any, results: Any) -> Any:
     U, S, Vh = results
     count = S.shape[-1]
-    if U.shape[-1] > count or Vh.shape[-2] > count:
-        if gs[0] is not None or gs[2] is not None:
-            raise RuntimeError(
-                "svd_backward: the gradient of all singular vectors of a matrix that is not square "
-                "is not defined; use full_matrices=False"
-            )
-        U, Vh = U.narrow(-1, 0, count), Vh.narrow(-2, 0, count)
     gU, gS, gVh = gs
+    if U.shape[-1] > count:  # the vectors beyond the singular values are anyone's choice
+        U = U.narrow(-1, 0, count)
+        gU = None if gU is None else gU.narrow(-1, 0, count)
+    if Vh.shape[-2] > count:
+        Vh = Vh.narrow(-2, 0, count)
+        gVh = None if gVh is None else gVh.narrow(-2, 0, count)
     inner = None
     squares = S * S
     apart = _safe(squares.unsqueeze(-2) - squares.unsqueeze(-1))
@@ -147,10 +147,12 @@ def _svd(gs: Any, results: Any) -> Any:
         part = turned(U) @ gU
         inner = ((part - turned(part)) * apart) * S.unsqueeze(-2)
     if gVh is not None:
-        part = turned(Vh @ turned(gVh))
         part = Vh @ turned(gVh)
         extra = S.unsqueeze(-1) * ((part - turned(part)) * apart)
         inner = extra if inner is None else inner + extra
+    if gU is not None and gVh is not None and U._array.dtype.kind == "c":
+        phases = aten.imag((turned(U) @ gU).diagonal(0, -2, -1)) / S
+        inner = inner + aten.diag_embed(aten.complex(aten.zeros_like(phases), phases))
     if gS is not None:
         diagonal = aten.diag_embed(gS).to(U.dtype)
         inner = diagonal if inner is None else inner + diagonal

@@ -151,13 +151,17 @@ def triangular_solve(
 
 
 @composite("aten::linalg_lstsq", apart=(2,))
-def lstsq(self: Any, b: Any) -> Any:
+def lstsq(self: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
     """Solutions with least squares, and these."""
     is_vector = b.ndim == 1 or (b.ndim == self.ndim - 1 and b.shape == self.shape[:-1])
     right = b.unsqueeze(-1) if is_vector else b
     solution = aten.linalg_pinv(self) @ right
     residuals = self.new_zeros([0])
-    if self.shape[-2] > self.shape[-1]:
+    rows, columns = self.shape[-2:]
+    full = driver == "gels" or (
+        driver in ("gelsd", "gelss") and bool((aten.linalg_matrix_rank(self) == columns).all())
+    )
+    if rows > columns and full:
         residuals = (self @ solution - right).abs().square().sum([-2])
     return solution.squeeze(-1) if is_vector else solution, residuals
 

@@ -255,7 +255,8 @@ def _log_running(g: Any, self: Any, result: Any, dim: int) -> Any:
     ends = result.movedim(dim, -1)
     pairs = (last.unsqueeze(-1) - ends.unsqueeze(-2)).exp()
     upper = Tensor._of(np.triu(np.ones((size, size), bool)))
-    found = (pairs.masked_fill(upper.logical_not(), 0) * g.movedim(dim, -1).unsqueeze(-2)).sum(-1)
+    shares = conj(pairs.masked_fill(upper.logical_not(), 0))
+    found = (shares * g.movedim(dim, -1).unsqueeze(-2)).sum(-1)
     return found.movedim(-1, dim)
 
 

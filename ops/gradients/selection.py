@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..tensor import Tensor
 from .rows import aten, gradient, joint, moving, same_as
 
 
@@ -127,10 +130,45 @@ gradient(
     ),
     src=lambda g, offset=0, dim1=0, dim2=1: g.diagonal(offset, dim1, dim2),
 )
+
+
+def _places(sizes: Any, strides: Any, offset: int) -> Any:
+    """Where in its storage each element of a tensor lies."""
+    places: Any = np.full(tuple(sizes), offset, np.int64)
+    for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        shape = [1] * len(sizes)
+        shape[dim] = size
+        places += (np.arange(size) * stride).reshape(shape)
+    return places.ravel()
+
+
+def _strided_back(g: Any, self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """Through the storage: what two elements of `self` share there is shared out among them."""
+    start = self.storage_offset()
+    own = _places(self.shape, self.stride(), start)
+    taken = _places(size, stride, start if storage_offset is None else storage_offset)
+    if not own.size or not taken.size:
+        return g.new_zeros(list(self.shape))
+    first = min(own[0], taken[0])
+    length = int(max(own.max(), taken.max()) - first + 1)
+    memory = g.new_zeros([length]).index_add(0, Tensor._of(taken - first), g.reshape([-1]))
+    found = memory.index_select(0, Tensor._of(own - first))
+    shared = np.bincount(own - first)[own - first]
+    if shared.max() > 1:
+        found = found / Tensor._of(shared)
+    return found.reshape(list(self.shape))
+
+
+gradient("aten::as_strided", "aten::as_strided_copy", self=_strided_back)
 gradient(
     "aten::as_strided_scatter",
-    self=lambda g, src_sizes, size, stride, storage_offset=None: aten.as_strided_scatter(
-        g.contiguous(), g.new_zeros(list(src_sizes)), size, stride, storage_offset
+    # torch keeps the gradient where `src` was written and drops it elsewhere; so does this
+    self=lambda g, size, stride, storage_offset=None: aten.as_strided_scatter(
+        aten.zeros_like(g.contiguous()),
+        aten.as_strided(g.contiguous(), size, stride, storage_offset),
+        size,
+        stride,
+        storage_offset,
     ),
     src=lambda g, size, stride, storage_offset=None: aten.as_strided(
         g.contiguous(), size, stride, storage_offset

@@ -175,8 +175,8 @@ moving(
         repeat_interleave diagonal_copy select_copy slice_copy t_copy transpose_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy im2col replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d unique_consecutive
-        fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy as_strided
-        as_strided_copy adjoint_copy resize_as ravel""".split()
+        fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy
+        adjoint_copy resize_as ravel""".split()
     )
 )
 moving("aten::linalg_diagonal", of="A")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..tensor import Tensor
 from .rows import aten, composite, conj, gradient
 
 gradient(
@@ -157,3 +160,46 @@ def stft(
     found = found.transpose(1, 2)
     found = found.squeeze(0) if single else found
     return found if return_complex else aten.view_as_real(found)
+
+
+@composite("aten::istft")
+def istft(
+    self: Any, n_fft: int, hop_length: Any, win_length: Any, window: Any, center: bool,
+    normalized: bool, onesided: Any, length: Any, return_complex: bool,
+) -> Any:  # fmt: skip
+    """The pieces of the signal, added where they overlap, by what their windows add up to."""
+    single = self.ndim == 2
+    spectrum = (self.unsqueeze(0) if single else self).transpose(1, 2)
+    half = self.shape[-2] != n_fft if onesided is None else onesided
+    norm = "ortho" if normalized else None
+    if return_complex:
+        pieces = aten.fft_ifft(spectrum, None, -1, norm)
+    else:
+        side = spectrum if half else spectrum.narrow(-1, 0, n_fft // 2 + 1)
+        pieces = aten.fft_irfft(side, n_fft, -1, norm)
+    weights = _padded_window(pieces, window, n_fft, n_fft if win_length is None else win_length)
+    hop = n_fft // 4 if hop_length is None else hop_length
+    total = _overlapped(pieces * weights, hop)
+    cover = _overlapped((weights * weights).expand([1, *pieces.shape[1:]]), hop)
+    start = n_fft // 2 if center else 0
+    size = total.shape[1] - 2 * start
+    kept = min(size if length is None else length, total.shape[1] - start)
+    found = total.narrow(1, start, kept) / cover.narrow(1, start, kept)
+    if length is not None and kept < length:
+        found = aten.constant_pad_nd(found, [0, length - kept], 0)
+    return found.squeeze(0) if single else found
+
+
+def _padded_window(like: Any, window: Any, n_fft: int, size: int) -> Any:
+    """The window, of ones if there is none, in the middle of a piece."""
+    ones = aten.abs(like.detach()).new_ones([size]) if window is None else window
+    left = (n_fft - size) // 2
+    return aten.constant_pad_nd(ones, [left, n_fft - size - left], 0)
+
+
+def _overlapped(pieces: Any, hop: int) -> Any:
+    """The sum of pieces (batch, piece, place), each `hop` further than the one before."""
+    batch, count, size = pieces.shape
+    places = (np.arange(count)[:, None] * hop + np.arange(size)).ravel()
+    total = pieces.new_zeros([batch, (count - 1) * hop + size])
+    return total.index_add(1, Tensor._of(places), pieces.reshape([batch, -1]))

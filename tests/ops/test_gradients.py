@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,3 +198,54 @@ def test_an_operator_without_a_row_fails_by_name() -> None:
     assert repr(result).endswith("grad_fn=<NotImplemented>)")
     with pytest.raises(RuntimeError, match="special_zeta is not implemented"):
         result.sum().backward()
+
+
+def _checked(function: Callable[..., Any], *shape: int, dtype: Any = torch.float64) -> None:
+    """The gradient along a direction against differences of the function."""
+    torch.manual_seed(3)
+    x, step = torch.randn(*shape, dtype=dtype), torch.randn(*shape, dtype=dtype)
+    x.requires_grad_()
+    result = function(x)
+    result.backward()
+    with torch.no_grad():
+        wanted = (function(x + 1e-6 * step) - function(x - 1e-6 * step)) / 2e-6
+        assert x.grad is not None
+        assert abs(wanted - (x.grad.conj() * step).real.sum()) < 1e-5
+
+
+def test_gradients_of_complex_functions() -> None:
+    weights = torch.arange(12.0, dtype=torch.float64).reshape(3, 4)
+    wide = torch.complex128
+    _checked(lambda x: (x.logcumsumexp(1).abs() * weights).sum(), 3, 4, dtype=wide)
+    _checked(lambda x: (torch.istft(x, 8, center=False).abs() ** 2).sum(), 5, 4, dtype=wide)
+
+    def of_vectors(x: Any) -> Any:
+        u, s, vh = torch.linalg.svd(x, full_matrices=False)
+        return ((u @ (s * s + s).to(wide).diag() @ vh).abs() * weights).sum()
+
+    _checked(of_vectors, 3, 4, dtype=wide)
+
+
+def test_gradients_of_vectors_beyond_the_singular_values_are_dropped() -> None:
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    _, _, vh = torch.linalg.svd(x)
+    vh.abs().sum().backward()
+    short = x.detach().clone().requires_grad_()
+    torch.linalg.svd(short, full_matrices=False)[2].abs().sum().backward()
+    assert torch.allclose(x.grad, short.grad)
+
+
+def test_gradients_of_eigenvectors_are_symmetric() -> None:
+    x = torch.tensor([[2.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 5.0]], requires_grad=True)
+    torch.linalg.eigh(x)[1].abs().sum().backward()
+    assert torch.allclose(x.grad, x.grad.T)
+
+
+def test_gradients_through_the_memory_of_a_larger_tensor() -> None:
+    base = torch.arange(6.0)
+    part = base[2:].requires_grad_()
+    (torch.as_strided(part, (2, 2), (1, 2), 1) * torch.tensor([[1.0, 2], [3, 4]])).sum().backward()
+    assert part.grad.tolist() == [3, 2, 4, 0]  # element 1 lies before `part`
+    twice = torch.arange(2.0).expand(3, 2).requires_grad_()
+    torch.as_strided(twice, (2,), (1,)).sum().backward()
+    assert torch.allclose(twice.grad, torch.full((3, 2), 1 / 3))

@@ -1,0 +1,82 @@
+"""Strides of results, as torch 2.13 gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+MATRIX = torch.eye(3) * 2 + 1
+BATCH = torch.stack([MATRIX, MATRIX + 1])
+BLOCK = torch.arange(24.0).reshape(2, 3, 4)
+
+BY_COLUMNS = {
+    "cholesky": torch.linalg.cholesky,
+    "cholesky_inverse": torch.cholesky_inverse,
+    "cholesky_solve": lambda a: torch.cholesky_solve(a, a),
+    "eigh": lambda a: torch.linalg.eigh(a)[1],
+    "eig": lambda a: torch.linalg.eig(a)[1],
+    "geqrf": lambda a: torch.geqrf(a)[0],
+    "inv": torch.linalg.inv,
+    "ldl_factor": lambda a: torch.linalg.ldl_factor(a)[0],
+    "lstsq": lambda a: torch.linalg.lstsq(a, a)[0],
+    "lu_factor": lambda a: torch.linalg.lu_factor(a)[0],
+    "lu_solve": lambda a: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), a),
+    "matrix_power(-1)": lambda a: torch.linalg.matrix_power(a, -1),
+    "qr": lambda a: torch.linalg.qr(a)[1],
+    "solve": lambda a: torch.linalg.solve(a, a),
+    "solve_triangular": lambda a: torch.linalg.solve_triangular(a, a, upper=True),
+    "svd": lambda a: torch.linalg.svd(a)[2],
+}
+
+
+@pytest.mark.parametrize("name", BY_COLUMNS)
+def test_matrices_that_lapack_writes_are_stored_by_columns(name: str) -> None:
+    function = BY_COLUMNS[name]
+    assert function(MATRIX).stride() == (1, 3)
+    assert function(BATCH).stride() == (9, 1, 3)
+    assert function(MATRIX[:1, :1]).stride() == (1, 1)
+
+
+def test_results_by_rows() -> None:
+    for found in (torch.linalg.pinv(MATRIX), torch.linalg.lu(MATRIX)[1], torch.svd(MATRIX)[2]):
+        assert found.stride() == (3, 1)
+    assert torch.linalg.solve(MATRIX, MATRIX, left=False).stride() == (3, 1)
+    assert torch.linalg.cross(BLOCK[:, :, :3].mT, BLOCK[:, :, :3].mT).stride() == (9, 3, 1)
+
+
+def test_least_squares_leave_the_solution_among_the_rows_of_the_right_side() -> None:
+    tall = torch.arange(12.0).reshape(4, 3)
+    assert torch.linalg.lstsq(tall, tall, driver="gelsd")[0].stride() == (1, 4)
+
+
+def test_matrices_without_elements() -> None:
+    assert torch.linalg.inv(torch.empty(0, 5, 5)).stride() == (25, 1, 5)
+    assert torch.linalg.qr(torch.empty(5, 0))[0].stride() == (1, 5)
+
+
+def test_transformed_dimensions_are_innermost() -> None:
+    complex_block = BLOCK + 0j
+    assert torch.fft.fft(BLOCK, dim=1).stride() == (12, 1, 3)
+    assert torch.fft.fft2(complex_block, dim=(2, 0)).stride() == (4, 8, 1)
+    assert torch.fft.rfft2(BLOCK, dim=(2, 0)).stride() == (1, 8, 2)
+    assert torch.fft.fftn(complex_block.permute(2, 0, 1)).stride() == (1, 12, 4)
+    assert torch.fft.irfft(complex_block, dim=0).stride() == (1, 8, 2)
+    assert torch.fft.fft(BLOCK).stride() == (12, 4, 1)
+
+
+def test_dimensions_of_size_1_keep_their_strides() -> None:
+    x = torch.zeros(6, 5)
+    assert x[::2][:1].stride() == (10, 1)
+    assert x[:1].t().stride() == (1, 5)
+    assert x[0].unsqueeze(0).stride() == (5, 1)
+    assert (x[::2][:1] + 1).stride() == (5, 1)
+
+
+def test_out_of_another_shape_takes_the_layout_of_the_result() -> None:
+    out = torch.empty(0)
+    assert torch.linalg.inv(MATRIX, out=out).stride() == (1, 3)
+    assert torch.add(BLOCK.mT, 1, out=torch.empty(0)).stride() == (12, 1, 4)
+    assert torch.linalg.cholesky(MATRIX, out=torch.empty(0)).stride() == (1, 3)
+    assert torch.cholesky(MATRIX, out=torch.empty(0)).stride() == (3, 1)
+    assert torch.fft.fft(BLOCK, dim=1, out=torch.empty(0) + 0j).stride() == (12, 4, 1)
