@@ -10,15 +10,16 @@ part of NumPy's stable binary interface (`PyArrayObject_fields` in its C referen
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
-from threading import RLock
+from threading import RLock, get_ident
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
-from .kernels.threads import worker_count
 
 __all__ = ["CHANGEABLE", "Owned", "become"]
 
@@ -37,6 +38,10 @@ CHANGEABLE: Final[set[type]] = {np.ndarray}
 """The classes of arrays that `become` may change: nothing else begins with that structure."""
 
 _LOCK: Final = RLock()
+if hasattr(os, "register_at_fork"):  # a child sees no array between two states, and no lock taken
+    os.register_at_fork(
+        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+    )
 
 
 def _exchange(a: Array, b: Array) -> None:
@@ -57,24 +62,42 @@ def _exchange(a: Array, b: Array) -> None:
 
 
 class Owned:
-    """What an array lies in that was changed: an address, and the objects that keep it alive."""
+    """What an array lies in that was changed: an address, and the objects that keep it alive.
 
-    __slots__ = ("__array_interface__", "base", "kept")
+    `kept` is what the array was when views of it were made, `passing` what another thread may still
+    be reading.
+    """
 
-    def __init__(self, like: Array, base: Any, kept: tuple[Any, ...]) -> None:
+    __slots__ = ("__array_interface__", "base", "kept", "passing")
+
+    def __init__(self, like: Array, base: Any, kept: Any, passing: Any) -> None:
         address = like.__array_interface__["data"][0]
         word = f"|V{like.itemsize}"
         self.base = base
         self.kept = kept
+        self.passing = passing
         self.__array_interface__ = {
             **{"version": 3, "typestr": word, "data": (address, False)},
             **{"shape": like.shape, "strides": like.strides},
         }
 
 
+_PACKAGE: Final = __name__.partition(".")[0]
+
+
+def _is_amid(frame: FrameType | None) -> bool:
+    """Whether a thread has called anything of this package that has not come back."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _may_be_read() -> bool:
     """Whether another thread might be amid an operation on the array that changes."""
-    return len(sys._current_frames()) > 1 + worker_count()
+    mine = get_ident()
+    return any(_is_amid(f) for thread, f in sys._current_frames().items() if thread != mine)
 
 
 def _check(array: Any) -> None:
@@ -106,11 +129,12 @@ def become(array: Array, other: Array) -> Array:
         seen = other[...]  # which nobody else can change
         before, under = _under(array.base), _under(seen.base)
         was: Any = np.empty(0, np.uint8)  # it gets what the array was
-        kept = before.kept if before is not None else ()
-        if array.base is None or type(array) is not np.ndarray or _may_be_read():
-            kept = (*kept, was)
+        kept = None if before is None else before.kept
+        if array.base is None or type(array) is not np.ndarray:
+            kept = (kept, was)
         root = under.base if under is not None else seen.base
-        memory = np.asarray(Owned(seen, was if root is array else root, kept))
+        base = was if root is array else root
+        memory = np.asarray(Owned(seen, base, kept, was if _may_be_read() else None))
         view = memory.view(other.dtype)
         _exchange(array, was)
         _exchange(array, view)

@@ -15,7 +15,7 @@ from ..allocation import carrying
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["get_threads", "set_threads", "share", "worker_count"]
+__all__ = ["get_threads", "set_threads", "share"]
 
 
 class _Crew:
@@ -55,12 +55,6 @@ if hasattr(os, "register_at_fork"):
 def get_threads() -> int:
     """How many threads share a large piece of work."""
     return _CREW.size
-
-
-def worker_count() -> int:
-    """How many threads were started for that: they run nothing but kernels."""
-    pool = _CREW.pool
-    return 0 if pool is None else len(pool._threads)
 
 
 def set_threads(count: int) -> None:

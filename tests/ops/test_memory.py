@@ -1,6 +1,11 @@
 """No argument reaches outside the memory of a tensor."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import threading
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -134,7 +139,6 @@ def test_memory_that_nobody_sees_is_given_back() -> None:
     become(x, np.ones(4))
     last = np.zeros(1000)
     become(x, last)
-    import sys
 
     assert sys.getrefcount(last) == 3  # ours, the call's, the tensor's
     become(x, np.ones(4))
@@ -167,3 +171,78 @@ def test_overlap_is_decided_by_bytes() -> None:
         assert target.tolist() == before
         far = other.clone()
         assert target.copy_(far).tolist() == far.tolist()
+
+
+def test_memory_that_another_thread_may_read_is_kept_until_it_is_done() -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def hook(grad: torch.Tensor) -> None:  # called from inside of the package
+        inside.set()
+        done.wait(10)
+
+    def compute() -> None:
+        leaf = torch.ones(1, requires_grad=True)
+        leaf.register_hook(hook)
+        leaf.sum().backward()
+
+    x = np.empty(0)
+    become(x, np.ones(4))
+    last = np.zeros(1000)
+    become(x, last)
+    thread = threading.Thread(target=compute)
+    thread.start()
+    assert inside.wait(10)
+    become(x, np.ones(4))
+    become(x, np.ones(4))
+    assert sys.getrefcount(last) == 3  # ours, the call's, and what the tensor was
+    done.set()
+    thread.join()
+    become(x, np.ones(4))
+    assert sys.getrefcount(last) == 2
+
+
+_SOAK = """
+import resource
+import rushlight as torch
+x, out = torch.ones(4), torch.empty(0)
+def turn(n):
+    for i in range(n):
+        x.resize_(200_000 + i % 7)
+        torch.add(torch.ones(100_000 + i % 5), 1, out=out)
+turn(50)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+turn(300)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts in kB")
+def test_changing_a_tensor_again_and_again_takes_no_memory() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", _SOAK]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 20_000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+@pytest.mark.filterwarnings("ignore")
+def test_a_child_may_change_tensors_that_a_thread_was_changing() -> None:
+    x, stop = torch.ones(4), threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            x.resize_(100).resize_(1000)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(30):
+            child = os.fork()
+            if not child:
+                signal.alarm(10)  # which ends a child that waits
+                x.resize_(3)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
