@@ -155,6 +155,8 @@ class Guard:
             if steps > 1e7:
                 self._afford(uses.use, steps, operator)
             result = plain(*values)
+            if uses.use.resident:
+                self._look(uses.use)
             count(8)
             return result
 

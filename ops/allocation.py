@@ -231,6 +231,8 @@ def _is_known() -> bool:
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.flags.dev_mode:
         return False
+    if import_module("_tracemalloc").is_tracing():  # its hooks would be below ours when it stops
+        return False
     return os.environ.get("PYTHONMALLOC", "default") in ("default", "pymalloc", "malloc")
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -114,6 +115,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "graph": of_graph,
     "recorded": recorded,
     "eager": Holder,
+    "trace": lambda m: torch.jit.trace(Holder(m), torch.ones(2)),
 }
 BOUNDS: list[Bounds] = []
 
@@ -212,6 +214,80 @@ def test_walks_back_over_code_that_is_not_trusted_are_bounded() -> None:
     loss = module(x)
     with pytest.raises(RuntimeError, match="bytes of memory"):
         torch.autograd.grad(loss, x)
+
+
+def loaded(body: str, bounds: Bounds) -> Any:
+    limits = Limits(running=bounds)
+    return torch.jit.load(BytesIO(archive(body)), trust="none", limits=limits)
+
+
+def test_traces_keep_the_bounds_of_what_they_call() -> None:
+    body = "i = 0\nwhile torch.lt(i, int(torch.item(x[0]))):\n  i = torch.add(i, 1)\nreturn x"
+    inner = loaded(body, Bounds(instructions=20_000))
+    traced = torch.jit.trace(Holder(inner), torch.ones(2))
+    for module in (traced, torch.jit.freeze(traced.eval())):
+        assert torch.equal(module(torch.ones(2)), torch.ones(2))
+        with pytest.raises(RuntimeError, match="instructions have run"):
+            module(torch.full((2,), 1e9))
+
+
+HOARD = (
+    "l = [x]\nfor i in range(100000):\n  _0 = torch.append(l, torch.ones([100000]))\n"
+    "return torch.add(x, torch.len(l))"
+)
+
+
+def test_the_memory_of_other_threads_ends_no_call() -> None:
+    greedy = loaded(HOARD, Bounds(memory=1 << 27))
+    modest = loaded(
+        "y = torch.ones([100000])\nfor i in range(20):\n  y = torch.add(y, torch.sin(y))\nreturn y",
+        Bounds(memory=1 << 22),
+    )
+    ended: list[str] = []
+
+    def hoard() -> None:
+        try:
+            greedy(torch.ones(2))
+        except RuntimeError:
+            ended.append("greedy")
+
+    threads = [threading.Thread(target=hoard) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    kept = [modest(torch.ones(2)) for _ in range(30)]
+    for thread in threads:
+        thread.join()
+    assert ended == ["greedy", "greedy"]
+    assert len(kept) == 30
+
+
+def test_where_allocators_are_unknown_the_process_is_looked_at() -> None:
+    program = (
+        "from tests.serialization.test_bounds import *\n"
+        "from rushlight.ops.allocation import is_counting\n"
+        "try: loaded(HOARD, Bounds(memory=1 << 26))(torch.ones(2))\n"
+        "except RuntimeError as error: print(is_counting(), error)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**_environment(), "PYTHONMALLOC": "debug"},
+    )
+    assert run.stdout.startswith("False")
+    assert "bytes of memory" in run.stdout
+
+
+def test_running_out_of_memory_names_the_place() -> None:
+    @torch.jit.script
+    def make(n: int) -> torch.Tensor:
+        return torch.ones([n, n])
+
+    for _ in range(3):  # on the machine, then in a plan
+        with pytest.raises(RuntimeError, match=r"tried to allocate 4000000000000 bytes") as caught:
+            make(10**6)
+        assert "torch.ones([n, n])" in str(caught.value)
 
 
 # --------------------------------------------------------------------------- the last wall
