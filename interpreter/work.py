@@ -193,13 +193,13 @@ def _matrices(operator: Operator) -> Work:
         steps = 0.0
         for array in _arrays(values):
             if array.ndim >= 2:
-                steps += 8.0 * array.size * min(array.shape[-2:])
+                steps += 3.0 * array.size * min(array.shape[-2:])
         return steps
 
     return work
 
 
-def _pairs(operator: Operator) -> Work:
+def _pairs(each: float) -> Callable[[Operator], Work]:
     """Every row of the first with every row of the second; of one, with itself."""
 
     def work(values: Values) -> float:
@@ -207,9 +207,9 @@ def _pairs(operator: Operator) -> Work:
         if any(array.ndim < 2 for array in given):
             return 0.0
         rows = given[-1].shape[-2]
-        return 2.0 * float(given[0].size * rows)
+        return each * float(given[0].size * rows)
 
-    return work
+    return lambda operator: work
 
 
 def _windows(operator: Operator) -> Work:
@@ -268,7 +268,8 @@ _ROWS: tuple[tuple[str, Callable[[Operator], Work]], ...] = (
     (r"linalg_(?!vecdot|diagonal|cross|vector_norm|vander|matmul|multi_dot)\w+", _matrices),
     (r"svd|qr|geqrf|orgqr|ormqr|det|slogdet|logdet|inverse|pinverse|matrix_(exp|power)", _matrices),
     (r"cholesky\w*|lu_\w+|triangular_solve|nuclear_norm|cov|corrcoef", _matrices),
-    (r"cdist\w*|pdist\w*|\w*dot_product\w*", _pairs),
+    (r"cdist\w*|pdist\w*", _pairs(2.0)),
+    (r"\w*dot_product\w*", _pairs(0.5)),
     (r"(max|avg|lp|fractional_max)_pool\d?d\w*|im2col", _windows),
     (r"(quantized_)?(lstm|gru|rnn_tanh|rnn_relu)\w*", _recurrent),
     (r"ctc_loss", _aligned),
