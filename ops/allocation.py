@@ -33,8 +33,6 @@ __all__ = ["Ledger", "carrying", "current_ledger", "is_counting", "note_output",
 RESERVE: Final = 1 << 22
 """Bytes beyond the limit for telling that it was reached."""
 
-UNLIMITED: Final = 1 << 62
-
 
 class Ledger:
     """What a thread has taken since it entered the outermost limit, and may take.
@@ -47,16 +45,6 @@ class Ledger:
         self.address = ctypes.addressof(self._numbers)
         self.is_open = False
         self.written = self.most_written = 0
-
-    @property
-    def taken(self) -> int:
-        """Bytes taken and not given back."""
-        return self._numbers[0]
-
-    @property
-    def limit(self) -> int:
-        """How many may be taken."""
-        return self._numbers[1]
 
     @property
     def refused(self) -> int:
@@ -88,18 +76,6 @@ class Ledger:
     def restore(self, before: tuple[int, int]) -> None:
         """Go back to earlier limits."""
         self._numbers[1], self.most_written = before
-
-    def charge(self, bytes: int) -> None:
-        """Count memory that no counted allocator makes, until `charge(-bytes)`.
-
-        Raises:
-            MemoryError: it is too much.
-        """
-        numbers = self._numbers
-        if bytes > 0 and numbers[0] + bytes > numbers[1]:
-            numbers[2] = min(bytes, UNLIMITED)
-            raise MemoryError
-        numbers[0] += bytes
 
 
 class _Thread(threading.local):
