@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ..frontend.diagnostics import Collector
 from ..frontend.exceptions import raise_for
 from ..interpreter.errors import Failure, script_error
-from ..interpreter.guard import Guard
+from ..interpreter.guard import Guard, LimitExceeded
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import evaluate, invoke
 from ..ir.define import define_function
@@ -143,8 +143,11 @@ class Loader:
         """The root object."""
         if self.guard is None:
             return self._load(extra_files)
-        with self.guard.entered(room=self.weights()):
-            return self._load(extra_files)
+        try:
+            with self.guard.entered(room=self.weights()):
+                return self._load(extra_files)
+        except LimitExceeded as error:
+            raise self.error("limit-exceeded", f"cannot be loaded: {error}") from None
 
     def _load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
         for value in self.constant_values():

@@ -39,8 +39,15 @@ from .tensors import StorageReader
 
 __all__ = ["Call", "ValueReader", "quantizer_for"]
 
-_COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode, TensorNode})
-"""The nodes that may have others in them, at any depth."""
+_COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether others may lie in a node, at any depth."""
+    return node.__class__ in _COMPOUND or (
+        isinstance(node, TensorNode) and node.quantizer is not None
+    )
+
 
 Call = Callable[[Function, Sequence[object]], object]
 """Runs a function on machine values."""
@@ -80,6 +87,9 @@ class ValueReader:
             return node
         made = self._made
         if id(node) not in made:
+            if not _has_parts(node):
+                made[id(node)] = self._make(node)
+                return made[id(node)]
             try:
                 for each in parts_first(node, self._parts, self._limits.depth, self._within):
                     made[id(each)] = self._make(each)
@@ -97,7 +107,7 @@ class ValueReader:
                 parts = [value for _, value in items]
             case _:
                 parts = children(node)
-        return [p for p in parts if p.__class__ in _COMPOUND and id(p) not in self._made]
+        return [p for p in parts if _has_parts(p) and id(p) not in self._made]
 
     def _make(self, node: Node) -> object:
         match node:

@@ -12,6 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.frontend.from_text import MAXIMUM_LENGTH, MAXIMUM_WORDS
+from rushlight.interpreter.guard import Bounds
 from rushlight.serialization.audit import audit
 from rushlight.serialization.errors import ArchiveError
 from rushlight.serialization.limits import Limits
@@ -175,3 +176,10 @@ def test_limits_of_pickles_are_those_given() -> None:
     assert read_pickle(b"\x80\x02N.", "it", Limits(opcodes=2)) is None
     with pytest.raises(ArchiveError, match="contains itself"):
         load_archive(archive(constant=b"]q\x00(h\x00e"))
+
+
+def test_compiling_what_takes_too_long_is_an_error_of_the_archive() -> None:
+    code = forward("    x = 1\n" + "    x = x + 1\n" * 3000 + "    return x\n")
+    limits = Limits(running=Bounds(seconds=0.2))
+    with pytest.raises(ArchiveError, match="cannot be loaded: it has run for more"):
+        load_archive(archive(code=code), limits=limits, trusted=False)
