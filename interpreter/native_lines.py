@@ -25,6 +25,14 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
     **{("mul", kinds): ("f", "{0} * {1}") for kinds in _FLOATS},
     **{(name, "ii"): ("b", f"{{0}} {sign} {{1}}") for name, sign in COMPARISONS.items()},
     **{(name, "ff"): ("b", f"{{0}} {sign} {{1}}") for name, sign in COMPARISONS.items()},
+    **{
+        (f"aten::{name}.int_float", "if"): ("b", f"float({{0}}) {sign} {{1}}")
+        for name, sign in COMPARISONS.items()
+    },
+    **{
+        (f"aten::{name}.float_int", "fi"): ("b", f"{{0}} {sign} float({{1}})")
+        for name, sign in COMPARISONS.items()
+    },
     ("eq", "bb"): ("b", "{0} == {1}"),
     ("ne", "bb"): ("b", "{0} != {1}"),
     ("not", "b"): ("b", "not {0}"),

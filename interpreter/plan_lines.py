@@ -38,7 +38,8 @@ OUTSIDE = (
 """How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
 and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
 
-_KEYS = ("str", "int", "bool", "float", "complex")
+_KEYS = ("str", "int", "bool")  # as a key, a number that may be NaN needs the operator's care
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 LINES = {
     "move": "{a} = {b}",
@@ -112,6 +113,14 @@ OPERATORS = {
     "aten::__xor__.int": "{a} = {0} ^ {1}",
     "aten::div.float": "{a} = {0} / {1} if {1} else {o}({all})",
     "aten::div.int": "{a} = float({0}) / {1} if {1} else {o}({all})",
+    **{
+        f"aten::{name}.int_float": f"{{a}} = float({{0}}) {sign} {{1}}"
+        for name, sign in _COMPARISONS.items()
+    },
+    **{
+        f"aten::{name}.float_int": f"{{a}} = {{0}} {sign} float({{1}})"
+        for name, sign in _COMPARISONS.items()
+    },
     "prim::max.int": "{a} = {0} if {0} >= {1} else {1}",
     "prim::min.int": "{a} = {0} if {0} <= {1} else {1}",
     # strings: their characters are bytes, which makes a difference beyond ASCII

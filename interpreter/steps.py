@@ -10,7 +10,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..ir.graph import Graph, Node
 from ..ops.table import Operator, Table
 from ..typecheck.functions import Function, PythonFunction
-from ..typecheck.types import TENSOR, ClassType, DictType, FunctionType, Type
+from ..typecheck.types import INT, NONE, STRING, TENSOR, ClassType, DictType, FunctionType, ListType, Type
 from .instructions import Instruction, opcode
 from .tasks import Task
 
@@ -64,11 +64,12 @@ _OF_PYTHON: dict[object, str] = {
     operator.not_: "not",
     operator.and_: "and",
     operator.or_: "or",
-    operator.is_: "is",
-    operator.is_not: "is_not",
     len: "length",
 }
 """Instructions for operators whose forward is a function of Python that does the same."""
+
+_OF_NONE = {"aten::__is__": "is", "aten::__isnot__": "is_not"}
+"""Instructions for operators one of whose operands is None."""
 
 
 def make_step(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> list[Instruction]:
@@ -94,16 +95,42 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     if entry is None:
         raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
     simple = _OF_INTS.get(full_name) or _OF_PYTHON.get(entry.forward)
+    if full_name in _OF_NONE and any(value.type == NONE for value in node.inputs):
+        simple = _OF_NONE[full_name]
     if simple is not None and outputs:
         return (opcode(simple), outputs[0], *inputs)
     if full_name == "aten::append.t" and not outputs:
         return (opcode("append"), *inputs)
+    if full_name in _TOLD_MORE:
+        inputs += _TOLD_MORE[full_name](tables, node)
     number = tables.operator(entry)
     if len(outputs) != 1:
         return (opcode("call_many"), outputs, number, inputs)
     if 1 <= len(inputs) <= 3:
         return (opcode(f"call{len(inputs)}"), outputs[0], number, *inputs)
     return (opcode("call"), outputs[0], number, inputs)
+
+
+def _element_type(tables: Tables, node: Node) -> Operands:
+    """The type of the elements of the lists, which empty lists do not tell."""
+    type = node.inputs[0].type
+    while isinstance(type, ListType):
+        type = type.element
+    return (tables.constant(type.annotation_str, STRING),)
+
+
+def _place(tables: Tables, node: Node) -> Operands:
+    """The file and the line that a warning names."""
+    span = node.span.original or node.span
+    return tables.constant(span.filename or "<string>", STRING), tables.constant(span.line, INT)
+
+
+_TOLD_MORE: dict[str, Callable[[Tables, Node], Operands]] = {
+    "aten::tensor": _element_type,
+    "aten::as_tensor.list": _element_type,
+    "aten::warn": _place,
+}
+"""Operators whose forward takes operands more than the schema says: what only the graph knows."""
 
 
 def _construct(name: str) -> Maker:

@@ -61,10 +61,14 @@ def _array_of(data: Any, dtype: np.dtype[Any] | None) -> Array:
 
 
 def _bare(data: Any) -> Any:
-    """Nested lists with arrays in place of tensors, whose history does not go into new tensors."""
+    """Nested lists with 0-d arrays in place of tensors, whose history new tensors do not have."""
     if isinstance(data, (list, tuple)):
         return [_bare(each) for each in data]
-    return data._array if isinstance(data, Tensor) else data
+    if not isinstance(data, Tensor):
+        return data
+    if data._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return data._array.reshape(())
 
 
 def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator as python
 from collections.abc import Callable
 from types import MethodDescriptorType
@@ -26,15 +27,35 @@ List = list[Any]
 Dict = dict[Any, Any]
 
 
+_MAYBE_NAN: Final = ("float", "complex")
+
+
 def for_keys(*templates: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a forward for every key type; `KEY` in the schemas stands for it."""
 
     def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
-        operator(*(text.replace("KEY", key) for text in templates for key in KEYS))(forward)
+        takes_key = ", KEY" in templates[0].partition("->")[0]
+        for key in KEYS:
+            made = _for_numbers(forward) if takes_key and key in _MAYBE_NAN else forward
+            operator(*(text.replace("KEY", key) for text in templates))(made)
         operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
         return forward
 
     return declare
+
+
+def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where a key may be NaN, which equals no key, not even itself.
+
+    Python finds a NaN by its identity; one made anew is never found.
+    """
+
+    def call(mapping: Dict, key: Any, *rest: Any) -> Any:
+        return forward(mapping, key if key == key else key + 0.0, *rest)
+
+    return call
+
+
 
 
 def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,6 +151,21 @@ def slice_of(values: List, start: int | None, end: int | None, step: int) -> Lis
 
 operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
 
+_NOT_THERE: Final = object()
+
+
+def _sought(element: Any) -> Any:
+    """What to seek in Python's list, which takes a NaN to equal itself; here it never does."""
+    return element if element == element else _NOT_THERE
+
+
+def contains(values: List, element: Any) -> bool:
+    return _sought(element) in values
+
+
+def count(values: List, element: Any) -> int:
+    return values.count(_sought(element))
+
 
 def _equal_lists(a: List, b: List) -> bool:
     """Python takes a NaN to equal itself inside a list; here it never does."""
@@ -143,9 +179,9 @@ def _unequal_lists(a: List, b: List) -> bool:
 for _type in ("int", "float", "bool", "str"):
     operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_equal_lists)
     operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_unequal_lists)
-    operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(list.count)
+    operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(count)
 for _type in ("int", "float", "str"):
-    operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(python.contains)
+    operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(contains)
 
 
 def same_tensor(a: Array, b: Array) -> bool:
@@ -184,7 +220,7 @@ def count_tensor(values: list[Array], element: Array) -> int:
 )
 def index_of(values: List, element: Any) -> int:
     try:
-        return values.index(element)
+        return values.index(_sought(element))
     except ValueError:
         shown = f"{element:g}" if isinstance(element, float) else element
         shown = int(element) if isinstance(element, bool) else shown
@@ -204,7 +240,7 @@ def index_of_tensor(values: list[Array], element: Array) -> int:
 )
 def remove(values: List, element: Any) -> None:
     try:
-        values.remove(element)
+        values.remove(_sought(element))
     except ValueError:
         raise OperatorError("list.remove(x): x not in list") from None
 
@@ -392,6 +428,12 @@ for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_v
 
 @for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")
 def popitem(mapping: Dict) -> tuple[Any, Any]:
+    """Take out the first item, unlike Python, which takes the last."""
     if not mapping:
         raise OperatorError("popitem(): dictionary is empty", code="key-missing")
-    return mapping.popitem()
+    if not len(mapping) % (1 + math.isqrt(len(mapping))):  # the search passes what was taken before
+        items = list(mapping.items())
+        mapping.clear()
+        mapping.update(items)
+    key = next(iter(mapping))
+    return key, mapping.pop(key)

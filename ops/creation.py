@@ -430,7 +430,7 @@ for _name, _below in (("tril", True), ("triu", False)):
 # --------------------------------------------------------------------------- from Python values
 
 
-def _shape_of(data: Any) -> list[int]:
+def shape_of(data: Any) -> list[int]:
     shape: list[int] = []
     while isinstance(data, (list, tuple)):
         shape.append(len(data))
@@ -464,7 +464,7 @@ def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
         OperatorError: the lists are ragged.
         TypeError: something is not a number.
     """
-    shape = _shape_of(data)
+    shape = shape_of(data)
     numbers: list[Any] = []
     _flatten(data, shape, 0, numbers)
     for number in numbers:
@@ -490,42 +490,6 @@ def _numbers_as(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
         source = np.array(numbers, bool if dtype.kind == "b" else wide)
         return source.astype(dtype)
     return np.array(numbers, dtype)
-
-
-_TENSOR_OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
-
-
-def tensor(data: Any, dtype: int | None, device: Device | None, requires_grad: bool) -> Array:
-    check_device(device)
-    wanted = None if dtype is None else numpy_dtype(dtype)
-    if isinstance(data, np.ndarray):
-        made = data.copy() if wanted is None else data.astype(wanted)
-    else:
-        made = from_data(data, wanted)
-    if requires_grad and RUNNING.record is not None:
-        RUNNING.record.handle_of(made).requires_grad_(True)
-    return made
-
-
-operator(
-    f"aten::tensor(t[] data, {_TENSOR_OPTIONS}) -> Tensor",
-    *(
-        f"aten::tensor.{type}({type} t, {_TENSOR_OPTIONS}) -> Tensor"
-        for type in ("float", "int", "bool", "complex")
-    ),
-)(tensor)
-
-
-@operator(
-    *(
-        f"aten::as_tensor.{type}({type} t, *, ScalarType? dtype=None, Device? device=None) "
-        "-> Tensor"
-        for type in ("float", "int", "bool", "complex")
-    ),
-    "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-)
-def as_tensor(data: Any, dtype: int | None, device: Device | None) -> Array:
-    return tensor(data, dtype, device, False)
 
 
 @operator(

@@ -19,6 +19,9 @@ from .table import operator
 
 __all__: list[str] = []
 
+_WARNED: dict[Any, Any] = {}
+"""Where Python's `warnings` notes which warnings of scripts were shown."""
+
 
 @operator("prim::Print(...) -> ()")
 def print_values(*values: Any) -> None:
@@ -34,9 +37,13 @@ def text_of(elem: Any) -> str:
 
 
 @operator("aten::warn(str message, int stacklevel=2) -> ()")
-def warn(message: str, stacklevel: int) -> None:
+def warn(message: str, stacklevel: int, file: str | None = None, line: int = 0) -> None:
+    """Warn; the place is that of the script's line, if it is told."""
     note_output(len(message))
-    warnings.warn(message, UserWarning, stacklevel=stacklevel)
+    if file is None:
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+    else:
+        warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED)
 
 
 @operator("aten::format(str self, ...) -> str")

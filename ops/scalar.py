@@ -11,7 +11,7 @@ import operator as python
 from collections.abc import Callable
 from typing import Any, Final
 
-from .dtype import Scalar
+from .dtype import Device, Scalar
 from .errors import OperatorError
 from .table import operator
 
@@ -257,14 +257,33 @@ def power_of_ints(a: int, b: int) -> int:
 
 # --------------------------------------------------------------------------- comparison
 
+
+def _as_floats(compare: Callable[[Any, Any], bool]) -> Callable[[float, float], bool]:
+    """A comparison of a whole number with a float, which C makes of two floats; Python's is exact."""
+    return lambda a, b: compare(float(a), float(b))
+
+
+def _as_wider(compare: Callable[[Any, Any], bool]) -> Callable[[Scalar, Scalar], bool]:
+    """A comparison of numbers as the wider kind of the two."""
+
+    def on_scalars(a: Scalar, b: Scalar) -> bool:
+        if isinstance(a, int) and isinstance(b, int):
+            return compare(a, b)
+        if isinstance(a, complex) or isinstance(b, complex):
+            return compare(complex(a), complex(b))
+        return compare(float(a), float(b))
+
+    return on_scalars
+
+
 for _name, _compare in (
     *(("eq", python.eq), ("ne", python.ne), ("lt", python.lt)),
     *(("le", python.le), ("gt", python.gt), ("ge", python.ge)),
 ):
     for _type in ("int", "float", "str"):
         operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool")(_compare)
-    _declare_pairs(_name, _compare, _PAIRS, "bool")
-    operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_compare)
+    _declare_pairs(_name, _as_floats(_compare), _PAIRS, "bool")
+    operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
 for _name, _compare in (("eq", python.eq), ("ne", python.ne)):
     operator(f"aten::{_name}.bool(bool a, bool b) -> bool")(_compare)
     operator(f"aten::{_name}.complex(complex a, complex b) -> bool")(_compare)
@@ -276,8 +295,23 @@ for _name, _compare in (("eq", python.eq), ("ne", python.ne)):
 # --------------------------------------------------------------------------- logic and bits
 
 operator("aten::__not__(bool self) -> bool")(python.not_)
-operator("aten::__is__(t1 self, t2 obj) -> bool")(python.is_)
-operator("aten::__isnot__(t1 self, t2 obj) -> bool")(python.is_not)
+
+_PLACELESS: Final = (int, float, Device)
+
+
+@operator("aten::__is__(t1 self, t2 obj) -> bool")
+def is_same(self: Any, obj: Any) -> bool:
+    """Whether two values are one; those without a place of their own are when they are equal."""
+    if type(self) in _PLACELESS:
+        return type(self) is type(obj) and bool(self == obj)
+    return self is obj
+
+
+@operator("aten::__isnot__(t1 self, t2 obj) -> bool")
+def is_not_same(self: Any, obj: Any) -> bool:
+    return not is_same(self, obj)
+
+
 for _name, _forward in (("and", python.and_), ("or", python.or_), ("xor", python.xor)):
     operator(f"aten::__{_name}__.bool(bool a, bool b) -> bool")(_forward)
     operator(f"aten::__{_name}__.int(int a, int b) -> int")(_forward)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import cmath
 import math
 import re
+import sys
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
@@ -362,31 +364,65 @@ def float_of(a: Any) -> float:
     return float(a.real if isinstance(a, complex) else a)
 
 
-def _leading(text: str, accepted: str, name: str) -> str:
-    """The number at the front of a text, as C's `strtoll` and `strtod` read it."""
-    import re
-
-    found = re.match(accepted, text.lstrip(" \t\n\v\f\r"), re.IGNORECASE)
+def _number_at_front(text: str, accepted: str, function: str) -> tuple[str, str]:
+    """The number at the front of a text, as C's `function` finds it, and what comes after it."""
+    text = text.lstrip(" \t\n\v\f\r")
+    found = re.match(accepted, text, re.IGNORECASE | re.ASCII)
     if found is None:
-        raise OperatorError(name, headline=f"{text!r} is not a number")
-    return found.group()
+        raise OperatorError(function, headline=f"{text!r} is not a number")
+    return found.group(), text[found.end() :]
 
 
 @operator("aten::Int.str(str a) -> int")
 def int_of_text(a: str) -> int:
     """A whole number after leading white space; nothing may follow it."""
-    number = int(_leading(a, r"[+-]?\d+", "stoll"))
-    if not re.fullmatch(r"\s*[+-]?[0-9]+", a):
-        raise OperatorError(f"invalid literal for int() with base 10: '{a}'")
-    if wrap64(number) != number:
+    number, rest = _number_at_front(a, r"[+-]?\d+", "stoll")
+    digits = number.lstrip("+-").lstrip("0")
+    value = int(number[:1].strip("+0123456789") + (digits or "0")) if len(digits) < 20 else 1 << 63
+    if wrap64(value) != value:
         raise OperatorError("stoll", headline=f"{a!r} does not fit into 64 bits")
-    return number
+    if rest:
+        raise OperatorError(f"invalid literal for int() with base 10: '{a}'")
+    return value
+
+
+_HEXADECIMAL = r"0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?"
+_DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_FLOAT = rf"[+-]?(?:{_HEXADECIMAL}|{_DECIMAL}|inf(?:inity)?|nan(?:\(\w*\))?)"
 
 
 @operator("aten::Float.str(str a) -> float")
 def float_of_text(a: str) -> float:
-    pattern = r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)"
-    return float(_leading(a, pattern, "stod"))
+    """The float that C's `strtod` reads after leading white space; nothing may follow it."""
+    number, rest = _number_at_front(a, _FLOAT, "stod")
+    value = _float_of_number(number.lower())
+    if value is None:
+        raise OperatorError("stod", headline=f"{a!r} is outside the range of floats")
+    if rest:
+        raise OperatorError(f"could not convert string to float: '{a}'")
+    return value
+
+
+def _float_of_number(number: str) -> float | None:
+    """The value of a spelling; None if it is too large, or too small to be told exactly."""
+    if "n" in number:
+        return float(number.partition("(")[0])
+    if "x" in number:
+        return _float_of_hexadecimal(number)
+    value = float(number)
+    if abs(value) >= sys.float_info.min:
+        return value if math.isfinite(value) else None
+    if value == 0:
+        return None if re.search("[1-9]", number.partition("e")[0]) else value
+    return value if Decimal(number) == Decimal(value) else None
+
+
+def _float_of_hexadecimal(number: str) -> float | None:
+    try:
+        value = float.fromhex(number)
+    except OverflowError:
+        return None
+    return None if value == 0 and re.search("[1-9a-f]", number.partition("x")[2].partition("p")[0]) else value
 
 
 @operator("aten::Complex.Scalar(Scalar a) -> complex")

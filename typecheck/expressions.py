@@ -294,9 +294,12 @@ class Expressions(Displays):
     def _contains(self, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:
         if isinstance(right.type, ClassType):
             return self.call_method(right, "__contains__", [left], span)
-        call = self.call_operator("aten::__contains__", Given([right, left]), span, written="in")
-        if not isinstance(call, typed.OperatorCall):
-            return call
+        name, statements = "aten::__contains__", list[typed.Statement]()
+        if left.type == right.type == STRING:  # defined by other operators, which read them again
+            left, right = self.let(left, statements), self.let(right, statements)
+        call = self.call_operator(name, Given([right, left]), span, written="in")
+        if not isinstance(call, typed.OperatorCall) or call.signature.name != name:
+            return typed.Sequenced(span, call.type, tuple(statements), call) if statements else call
         bindings: list[typed.Binding] = []
         for binding in call.bindings:
             assert isinstance(binding, (typed.Given, typed.FromTuple))

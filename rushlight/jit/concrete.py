@@ -33,7 +33,7 @@ from .members import add_properties, container_method, find_other, is_function
 from .python_types import type_of_annotation
 from .qualified_names import mangled, qualified_name
 
-__all__ = ["concrete_type", "gather_facts"]
+__all__ = ["concrete_type", "gather_facts", "own_methods"]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -43,7 +43,7 @@ _INTERNAL = frozenset(
     _backward_pre_hooks _forward_hooks _forward_hooks_with_kwargs _forward_pre_hooks
     _forward_pre_hooks_with_kwargs _forward_hooks_always_called _state_dict_hooks
     _state_dict_pre_hooks _load_state_dict_pre_hooks _load_state_dict_post_hooks _modules
-    _initializing dump_patches""".split()
+    _initializing dump_patches _texts""".split()
 )
 
 _PICKLING = ("__getstate__", "__setstate__")
@@ -62,6 +62,8 @@ class Facts:
     modules: list[tuple[str, ClassType | InterfaceType]] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
     functions: dict[str, object] = field(default_factory=dict)
+    methods: dict[str, Any] = field(default_factory=dict)
+    texts: object = None
     missing: dict[str, str] = field(default_factory=dict)
     hooks: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
 
@@ -74,8 +76,10 @@ class Facts:
         constants = {name: (type(value), value) for name, value in self.constants.items()}
         functions = {name: id(value) for name, value in self.functions.items()}
         hooks = [[id(hook) for hook in table] for table in self.hooks]
+        methods = {name: id(value) for name, value in self.methods.items()}
         missing = sorted(self.missing)
-        return (self.attributes, self.modules, constants, functions, missing, hooks)
+        facts = (self.attributes, self.modules, constants, functions, methods, missing, hooks)
+        return (*facts, self.texts)
 
 
 Found = dict[int, ClassType]
@@ -145,7 +149,7 @@ def _make(module: Module, facts: Facts) -> ClassType:
         cls.add_attribute(name, submodule)
     cls.constants.update(facts.constants)
     cls.missing.update(facts.missing)
-    cls.finder.append(lambda name: _find_method(cls, module, name))
+    cls.finder.append(lambda name: _find_method(cls, module, facts.methods, name))
     cls.others.append(lambda name: find_other(cls, type(module), facts.functions, name))
     cls.places.append(lambda name: attribute_place(type(module), name))
     add_properties(cls, type(module))
@@ -163,9 +167,14 @@ def _container(module: Module) -> str:
     return ""
 
 
-def _find_method(cls: ClassType, module: Module, name: str) -> Function | None:
-    """A method that compiled code reaches: the Python class's, found when it is first asked for."""
-    written = inspect.getattr_static(type(module), name, None)
+def _find_method(
+    cls: ClassType, module: Module, own: dict[str, Any], name: str
+) -> Function | None:
+    """A method that compiled code reaches, found when it is first asked for.
+
+    It is the Python class's; or the module's own, where one was put in the place of the class's.
+    """
+    written = own.get(name) or inspect.getattr_static(type(module), name, None)
     synthetic = container_method(cls, module, name)
     if synthetic is not None and decorators.modifier(written) != decorators.EXPORT:
         cls.methods[name] = synthetic
@@ -303,8 +312,11 @@ def _constant(value: Any, name: str, owner: type) -> object:
 def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, Any]) -> None:
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
     ignored = getattr(module, "__jit_ignored_attributes__", ())
+    facts.methods = own_methods(module)
+    if "_texts" in vars(module):  # the methods of these texts are its class's alone
+        facts.texts = object()
     for name, value in vars(module).items():
-        if name in _INTERNAL or name.startswith("__") or name in ignored:
+        if name in _INTERNAL or name.startswith("__") or name in (*ignored, *facts.methods):
             continue
         if name in taken or name in facts.constants:
             continue
@@ -316,6 +328,17 @@ def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, Any]
             facts.attributes.append((name, found, "attribute"))
         else:
             facts.missing[name] = _why_missing(value, inferred)
+
+
+def own_methods(module: Module) -> dict[str, Any]:
+    """The functions that a module has in the place of its class's `forward` or exported methods."""
+    found = {}
+    for name, value in vars(module).items():
+        function = getattr(value, "__func__", value)
+        if name == "forward" or decorators.modifier(function) == decorators.EXPORT:
+            if inspect.isfunction(function):
+                found[name] = function
+    return found
 
 
 def _why_missing(value: Any, inferred: bool) -> str:

@@ -25,7 +25,7 @@ from ..typecheck.types import ClassType, InterfaceType, Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function
-from .concrete import concrete_type, kept_if_compiled, own_types
+from .concrete import concrete_type, kept_if_compiled, own_methods, own_types
 from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
@@ -312,7 +312,8 @@ def _entry_points(module: Module) -> list[str]:
     if isinstance(module, ScriptModule):
         return list(type(module)._script_methods)
     names = []
-    forward = getattr(type(module), "forward", None)
+    own = own_methods(module)
+    forward = own.get("forward") or getattr(type(module), "forward", None)
     left_out = decorators.modifier(forward) in (decorators.IGNORE, decorators.UNUSED)
     if forward is not getattr(Module, "forward", None) and not left_out:
         names.append("forward")
@@ -320,7 +321,7 @@ def _entry_points(module: Module) -> list[str]:
         item = inspect.getattr_static(type(module), name)
         if decorators.modifier(item) == decorators.EXPORT and name not in names:
             names.append(name)
-    return names
+    return names + [name for name in own if name not in names and name != "forward"]
 
 
 def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -332,9 +333,9 @@ def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
 def _finish(module: Any) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
     own = module.__dict__
-    texts = own.pop("_texts", [])
     with trimmed(), compiling():
         target = _instance(module, {})
+        texts = own.pop("_texts", [])
         for text, scope in texts:
             define_methods(target.cls, text, scope)
         _compile_methods(target, module)

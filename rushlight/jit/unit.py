@@ -110,7 +110,14 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
             with compiling() as inner:
                 define_function(function, resolver, inner, TABLE, evaluate)
 
-        for tree in function_trees(dedent(text), collector, are_methods=True):
+        trees = function_trees(dedent(text), collector, are_methods=True)
+        for tree in trees:
+            if tree.name in cls.methods:
+                raise RuntimeError(
+                    f"Can't redefine method: {tree.name} on class: {cls.qualified_name} "
+                    f"(of Python compilation unit at: {id(cls):#x})"
+                )
+        for tree in trees:
             name = f"{cls.qualified_name}.{tree.name}"
             cls.methods[tree.name] = Function(name, tree, define, owner=cls)
         for method in list(cls.methods.values()):

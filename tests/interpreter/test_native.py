@@ -170,7 +170,7 @@ def exactly(x: float, n: int) -> int:
     return found
 
 
-@pytest.mark.parametrize("function", [lists_outside, strings, optional, prints, exactly])
+@pytest.mark.parametrize("function", [lists_outside, strings, optional, prints])
 def test_what_plans_keep_to_themselves(function: Any) -> None:
     graph = rushlight.jit.script(function).inlined_graph._inner
     code = assemble(graph)

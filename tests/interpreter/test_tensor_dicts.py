@@ -29,6 +29,7 @@ def changes(a: torch.Tensor, b: torch.Tensor) -> tuple[int, int, int, int, bool]
     other.update({b: 5})
     taken = other.pop(a)
     kept = other.setdefault(a, 7)
+    other.pop(b)
     last, value = other.popitem()
     missing = found.pop(b, 4)
     del found[a]

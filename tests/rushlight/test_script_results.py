@@ -1,0 +1,193 @@
+"""Results of script that differ from Python's, or once differed from torch's, in every way to run."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035
+
+import pytest
+
+import rushlight as torch
+
+# ruff: noqa: UP006, UP045, PLR0124, F632
+
+NAN = math.nan
+
+
+def inside(r: str, s: str):
+    return r in s, r not in s, "b" in s
+
+
+def nan_in_lists(x: List[float], y: float):
+    z = x.copy()
+    return y in x, x.count(y), x == z, x != z
+
+
+def index_of_nan(x: List[float], y: float):
+    return x.index(y)
+
+
+def remove_nan(x: List[float], y: float):
+    x.remove(y)
+
+
+def nan_as_key(y: float):
+    d = {1.0: 1}
+    d[y] = 2
+    d[y] = 3
+    return y in d, len(d), d.get(y, 7), d.setdefault(y, 8), len(d), d.pop(y, 9)
+
+
+def number_of(s: str) -> float:
+    return float(s)
+
+
+def whole_number_of(s: str) -> int:
+    return int(s)
+
+
+def cut(x: float):
+    return math.floor(x), math.ceil(x), int(x)
+
+
+def taken(d: Dict[str, int]):
+    first = d.popitem()
+    d["z"] = 5
+    return first, d.popitem(), list(d)
+
+
+def taken_all(n: int):
+    d = {i: i for i in range(n)}
+    order: List[int] = []
+    while len(d) > 0:
+        key, value = d.popitem()
+        order.append(key)
+    return order == list(range(n))
+
+
+def of_lists(a: List[int], b: List[bool], c: List[float], d: List[List[int]]):
+    made = torch.tensor(a), torch.tensor(b), torch.tensor(c), torch.as_tensor(d)
+    return [t.dtype for t in made], made[3].shape
+
+
+def through_float32(x: float):
+    return torch.tensor([x], dtype=torch.float64).item(), torch.tensor(x, dtype=torch.float64).item()
+
+
+def cut_into_tensor(x: float):
+    return torch.tensor([x], dtype=torch.int32).item(), torch.tensor(x, dtype=torch.int64).item()
+
+
+def whole_and_float(a: int, b: float):
+    one = [a == b, a != b, a < b, a <= b, a > b, a >= b]
+    other = [b == a, b != a, b < a, b <= a, b > a, b >= a]
+    x: Optional[bool] = None
+    if a < b:
+        x = True
+    return one, other, x
+
+
+def whole_and_float_scalars(a: torch.Tensor, b: torch.Tensor):
+    x, y = a.item(), b.item()
+    return x == y, x < y, x >= y
+
+
+def same_numbers(a: int, x: float):
+    return [a * 1000 is a * 1000, x + 1 is x + 1, x is x, a is not a + 0, [1] is [1]]
+
+
+def same_values(d: Dict[str, List[int]]):
+    return [list(d.values())[0] is d["a"], list(d.items())[0][1] is d["a"], d.get("a") is d["a"]]
+
+
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
+    (inside, ("a", "abc"), (True, False, True)),
+    (inside, ("z", "ac"), (False, True, False)),
+    (inside, ("", ""), (True, False, False)),
+    (nan_in_lists, ([NAN], NAN), (False, 0, False, True)),
+    (nan_in_lists, ([1.0], 1.0), (True, 1, True, False)),
+    (nan_as_key, (NAN,), (False, 3, 7, 8, 4, 9)),
+    (nan_as_key, (2.0,), (True, 2, 3, 3, 2, 3)),
+    (number_of, ("\t-1.5e3",), -1500.0),
+    (number_of, ("0x1p3",), 8.0),
+    (number_of, ("-Infinity",), -math.inf),
+    (cut, (math.inf,), (-(2**63),) * 3),
+    (cut, (NAN,), (-(2**63),) * 3),
+    (cut, (1e30,), (-(2**63),) * 3),
+    (cut, (-2.5,), (-3, -2, -2)),
+    (taken, ({"b": 1, "a": 2, "c": 3},), (("b", 1), ("a", 2), ["c", "z"])),
+    (taken_all, (50,), True),
+    (of_lists, ([], [], [], [[], []]), ([4, 11, 6, 4], [2, 0])),
+    (of_lists, ([1], [True], [2.0], [[1], [2]]), ([4, 11, 6, 4], [2, 1])),
+    (through_float32, (0.1,), (0.10000000149011612, 0.10000000149011612)),
+    (cut_into_tensor, (1e30,), (-(2**31), -(2**63))),
+    (cut_into_tensor, (NAN,), (-(2**31), -(2**63))),
+    (
+        whole_and_float,
+        (2**53 + 1, 2.0**53),
+        ([True, False, False, True, False, True], [True, False, False, True, False, True], None),
+    ),
+    (
+        whole_and_float,
+        (1, 1.5),
+        ([False, True, True, True, False, False], [False, True, False, False, True, True], True),
+    ),
+    (
+        whole_and_float_scalars,
+        (torch.tensor(2**53 + 1), torch.tensor(2.0**53, dtype=torch.float64)),
+        (True, False, True),
+    ),
+    (same_numbers, (7, 0.5), [True, True, True, False, False]),
+    (same_numbers, (7, NAN), [True, False, False, False, False]),
+    (same_values, ({"a": [1], "b": [2]},), [True, True, True]),
+]
+
+REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
+    (index_of_nan, ([NAN], NAN), "'nan' is not in list"),
+    (remove_nan, ([NAN], NAN), r"list.remove\(x\): x not in list"),
+    (number_of, ("0.5 hello",), "could not convert string to float: '0.5 hello'"),
+    (number_of, ("0.5 ",), "could not convert string to float: '0.5 '"),
+    (number_of, ("1e400",), "stod"),
+    (number_of, ("4.9e-324",), "stod"),
+    (number_of, ("\u0661",), "stod"),
+    (whole_number_of, ("\u0661",), "stoll"),
+    (whole_number_of, ("99999999999999999999x",), "stoll"),
+    (whole_number_of, ("12 ",), r"invalid literal for int\(\) with base 10: '12 '"),
+]
+
+
+def ways(function: Callable[..., Any], monkeypatch: Any) -> Iterator[tuple[str, Any]]:
+    """The function scripted, on the machine alone, native from the first call, saved and loaded."""
+    yield "scripted", torch.jit.script(function)
+    for variable, value in (("RUSHLIGHT_PLAN", "off"), ("RUSHLIGHT_NATIVE", "now")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, value)
+            yield f"{variable}={value}", torch.jit.script(function)
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(function), buffer)
+    buffer.seek(0)
+    yield "loaded", torch.jit.load(buffer)
+
+
+def copied(values: tuple[Any, ...]) -> list[Any]:
+    return [v.copy() if isinstance(v, list | dict) else v for v in values]
+
+
+@pytest.mark.parametrize(("function", "arguments", "wanted"), CASES)
+def test_result(
+    function: Callable[..., Any], arguments: tuple[Any, ...], wanted: Any, monkeypatch: Any
+) -> None:
+    for way, scripted in ways(function, monkeypatch):
+        for _ in range(2):
+            assert repr(scripted(*copied(arguments))) == repr(wanted), way
+
+
+@pytest.mark.parametrize(("function", "arguments", "sentence"), REFUSED)
+def test_refusal(
+    function: Callable[..., Any], arguments: tuple[Any, ...], sentence: str, monkeypatch: Any
+) -> None:
+    for _, scripted in ways(function, monkeypatch):
+        with pytest.raises(RuntimeError, match=f"RuntimeError: {sentence}\n"):
+            scripted(*copied(arguments))
