@@ -9,7 +9,7 @@ from ..frontend.walks import text_of
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.signature_text import type_text
-from ..typecheck.types import FLOAT, INT, NONE, EnumType, ListType, TupleType, Type
+from ..typecheck.types import FLOAT, INT, NONE, EnumType, ListType, OptionalType, TupleType, Type
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -25,10 +25,12 @@ __all__ = ["Binding", "declaration"]
 
 def _inward_of(argument: Argument) -> Convert:
     """The conversion of an argument; one number may stand for a list of a known size."""
-    convert, size = inward(argument.type), argument.size
-    if size is None or not isinstance(argument.type, ListType):
+    convert, size, type = inward(argument.type), argument.size, argument.type
+    if isinstance(type, OptionalType):
+        type = type.element
+    if size is None or not isinstance(type, ListType):
         return convert
-    number = {str(INT): int, str(FLOAT): float}.get(str(argument.type.element))
+    number = {str(INT): int, str(FLOAT): float}.get(str(type.element))
 
     def repeat(value: Any) -> Any:
         return convert([value] * size if value.__class__ is number else value)

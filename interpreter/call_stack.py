@@ -9,11 +9,12 @@ from ..frontend.source import UNKNOWN, Span
 from ..ir.graph import Node
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType, Type
+from .tasks import Task
 
 __all__ = ["named_frames", "original", "torch_frames", "where"]
 
 
-def torch_frames(nodes: Sequence[Node], function: Function) -> list[Frame]:
+def torch_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame]:
     """The frames that torch shows, outermost first.
 
     `nodes` are where running code called code that was not inlined, and the failing node at last.
@@ -31,7 +32,7 @@ def torch_frames(nodes: Sequence[Node], function: Function) -> list[Frame]:
     return frames
 
 
-def named_frames(nodes: Sequence[Node], function: Function) -> list[Frame]:
+def named_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame]:
     """All frames, outermost first, with methods by their classes' names: `Net.forward`."""
     frames: list[Frame] = []
     for number, node in enumerate(nodes):

@@ -1,15 +1,13 @@
-"""Copies of script objects with copies of their classes, so that both can be changed.
+"""Copies of scripted modules with copies of their classes, so that both can be changed.
 
-Tensors are shared with the original; lists and dicts are copied.
+All values but the modules below are shared with the original, lists and dicts too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from ..frontend.walks import containers_in, fold
 from ..ir.clone import clone_graph
 from ..ir.graph import Block, Graph
 from ..typecheck.functions import Function
@@ -37,21 +35,9 @@ class ObjectCloning:
         return known
 
     def _value(self, value: object) -> object:
-        if isinstance(value, ScriptObject):
+        if isinstance(value, ScriptObject) and value.cls.is_module:
             return self.instance(value)
-        if isinstance(value, list | tuple | dict):
-            return fold(value, containers_in, self._container)
         return value
-
-    def _container(self, value: Any, copies: dict[int, object]) -> object:
-        """The copy of a list, tuple or dict; what it holds in several places stays one object."""
-
-        def copy(part: object) -> object:
-            return copies[id(part)] if id(part) in copies else self._value(part)
-
-        if isinstance(value, dict):
-            return type(value)((k, copy(v)) for k, v in value.items())
-        return type(value)(map(copy, value))
 
     def cls(self, source: ClassType) -> ClassType:
         """The copy of a class, its methods included."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..frontend.cells import clean_lines
 from ..frontend.diagnostics import Diagnostic, Label
-from ..frontend.exceptions import exception_for
+from ..frontend.exceptions import attach, exception_for
 from ..frontend.torch_text import runtime_error_text
 from ..ir.graph import Node
 from ..ops.errors import OperatorError
@@ -23,8 +23,9 @@ from .machine import MachineFailure
 from .plan import Plan
 from .reasons import advice, layer_path, made_labels, origin_of, still_known
 from .spelling import users_span
+from .tasks import Task
 
-__all__ = ["Failure", "script_error"]
+__all__ = ["Failure", "script_error", "task_error"]
 
 Read = Callable[[int], Any]
 """The value of an operand: a register's number, or a constant's, which is negative."""
@@ -131,13 +132,27 @@ def _forward_error(
 # -- the exception
 
 
-def script_error(failure: Failure, function: Function) -> Exception:
+def task_error(failure: Failure, task: Task) -> Exception:
+    """The exception that whoever waits for a failed task is told."""
+    error = script_error(failure, task)
+    return attach(RuntimeError(str(error)), _diagnostics_of(error))
+
+
+def _diagnostics_of(error: Exception) -> list[Diagnostic]:
+    found: list[Diagnostic] = getattr(error, "diagnostics", [])
+    return found
+
+
+def script_error(failure: Failure, function: Function | Task) -> Exception:
     """The exception for a failure of `function`: torch's class and text, and the diagnostic."""
     raised = isinstance(failure.cause, ScriptRaise)
     error, message = _last_line(failure.cause)
     frames = torch_frames(failure.nodes, function)
     written = [f for f in map(original, frames) if f is not None]
     text = runtime_error_text(frames, message, error=error, original=written)
+    of_task = _diagnostics_of(failure.cause)
+    if of_task:  # a task's error, told to whoever waits for it
+        return attach(RuntimeError(text), of_task)
     diagnostic = _diagnostic(failure, function, "ScriptError" if raised else "RuntimeError")
     return exception_for([diagnostic], text if function.guard is None else clean_lines(text))
 
@@ -151,7 +166,7 @@ def _last_line(cause: Exception) -> tuple[str, str]:
     return "RuntimeError", str(cause)
 
 
-def _diagnostic(failure: Failure, function: Function, exception: str) -> Diagnostic:
+def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> Diagnostic:
     cause = failure.cause
     frames = named_frames(failure.nodes, function)
     shown = [original(f) or f for f in frames]

@@ -31,7 +31,7 @@ from ..typecheck.types import ANY, ClassType, InterfaceType
 from .arguments import Binding
 from .assemble import assemble
 from .code import Code
-from .errors import Failure, script_error
+from .errors import Failure, script_error, task_error
 from .guard import CALLS, Guard, active_guard
 from .inlined_size import check_inlined_size
 from .instructions import row
@@ -259,7 +259,7 @@ def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
     try:
         return TaskResult(execute(code, values, invoke, guard))
     except MachineFailure as failed:
-        return TaskResult(error=Failure.in_machine(failed, code))
+        return TaskResult(error=task_error(Failure.in_machine(failed, code), task))
 
 
 def _member(owner: ScriptObject, key: object) -> Any:

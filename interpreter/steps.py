@@ -8,9 +8,20 @@ from typing import Protocol
 
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..ir.graph import Graph, Node
+from ..ops.namespace import einsum
 from ..ops.table import Operator, Table
 from ..typecheck.functions import Function, PythonFunction
-from ..typecheck.types import INT, NONE, STRING, TENSOR, ClassType, DictType, FunctionType, ListType, Type
+from ..typecheck.types import (
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    ClassType,
+    DictType,
+    FunctionType,
+    ListType,
+    Type,
+)
 from .instructions import Instruction, opcode
 from .tasks import Task
 
@@ -94,6 +105,11 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     entry = tables.table.operator(full_name)
     if entry is None:
         raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
+    if (
+        full_name == "aten::einsum.sublist" and outputs
+    ):  # of any number of tensors: recorded as Python's call
+        function = PythonFunction("einsum", einsum, node.signature)
+        return (opcode("function"), outputs[0], tables.type(FunctionType(function)), inputs)  # type: ignore[arg-type]
     simple = _OF_INTS.get(full_name) or _OF_PYTHON.get(entry.forward)
     if full_name in _OF_NONE and any(value.type == NONE for value in node.inputs):
         simple = _OF_NONE[full_name]

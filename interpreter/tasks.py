@@ -15,8 +15,8 @@ __all__ = ["Future", "Task"]
 class Task:
     """The code of a fork; `executable` is what the interpreter keeps to run it."""
 
-    name = "fork"
-    qualified_name = "fork"
+    name = qualified_name = "<forked function>"
+    owner = None
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

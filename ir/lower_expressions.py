@@ -198,6 +198,8 @@ class ExpressionLowering(Emitter):
             arguments = self.arguments(inner[len(object) :], call.bindings, call.span)
             if isinstance(call, typed.MethodCall):
                 result = self.call_method(inner[0], call.name, arguments, call.type, call.span)
+            elif isinstance(call, typed.OperatorCall):
+                result = self.operator(call.signature, arguments, call.type, call.span)
             else:
                 result = self._call_function(call, arguments)
             self.graph.block.add_output(result)

@@ -56,8 +56,6 @@ def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-
-
 def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
     """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
     if forward is dict:

@@ -13,7 +13,6 @@ from .counts import check_storage
 from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .fused import fused_double, fused_float
-from .grad_mode import RUNNING
 from .ordered import check_dtype
 from .pointwise import number_as
 from .promotion import number_dtype, result_dtype

@@ -15,7 +15,7 @@ from .reduce import sum_over
 from .shape import diagonal
 from .table import operator
 
-__all__ = ["einsum", "summed"]
+__all__ = ["einsum", "from_sublists", "summed"]
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ELLIPSIS: Final = -1
@@ -163,6 +163,24 @@ def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
             code="dtype-mismatch",
         )
     return summed(tensors, wide, _spread(result, widest, widest))
+
+
+@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor")
+def einsum_of_sublists(a: Array, *rest: Any) -> Array:
+    equation, tensors = from_sublists(a, *rest)
+    return einsum(equation, tensors, None)
+
+
+def from_sublists(*args: Any) -> tuple[str, list[Any]]:
+    """The equation of operands that are each followed by the numbers of their dimensions."""
+    pairs = len(args) // 2
+    texts = [_letters(args[2 * i + 1]) for i in range(pairs)]
+    result = f"->{_letters(args[-1])}" if len(args) % 2 else ""
+    return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
+
+
+def _letters(numbers: Sequence[Any]) -> str:
+    return "".join("..." if number is Ellipsis else _LETTERS[number] for number in numbers)
 
 
 def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -> Array:

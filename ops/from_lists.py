@@ -62,9 +62,8 @@ def _check_element(element: str, data: Any) -> None:
             headline=f"no tensor is made of a list of `{element}` here",
         )
     if element not in _DTYPES:
-        raise OperatorError(
-            f"Input must be of ints, floats, or bools, got {element}" + _EMPTY * (data == [] and element == "Tensor")
-        )
+        rest = _EMPTY if element == "Tensor" and not data else ""
+        raise OperatorError(f"Input must be of ints, floats, or bools, got {element}{rest}")
 
 
 _EMPTY: Final = (

@@ -165,7 +165,9 @@ def _as_part(part: Any) -> Any:
         return bool(part)
     if isinstance(part, (list, tuple, range)):
         made = np.asarray(part)
-        return made.astype(np.int64) if not made.size else made
+        return made.astype(np.int64) if not made.size or made.dtype.kind == "f" else made
+    if isinstance(part, str):
+        raise TypeError("new(): invalid data type 'str'")
     if hasattr(part, "__index__") and not isinstance(part, float):
         return int(part.__index__())
     raise IndexOutOfRange(

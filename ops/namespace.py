@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from .dtype import (
     get_default_dtype,
     set_default_dtype,
 )
+from .einsum import from_sublists
 from .errors import OperatorError
 from .functional import FUNCTIONS
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
@@ -139,26 +139,13 @@ def einsum(equation: Any, *operands: Any) -> Any:
         operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
     )
     if not isinstance(equation, str):
-        equation, given = _from_sublists(equation, *given)
+        equation, given = from_sublists(equation, *given)
     if not given:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one "
             "operand and its subscripts list"
         )
     return eager_function("aten::einsum")(equation, list(given))
-
-
-def _from_sublists(*args: Any) -> tuple[str, list[Any]]:
-    """The equation of operands that are each followed by the numbers of their dimensions."""
-    pairs = len(args) // 2
-    texts = [_letters(args[2 * i + 1]) for i in range(pairs)]
-    result = f"->{_letters(args[-1])}" if len(args) % 2 else ""
-    return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
-
-
-def _letters(numbers: Sequence[Any]) -> str:
-    letters = string.ascii_uppercase + string.ascii_lowercase
-    return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:

@@ -259,7 +259,7 @@ def power_of_ints(a: int, b: int) -> int:
 
 
 def _as_floats(compare: Callable[[Any, Any], bool]) -> Callable[[float, float], bool]:
-    """A comparison of a whole number with a float, which C makes of two floats; Python's is exact."""
+    """A comparison of a whole number with a float: C compares two floats, Python exactly."""
     return lambda a, b: compare(float(a), float(b))
 
 

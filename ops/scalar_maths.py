@@ -422,7 +422,8 @@ def _float_of_hexadecimal(number: str) -> float | None:
         value = float.fromhex(number)
     except OverflowError:
         return None
-    return None if value == 0 and re.search("[1-9a-f]", number.partition("x")[2].partition("p")[0]) else value
+    digits = number.partition("x")[2].partition("p")[0]
+    return None if value == 0 and re.search("[1-9a-f]", digits) else value
 
 
 @operator("aten::Complex.Scalar(Scalar a) -> complex")

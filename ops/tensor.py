@@ -194,7 +194,7 @@ class Tensor(Differentiable):
         """The memory the tensor lies in."""
         return Storage(self._array)
 
-    def type(self, dtype: DType | str | None = None) -> Any:
+    def type(self, dtype: DType | str | None = None, non_blocking: bool = False) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:
             return f"torch.{self.dtype.scalar_name}Tensor"

@@ -155,6 +155,8 @@ class MobileWriter:
     def _operator(self, node: Node) -> None:
         signature = node.signature
         if signature is None:
+            if node.kind == "prim::fork":
+                raise CannotCompile("FORK is not supported in mobile module.")
             raise CannotCompile(f"the lite interpreter has no `{node.kind}`")
         name, overload = signature.name, signature.overload
         if name == "aten::format" and self._version >= 8:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..interpreter.objects import ScriptObject
 from ..interpreter.run import CONTEXT
@@ -26,7 +26,7 @@ from .tensors import StorageTable
 from .value_types import machine_type
 from .write_values import ValueWriter
 
-__all__ = ["save_mobile", "save_mobile_to_buffer"]
+__all__ = ["save_mobile", "save_mobile_to_buffer", "used_operators"]
 
 
 def save_mobile(
@@ -74,6 +74,40 @@ def _records(
         raise _refused(str(error)) from None
 
 
+def used_operators(target: ScriptObject) -> set[str]:
+    """The operators that the mobile code of a module and of all it holds uses.
+
+    Raises:
+        CannotCompile: there is no mobile code for something that a method does.
+    """
+    operators = (
+        one for _, _, code in _codes(target, str, NEWEST_WRITTEN) for one in code.operators
+    )
+    return {f"{name}.{overload}" if overload else name for name, overload, _ in operators}
+
+
+def _codes(
+    target: ScriptObject, type_text: Callable[[Type], str], version: int
+) -> Iterator[tuple[ClassType, Function, MobileWriter]]:
+    """The code of a module's methods, and of all methods that they lead to."""
+    classes = list(dict.fromkeys(owner.cls for owner in _objects(target, set())))
+    waiting = [(target.cls, name) for name in target.cls.methods]
+    for cls in classes:
+        if cls.method("__setstate__") is not None and cls.method("__getstate__") is not None:
+            waiting.append((cls, "__setstate__"))
+    done: set[tuple[ClassType, str]] = set()
+    while waiting:
+        cls, name = waiting.pop(0)
+        method = cls.method(name)
+        if (cls, name) in done or method is None:
+            continue
+        done.add((cls, name))
+        graph = inline(graph_of(method), method.name, CONTEXT)
+        code = MobileWriter(graph, type_text, version)
+        yield cls, method, code
+        waiting.extend((other, one) for other in classes for one in sorted(code.called))
+
+
 def _refused(what: str) -> ArchiveError:
     return archive_error("unsupported-value", f"this cannot be saved for mobile: {what}")
 
@@ -89,34 +123,11 @@ class _Bytecode:
         self.values = ValueWriter(self.storages, names, run)
 
     def pickle(self) -> tuple[bytes, StorageTable]:
-        functions: list[Node] = [self.version]
-        waiting = [(self.target.cls, name) for name in self._own_methods()]
-        for cls in self._classes():
-            if cls.method("__setstate__") is not None and cls.method("__getstate__") is not None:
-                waiting.append((cls, "__setstate__"))
-        done: set[tuple[ClassType, str]] = set()
-        while waiting:
-            cls, name = waiting.pop(0)
-            method = cls.method(name)
-            if (cls, name) in done or method is None:
-                continue
-            done.add((cls, name))
-            node, called = self.function(cls, method)
-            functions.append(node)
-            waiting.extend((other, one) for other in self._classes() for one in sorted(called))
+        codes = _codes(self.target, self.type_text, self.version)
+        functions: list[Node] = [self.version, *(self.function(*each) for each in codes)]
         return write_pickle(TupleNode(tuple(functions))), self.storages
 
-    def _own_methods(self) -> list[str]:
-        return list(self.target.cls.methods)
-
-    def _classes(self) -> list[ClassType]:
-        """The classes of the module and all it holds."""
-        found = dict.fromkeys(owner.cls for owner in _objects(self.target, set()))
-        return list(found)
-
-    def function(self, cls: ClassType, method: Function) -> tuple[Node, set[str]]:
-        graph = inline(graph_of(method), method.name, CONTEXT)
-        code = MobileWriter(graph, self.type_text, self.version)
+    def function(self, cls: ClassType, method: Function, code: MobileWriter) -> Node:
         constants = [
             self.values.node(value, machine_type(value) if type is None else type)
             for value, type in code.constants
@@ -135,7 +146,7 @@ class _Bytecode:
             returns=_tuple(*map(self.argument, signature.returns)),
         )
         name = f"{self.names.name_of(cls)}.{method.name}"
-        return _tuple(name, body, schema), code.called
+        return _tuple(name, body, schema)
 
     def argument(self, argument: Argument) -> Node:
         default = argument.default if argument.has_default else None

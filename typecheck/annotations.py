@@ -229,12 +229,14 @@ class AnnotationReader:
         }
         if word in makers and (word != "Final" or self._is_text):
             return makers[word](node)
-        if word.startswith(_BROADCASTING):
+        if word.startswith(_BROADCASTING) and isinstance(node.value, tree.Name):
             return self._list(node)
         if not word and self._is_text:
             message = "Subscripted type must be a type identifier"
             return self._fault(node.value.span, "only a name takes types", "not a name", message)
-        return self._unknown(node.value, "", torch=f"Unknown type constructor {word}")
+        return self._unknown(
+            node.value, "", torch=f"Unknown type constructor {_dotted(node.value) or word}"
+        )
 
     # ------------------------------------------------------------------------ by constructor
 

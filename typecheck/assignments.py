@@ -489,7 +489,15 @@ class Assignments(Expressions):
         )
 
     def _report_no_slot(self, cls: ClassType, target: tree.Attribute, span: Span) -> None:
-        if target.name in cls.constants:
+        torch = (
+            f"Tried to set nonexistent attribute: {target.name}. Did you forget to initialize it "
+            "in __init__()?"
+        )
+        if target.name in cls.properties:
+            message = f"`{target.name}` is a property of `{cls.name}` without a setter"
+            label = "can only be read"
+            torch = f"Tried to set read-only attribute: {target.name}"
+        elif target.name in cls.constants:
             message = f"`{target.name}` is a constant of `{cls.name}` and cannot be set"
             label = "declared `Final`, or in `__constants__`"
         else:
@@ -500,8 +508,7 @@ class Assignments(Expressions):
             message,
             target.span,
             label,
-            torch=f"Tried to set nonexistent attribute: {target.name}. Did you forget to "
-            "initialize it in __init__()?",
+            torch=torch,
             torch_span=span,
             helps=self.near(target.name, list(cls.attributes), target.name_span),
         )

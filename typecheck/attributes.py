@@ -170,6 +170,8 @@ class Attributes(Operators):
             return BoundOperator(value, name, span)
         if type == TENSOR and name in CASTS:
             return BoundOperator(value, name, span)
+        if type == TENSOR and name == "type":
+            return BoundOperator(value, "to", span)
         return self._missing_on_value(value, access)
 
     def _of_object(self, value: typed.Expr, cls: ClassType, access: Access) -> Sugar:
@@ -192,6 +194,10 @@ class Attributes(Operators):
             return found
         self._report_missing_attribute(cls, access)
         return self.unknown(span)
+
+    def of_property(self, found: Sugar, node: tree.Attribute) -> Sugar:
+        """The call of the getter, if an attribute is a property."""
+        raise NotImplementedError
 
     def container_method(self, value: typed.Expr, name: str, span: Span) -> Sugar | None:
         """A method that gives the members of a module; given its meaning with the containers."""

@@ -137,7 +137,7 @@ class Elements(Assignments):
             self.assign_name(target, result, into, None, None)
         elif isinstance(target, tree.Attribute):
             owner = self.let(self.expression(target.value), into)
-            left = self.value(self._slot(owner, target), target.span)
+            left = self.value(self._slot_value(owner, target), target.span)
             result = self._augmented(node, left, self.expression(node.value))
             self.assign_attribute(owner, target, result, node.span, into, None)
         elif isinstance(target, tree.Subscript):
@@ -151,8 +151,9 @@ class Elements(Assignments):
                 torch="left-hand side of augmented assignment must be a variable",
             )
 
-    def _slot(self, owner: typed.Expr, target: tree.Attribute) -> Sugar:
-        return self.attribute_of(owner, Access(target.span, target.name, target.name_span))
+    def _slot_value(self, owner: typed.Expr, target: tree.Attribute) -> Sugar:
+        access = Access(target.span, target.name, target.name_span)
+        return self.of_property(self.attribute_of(owner, access), target)
 
     def _no_augmented(self, type: ClassType, word: str, node: tree.AugmentedAssign) -> typed.Expr:
         self.report(

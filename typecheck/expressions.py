@@ -155,8 +155,10 @@ class Expressions(Displays):
         raise NotImplementedError
 
     def _read_attribute(self, node: tree.Attribute) -> Sugar:
-        """A property is a call of its getter."""
-        found = self.attribute(node)
+        return self.of_property(self.attribute(node), node)
+
+    def of_property(self, found: Sugar, node: tree.Attribute) -> Sugar:
+        """The call of the getter, if an attribute is a property."""
         if isinstance(found, BoundMethod) and isinstance(found.receiver.type, ClassType):
             getter = found.receiver.type.properties.get(node.name)
             if getter is not None and getter[0] is found.function:

@@ -14,16 +14,14 @@ from .advice import BUILTINS
 from .attributes import Access
 from .calls import Calls
 from .matching import Given
-from .names import FunctionName, SpecialForm, TypeName
+from .names import OperatorName, SpecialForm, TypeName
 from .relations import is_subtype
 from .schema import Signature
 from .sugar import (
-    BoundMethod,
     Closure,
     EnumerateValue,
     RangeValue,
     SliceValue,
-    StaticMethod,
     Sugar,
     ZipValue,
 )
@@ -450,14 +448,15 @@ def _fork(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
     callee = self.sugared(node.arguments[0])
     if isinstance(callee, Closure):
         return _fork_closure(self, node, callee)
-    rest = tree.Call(node.span, node.arguments[0], node.arguments[1:], node.keywords)
+    if isinstance(callee, SpecialForm) and callee.name in _OPERATORS:
+        callee = OperatorName(_OPERATORS[callee.name])
+    rest = tree.Call(whole_range(node), node.arguments[0], node.arguments[1:], node.keywords)
     statements: list[typed.Statement] = []
     given = self.arguments(rest, statements)
-    if not isinstance(callee, FunctionName | BoundMethod | StaticMethod | typed.Expr):
-        self.value(callee, node.arguments[0].span)
-        return self.unknown(node.span)
     call = self.apply(callee, given, rest)
-    if not isinstance(call, typed.FunctionCall | typed.MethodCall):
+    if not isinstance(call, typed.FunctionCall | typed.MethodCall | typed.OperatorCall):
+        if not isinstance(call, typed.Expr) or call.type is not UNKNOWN:
+            self.value(callee, node.arguments[0].span)
         return self.unknown(node.span)
     fork = typed.Fork(node.span, FutureType(call.type), call)
     return self.sequenced(statements, fork, node.span)

@@ -283,7 +283,7 @@ class Sequenced(Expr):
 class Fork(Expr):
     """`torch.jit.fork(function, ...)`; the call is what runs in the new task."""
 
-    call: FunctionCall | MethodCall
+    call: FunctionCall | MethodCall | OperatorCall
 
 
 @value_class(frozen=True, slots=True)

@@ -16,10 +16,13 @@ __all__ = [
 
 
 class _BroadcastingList:
-    """A list of a fixed length, for which one number stands that fills all its places."""
+    """A list of a fixed length, for which one number stands that fills all its places.
+
+    It is read where it is written; an alias of it means nothing.
+    """
 
     def __class_getitem__(cls, element: Any) -> GenericAlias:
-        return GenericAlias(list, (element,))
+        return GenericAlias(cls, (element,))
 
 
 class BroadcastingList1(_BroadcastingList):

@@ -167,9 +167,7 @@ def _container(module: Module) -> str:
     return ""
 
 
-def _find_method(
-    cls: ClassType, module: Module, own: dict[str, Any], name: str
-) -> Function | None:
+def _find_method(cls: ClassType, module: Module, own: dict[str, Any], name: str) -> Function | None:
     """A method that compiled code reaches, found when it is first asked for.
 
     It is the Python class's; or the module's own, where one was put in the place of the class's.
@@ -335,9 +333,9 @@ def own_methods(module: Module) -> dict[str, Any]:
     found = {}
     for name, value in vars(module).items():
         function = getattr(value, "__func__", value)
-        if name == "forward" or decorators.modifier(function) == decorators.EXPORT:
-            if inspect.isfunction(function):
-                found[name] = function
+        called = name == "forward" or decorators.modifier(function) == decorators.EXPORT
+        if called and inspect.isfunction(function):
+            found[name] = function
     return found
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, ClassVar, Literal, NoReturn
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
 from ..frontend.walks import fold
-from ..interpreter.objects import ScriptObject, module_handles, object_members
+from ..interpreter.objects import ScriptObject, module_handles, object_members, python_classes
 from ..interpreter.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
 from ..ops.display_aten import format_for_print
@@ -193,6 +193,12 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         ):
             table.update((number, ScriptHook(hook)) for number, hook in enumerate(hooks))
         target.handle = self
+        if target.cls in python_classes:  # exported methods stand before those of Module
+            own.update(
+                (name, ScriptMethod(target, method))
+                for name, method in target.cls.methods.items()
+                if name != "forward" and name[:2] != "__" and hasattr(Module, name)
+            )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, and the hooks around it.

@@ -79,6 +79,11 @@ def named_tuple_type(cls: type) -> TupleType:
     )
     defaults = getattr(cls, "_field_defaults", {})
     given = tuple((f, defaults[f]) for f in fields if f in defaults)
+    if any(isinstance(value, Tensor) for _, value in given):
+        raise RuntimeError(
+            "Tensors are not supported as default NamedTuple fields. Their mutability could lead "
+            "to potential memory aliasing problems"
+        )
     return TupleType(elements, qualified_name(cls), fields, given)
 
 

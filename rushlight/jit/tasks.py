@@ -14,12 +14,10 @@ __all__ = ["Future", "fork", "wait"]
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
     """Run a function as a task; in scripted code and here it has ended when this returns.
 
-    An exception it raises is raised by `wait`.
+    Raises:
+        Exception: what the function raised; of a task forked in script `wait` raises it.
     """
-    try:
-        return Future(TaskResult(func(*args, **kwargs)))
-    except Exception as error:  # told to whoever waits
-        return Future(TaskResult(error=error))
+    return Future(TaskResult(func(*args, **kwargs)))
 
 
 def wait(future: Future) -> Any:

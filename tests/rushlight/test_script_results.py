@@ -1,17 +1,17 @@
-"""Results of script that differ from Python's, or once differed from torch's, in every way to run."""
+"""Results that are not Python's, or once were not torch's, in every way to run a script."""
 
 from __future__ import annotations
 
 import io
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035
+from typing import Any, Dict, List, Optional  # noqa: UP035
 
 import pytest
 
 import rushlight as torch
 
-# ruff: noqa: UP006, UP045, PLR0124, F632
+# ruff: noqa: UP006, UP045, F632, RUF015
 
 NAN = math.nan
 
@@ -62,7 +62,7 @@ def taken_all(n: int):
     d = {i: i for i in range(n)}
     order: List[int] = []
     while len(d) > 0:
-        key, value = d.popitem()
+        key, _ = d.popitem()
         order.append(key)
     return order == list(range(n))
 
@@ -73,7 +73,8 @@ def of_lists(a: List[int], b: List[bool], c: List[float], d: List[List[int]]):
 
 
 def through_float32(x: float):
-    return torch.tensor([x], dtype=torch.float64).item(), torch.tensor(x, dtype=torch.float64).item()
+    number = torch.tensor(x, dtype=torch.float64)
+    return torch.tensor([x], dtype=torch.float64).item(), number.item()
 
 
 def cut_into_tensor(x: float):
