@@ -14,7 +14,7 @@ from .display_aten import format_for_print
 from .dtype import Device
 from .errors import OperatorError
 from .scalar_maths import int_of
-from .strings import joined
+from .strings import joined, to_bytes
 from .table import operator
 
 __all__: list[str] = []
@@ -27,8 +27,18 @@ _WARNED: dict[Any, Any] = {}
 def print_values(*values: Any) -> None:
     text = " ".join(map(format_for_print, values)) + "\n"
     note_output(len(text))
+    if not text.isascii():
+        _check_characters(text)
     if sys.stdout is not None:  # as where a process was started without one
         sys.stdout.write(text)
+
+
+def _check_characters(text: str) -> None:
+    """Refuse bytes that are no characters, which parts of strings may be."""
+    try:
+        to_bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"UnicodeDecodeError: {error}") from None
 
 
 @operator("aten::str(t elem) -> str")

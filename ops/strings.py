@@ -142,10 +142,11 @@ def rsplit(self: str, separator: str, max: int) -> list[str]:
     return self.rsplit(separator, max)
 
 
-_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e])"
+_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85])"
 
 
 @operator("aten::splitlines(str self, bool keepends=False) -> str[]")
+@_on_bytes
 def splitlines(self: str, keepends: bool) -> list[str]:
     """The lines; a line end of two characters is two, and kept ends stand by themselves."""
     parts = re.split(_LINE_ENDS, self)

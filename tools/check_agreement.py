@@ -2,7 +2,7 @@
 
     python tools/check_agreement.py [--count N] [--seed S]
 
-Each program of tools/fuzz_programs.py is run as Python, scripted, scripted without passes, on the
+Each program of tools/fuzz_flow.py is run as Python, scripted, scripted without passes, on the
 bare machine without plans, and saved and loaded.  Where Python and TorchScript differ by design
 (text of floats, errors, 64-bit wrapping) the other four still must agree.  Prints what disagrees.
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 import rushlight
 from rushlight.ir import define
-from tools import fuzz_programs, programs
+from tools import fuzz_flow, programs
 
 A_FILE = 50
 """Programs a file holds."""
@@ -149,7 +149,7 @@ def main() -> int:
         os.chdir(folder)
         for number in range(0, options.count, A_FILE):
             seed = options.seed + number // A_FILE
-            text = fuzz_programs.program_file(seed, min(A_FILE, options.count - number))
+            text = fuzz_flow.program_file(seed, min(A_FILE, options.count - number))
             check_file(text, f"agree_{seed}.py", counts)
     print(", ".join(f"{key}: {count}" for key, count in sorted(counts.items())))
     return 1 if any(key.startswith("differ") for key in counts) else 0

@@ -199,9 +199,8 @@ class Calls(Conversions, ModuleCalls):
                 return self.call_bound(bound, given, node)
             other = type.other(name) if isinstance(type, ClassType) else None
             if isinstance(other, OverloadedFunction) and other.functions[0].owner is not None:
-                bound_overloads = BoundOverloads(value, other.functions)
-                return self._call_overloaded_method(bound_overloads, given, node)
-            if isinstance(other, PythonName) and other.receiver:  # `forward` is left to Python
+                return self.apply(BoundOverloads(value, other.functions), given, node)
+            if isinstance(other, PythonName):  # `forward` is left to Python
                 return self.apply(BoundPython(value, other), given, node)
         if isinstance(type, ClassType) and type.is_module:
             return self.report_no_forward(type, node)

@@ -1,0 +1,18 @@
+"""Differences from torch that tools/fuzz_programs.py meets and that are meant, and why."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["explained"]
+
+DEVIATIONS: tuple[tuple[str, str, str], ...] = ()
+"""A pattern for the program's text, one for the difference, and the reason."""
+
+
+def explained(source: str, told: str) -> str:
+    """Why a difference is meant; empty if it is not."""
+    for program, difference, reason in DEVIATIONS:
+        if re.search(program, source) and re.search(difference, told, re.DOTALL):
+            return reason
+    return ""

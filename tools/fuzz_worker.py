@@ -1,0 +1,158 @@
+"""Run programs in one library and write down what they did; started by tools/fuzz_programs.py.
+
+    PYTHON tools/fuzz_worker.py torch|rushlight PROGRAMS.json RESULTS.json
+
+Every program is compiled and called, in every way that the library has.  A result is the value, its
+types, what was printed, the arguments as the call left them, or the error's class and text.
+"""
+
+from __future__ import annotations
+
+import copy
+import enum
+import io
+import json
+import linecache
+import os
+import signal
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import programs
+
+SECONDS = 5
+
+Result = dict[str, Any]
+
+
+def main() -> None:
+    library, given, wanted = sys.argv[1:]
+    module: Any = __import__(library)
+    sys.modules.setdefault("torch", module)
+    warnings.simplefilter("ignore")
+    if library != "torch":  # whose endless loops are in C++: the process ends
+        signal.signal(signal.SIGALRM, _stop)
+    os.chdir(Path(given).parent)
+    texts: list[str] = json.loads(Path(given).read_text(encoding="utf-8"))
+    with open(wanted, "w", encoding="utf-8") as out:
+        for number, text in enumerate(texts):
+            found = run(module, library, text, number)
+            out.write(json.dumps(found) + "\n")
+            out.flush()
+
+
+class _Endless(BaseException):
+    """A program has run for too long."""
+
+
+def _stop(*_: object) -> None:
+    raise _Endless
+
+
+def run(library: Any, name: str, text: str, number: int) -> dict[str, Any]:
+    """What each way to run a program gave: `{way: [result of each call]}`."""
+    file = f"program{number}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    module = types.ModuleType(file[:-3])
+    module.__dict__.update(__file__=file, torch=library)
+    sys.modules[file[:-3]] = module
+    source = text if name == "torch" else text.replace("from torch ", f"from {name} ")
+    try:
+        exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
+    except Exception as error:
+        return {"scripted": [{"refused": shown_error(error)}]}
+    found: dict[str, Any] = {}
+    for way, make in ways(library, name, module):
+        try:
+            target = make()
+        except Exception as error:
+            found[way] = [{"refused": shown_error(error)}]
+            if way == "scripted":
+                break
+            continue
+        found[way] = [call(target, arguments) for arguments in module.calls()]
+    return found
+
+
+def ways(
+    library: Any, name: str, module: types.ModuleType
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The ways a program is run; a second call of all is what plans and profilers begin with."""
+
+    def fresh() -> Any:
+        target = module.target() if isinstance(module.target, type) else module.target
+        return library.jit.script(target)
+
+    def loaded() -> Any:
+        buffer = io.BytesIO()
+        library.jit.save(fresh(), buffer)
+        buffer.seek(0)
+        return library.jit.load(buffer)
+
+    yield "scripted", fresh
+    yield "again", fresh
+    if name == "rushlight":
+        for variable, value in (("RUSHLIGHT_PLAN", "off"), ("RUSHLIGHT_NATIVE", "now")):
+            os.environ[variable] = value
+            if hasattr(fresh(), "_debug_flush_compilation_cache"):
+                fresh()._debug_flush_compilation_cache()
+            yield f"{variable}={value}", fresh
+            del os.environ[variable]
+    yield "loaded", loaded
+
+
+def call(target: Any, arguments: tuple[Any, ...]) -> Result:
+    """One call."""
+    arguments = copy.deepcopy(arguments)
+    signal.alarm(SECONDS)
+    with programs.capture() as printed:
+        try:
+            value = target(*arguments)
+            found: Result = {"out": encode(value)}
+        except _Endless:
+            found = {"raises": "endless"}
+        except Exception as error:
+            found = {"raises": shown_error(error)}
+        finally:
+            signal.alarm(0)
+    return {**found, "stdout": printed(), "left": [encode(a) for a in arguments]}
+
+
+def shown_error(error: Exception) -> list[str]:
+    """The class of an error, its first line, and its last, which says what is wrong."""
+    lines = [line for line in str(error).strip().split("\n") if line.strip()] or [""]
+    return [type(error).__name__, lines[0], lines[-1]]
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON that tells all of it."""
+    if isinstance(value, enum.Enum):
+        return {"t": "enum", "v": value.name}
+    if isinstance(value, float | complex):
+        return {"t": type(value).__name__, "v": list(repr(value))}  # told exactly
+    if isinstance(value, tuple):
+        name = type(value).__name__ if hasattr(value, "_fields") else "tuple"
+        return {"t": name, "v": [encode(v) for v in value]}
+    if isinstance(value, list):
+        return {"t": "list", "v": [encode(v) for v in value]}
+    if isinstance(value, dict):
+        return {"t": "dict", "v": [[encode(k), encode(v)] for k, v in value.items()]}
+    if hasattr(value, "dtype") and hasattr(value, "detach"):
+        flat = " ".join(repr(v) for v in value.detach().reshape(-1).tolist())
+        kind = str(value.dtype).partition(".")[2]
+        facts = {"dtype": kind, "shape": [int(n) for n in value.shape], "v": flat}
+        return {"t": "tensor", **facts, "stride": list(value.stride())}
+    if value is None or isinstance(value, bool | int | str):
+        return {"t": type(value).__name__, "v": value}
+    return {"t": type(value).__name__}
+
+
+if __name__ == "__main__":
+    main()
