@@ -252,6 +252,9 @@ class ExpressionConverter:
         if operator is None:
             return self.refuse("UAdd", node)
         span = self.around(node, len(operator), (operand,))
+        is_text = getattr(self, "local_functions", False)  # whose numbers have their signs
+        if is_text and operator == "-" and operand == tree.Literal(operand.span, 1 << 63):
+            return tree.Literal(span, -(1 << 63))
         return tree.Unary(span, operator, operand)
 
     def compare(self, node: ast.Compare) -> tree.Expr:

@@ -153,7 +153,10 @@ def script_error(failure: Failure, function: Function | Task) -> Exception:
     of_task = _diagnostics_of(failure.cause)
     if of_task:  # a task's error, told to whoever waits for it
         return attach(RuntimeError(text), of_task)
-    diagnostic = _diagnostic(failure, function, "ScriptError" if raised else "RuntimeError")
+    kind = "RuntimeError"
+    if raised or isinstance(failure.cause, NotImplementedError):
+        kind = "ScriptError" if raised else "NotImplementedError"
+    diagnostic = _diagnostic(failure, function, kind)
     return exception_for([diagnostic], text if function.guard is None else clean_lines(text))
 
 

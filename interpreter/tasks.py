@@ -20,6 +20,7 @@ class Task:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.guard = graph.guard
         self.executable: object | None = None
 
 

@@ -32,8 +32,8 @@ def transform_exits(graph: Graph) -> None:
     _wrap_contexts(graph.block)
     for kind in ("prim::LoopContinuation", "prim::ReturnStmt"):
         _Transformation(graph, kind).block(graph.block)
+    _unwrap_contexts(graph.block)  # before copies are made: what a context holds is read after it
     _merge_branches(graph.block)
-    _unwrap_contexts(graph.block)
 
 
 @dataclass

@@ -70,16 +70,27 @@ def truth(a: Array) -> bool:
 
 @operator("aten::Int.Tensor(Tensor a) -> int")
 def int_of_tensor(a: Array) -> int:
-    number = item(a)
-    if isinstance(number, complex):
-        number = number.real
+    number = _real(item(a), "int64_t")
+    if isinstance(number, float) and not -_BEYOND <= number <= _BEYOND:
+        raise OperatorError("value cannot be converted to type int64_t without overflow")
     return int_of(number) if isinstance(number, float) else int(number)
+
+
+_BEYOND: Final = 2.0**63
+
+
+def _real(number: Any, kind: str) -> Any:
+    """A number, of a complex one its real part if that is all of it."""
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise OperatorError(f"value cannot be converted to type {kind} without overflow")
+    return number.real
 
 
 @operator("aten::Float.Tensor(Tensor a) -> float")
 def float_of_tensor(a: Array) -> float:
-    number = item(a)
-    return float(number.real if isinstance(number, complex) else number)
+    return float(_real(item(a), "double"))
 
 
 def _implicit(a: Array) -> Any:
@@ -94,6 +105,7 @@ def _implicit(a: Array) -> Any:
 
 @operator("aten::IntImplicit(Tensor a) -> int")
 def int_implicit(a: Array) -> int:
+    number = _implicit(a)
     if a.dtype.kind not in "iu":
         raise OperatorError(
             "Cannot input a tensor of type " + dtype_of(a).scalar_name + " as an integral argument",
@@ -101,7 +113,7 @@ def int_implicit(a: Array) -> int:
             headline=f"a whole number is needed, but this tensor is `{dtype_of(a)}`",
             roles={"a": "must be of whole numbers"},
         )
-    return int(_implicit(a))
+    return int(number)
 
 
 @operator("aten::FloatImplicit(Tensor a) -> float")

@@ -14,7 +14,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .kernels import LARGE, family
-from .pointwise import broadcast_error, cast, checked_broadcast, number_as, operand
+from .pointwise import cast, check_result_shape, checked_broadcast, number_as, operand
 from .storage import settled
 from .table import operator
 
@@ -128,6 +128,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
             headline=f"`values` is `{dtype_of(values)}`, `self` is `{dtype_of(self)}`",
             roles={"values": f"must be `{dtype_of(self)}`"},
         )
+    if values.ndim > 1 and values.shape[0] == 1:  # NumPy minds no leading ones that are too many
+        _check_fits(self, key, values)
     try:
         if accumulate:
             np.add.at(self, key, values)
@@ -487,20 +489,9 @@ def copy_into(self: Array, src: Array) -> Array:
     """
     if src.dtype is not self.dtype:
         src = cast(src, self.dtype)
-    try:
-        self[...] = src
-    except ValueError:
-        if src.ndim <= self.ndim:
-            checked_broadcast(self.shape, src.shape, ("self", "src"))
-            raise broadcast_error(self.shape, src.shape, ("self", "src")) from None
-        raise OperatorError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-            f"{list(src.shape)}",
-            code="shape-mismatch",
-            headline=f"`src` of shape {list(src.shape)} does not fit into `self` of shape "
-            f"{list(self.shape)}",
-            roles={"src": f"has shape {list(src.shape)}"},
-        ) from None
+    if src.shape != self.shape:
+        check_result_shape(self.shape, checked_broadcast(self.shape, src.shape, ("self", "src")))
+    self[...] = src
     return self
 
 

@@ -12,6 +12,7 @@ from .errors import IndexOutOfRange
 from .index import copy_into, fill, index, index_put
 from .overlap import check_written
 from .pointwise import cast
+from .shape import expand
 
 __all__ = ["get_item", "set_item"]
 
@@ -41,19 +42,21 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     if not indices:
         if isinstance(value, np.ndarray):
             check_written(view, (value,))
-            copy_into(view, _without_leading_ones(value, view.ndim))
+            copy_into(view, expand(_without_leading_ones(value), view.shape))
         else:
             check_written(view)
             fill(view, value)
         return
     if not isinstance(value, np.ndarray):
         value = cast(np.asarray(value), view.dtype)
+    elif value.ndim and value.shape[0] == 1:
+        value = _without_leading_ones(value)
     index_put(view, indices, value, False)
 
 
-def _without_leading_ones(value: Array, ndim: int) -> Array:
-    while value.ndim > ndim and value.shape[0] == 1:
-        value = value[0] if value.ndim > 1 else value[0, ...]
+def _without_leading_ones(value: Array) -> Array:
+    while value.ndim and value.shape[0] == 1:
+        value = value[0, ...]
     return value
 
 

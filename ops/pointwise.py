@@ -21,6 +21,7 @@ __all__ = [
     "binary",
     "broadcast_error",
     "cast",
+    "check_result_shape",
     "checked_broadcast",
     "compare",
     "float_unary",
@@ -215,7 +216,7 @@ def write(target: Array, result: Array) -> Array:
         OperatorError: it does not fit in shape or dtype.
     """
     if target.shape != result.shape:
-        _check_shape(target.shape, checked_broadcast(target.shape, result.shape))
+        check_result_shape(target.shape, checked_broadcast(target.shape, result.shape))
     if target.dtype is not result.dtype:
         if not can_cast(result.dtype, target.dtype):
             raise _cast_error(result.dtype, target.dtype)
@@ -224,7 +225,7 @@ def write(target: Array, result: Array) -> Array:
     return target
 
 
-def _check_shape(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
+def check_result_shape(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
     if shape != target:
         raise OperatorError(
             f"output with shape {_shape(target)} doesn't match the broadcast shape {_shape(shape)}",
@@ -293,4 +294,4 @@ def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
     if not can_cast(dtype, self.dtype):
         raise _cast_error(dtype, self.dtype)
     shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
-    _check_shape(self.shape, np.broadcast_shapes(self.shape, *shapes))
+    check_result_shape(self.shape, np.broadcast_shapes(self.shape, *shapes))

@@ -59,6 +59,8 @@ def stride(self: Array) -> list[int]:
 
 @operator("aten::stride.int(Tensor self, int dim) -> int")
 def stride_of(self: Array, dim: int) -> int:
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
     return strides_of(self)[wrap_dim(dim, self.ndim)]
 
 

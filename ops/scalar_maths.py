@@ -271,10 +271,26 @@ def divmod_ints(x: int, y: int) -> tuple[int, int]:
 
 
 @operator(
-    "aten::divmod.float(float x, float y) -> (float, float)",
     "aten::divmod.float_int(float x, int y) -> (float, float)",
     "aten::divmod.int_float(int x, float y) -> (float, float)",
 )
+def divmod_mixed(x: float, y: float) -> tuple[float, float]:
+    """Of C's `int` and `float`, to which torch cuts the numbers."""
+    a, b = _of_half_width(x), _of_half_width(y)
+    if not b:
+        raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
+    with np.errstate(all="ignore"):
+        quotient = float(floor(float(np.float32(a) / np.float32(b))))
+    return quotient, a - quotient * b
+
+
+def _of_half_width(number: float) -> float:
+    if isinstance(number, int):
+        return int(np.int64(number).astype(np.int32))
+    return float(np.float32(number))
+
+
+@operator("aten::divmod.float(float x, float y) -> (float, float)")
 def divmod_floats(x: float, y: float) -> tuple[float, float]:
     if not y:
         raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
@@ -297,12 +313,25 @@ def int_of(a: float) -> int:
 
 @operator("aten::floor.float(float a) -> int")
 def floor(a: float) -> int:
-    return int_of(math.floor(a)) if math.isfinite(a) else int_of(a)
+    return int_of(math.floor(_whole(a)))
+
+
+def _whole(a: float) -> float:
+    if -_BEYOND <= a <= _BEYOND:
+        return a
+    raise OperatorError(
+        f"Cannot convert float {a:f} to integer",
+        code="number-too-large",
+        headline=f"{a!r} is no whole number of 64 bits",
+    )
+
+
+_BEYOND: Final = 2.0**63
 
 
 @operator("aten::ceil.float(float a) -> int")
 def ceil(a: float) -> int:
-    return int_of(math.ceil(a)) if math.isfinite(a) else int_of(a)
+    return int_of(math.ceil(_whole(a))) + (a == _BEYOND)  # C's, which rounds up what it has cut
 
 
 operator("aten::floor.int(int a) -> int", "aten::ceil.int(int a) -> int")(int)
@@ -352,9 +381,9 @@ def int_of_scalar(a: Any) -> int:
         return a
     if isinstance(a, int):
         return int(a)
-    if isinstance(a, complex):
+    if isinstance(a, complex) and not a.imag:
         a = a.real
-    if not (-(2.0**63) <= a < 2.0**63):
+    if isinstance(a, complex) or not -(2.0**31) <= a <= 2.0**31 - 1:  # C's int
         raise OperatorError("value cannot be converted to type int without overflow")
     return int(a)
 

@@ -160,7 +160,7 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
             headline=f"a tensor of shape {list(shape)} cannot be expanded to {list(size)}",
         )
     sizes, strides = list(size), [0] * new + list(self.strides)
-    for dim, wanted in enumerate(sizes):
+    for dim, wanted in reversed(list(enumerate(sizes))):
         existing = shape[dim - new] if dim >= new else 1
         if wanted == -1 and dim >= new:
             sizes[dim] = existing

@@ -96,13 +96,38 @@ def characters(t: str) -> list[str]:
 
 # --------------------------------------------------------------------------- case and kind
 
+
+def _recased(name: str) -> Callable[[str], str]:
+    """A method of `str`; letters are those of ASCII."""
+    of_text, of_bytes = getattr(str, name), getattr(bytes, name)
+    return lambda self: of_text(self) if self.isascii() else from_bytes(of_bytes(to_bytes(self)))
+
+
 for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
-    operator(f"aten::{_name}(str self) -> str")(_on_bytes(getattr(str, _name)))
-for _name in (
-    *("isalnum", "isalpha", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric"),
-    *("isprintable", "isspace", "istitle", "isupper"),
-):
-    operator(f"aten::{_name}(str self) -> bool")(getattr(str, _name))
+    operator(f"aten::{_name}(str self) -> str")(_recased(_name))
+
+
+def _asked(name: str) -> Callable[[str], bool]:
+    """A method of `bytes`, which knows letters, digits and white space of ASCII alone."""
+    of_bytes = getattr(bytes, name)
+    return lambda self: of_bytes(to_bytes(self))
+
+
+for _name in ("isalnum", "isalpha", "isdigit", "islower", "isspace", "istitle", "isupper"):
+    operator(f"aten::{_name}(str self) -> bool")(_asked(_name))
+for _name in ("isdecimal", "isnumeric"):
+    operator(f"aten::{_name}(str self) -> bool")(_asked("isdigit"))
+
+
+@operator("aten::isprintable(str self) -> bool")
+def isprintable(self: str) -> bool:
+    return self.isascii() and self.isprintable()
+
+
+@operator("aten::isidentifier(str self) -> bool")
+def isidentifier(self: str) -> bool:
+    """Letters and digits, not a digit first; torch knows no `_` here."""
+    return to_bytes(self).isalnum() and not self[0].isdigit()
 
 
 # --------------------------------------------------------------------------- cutting and joining
@@ -142,7 +167,8 @@ def rsplit(self: str, separator: str, max: int) -> list[str]:
     return self.rsplit(separator, max)
 
 
-_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85])"
+_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9])"
+"""Of bytes, as torch has it: some are parts of ordinary characters."""
 
 
 @operator("aten::splitlines(str self, bool keepends=False) -> str[]")
@@ -171,12 +197,23 @@ def join(self: str, values: list[str]) -> str:
 
 @operator("aten::replace(str self, str old, str new, int max=-1) -> str")
 def replace(self: str, old: str, new: str, max: int) -> str:
+    if not old and max >= 0:  # found again and again at the same place
+        return joined(new * max + self)
     return joined(self.replace(old, new, max))
 
 
 @operator("aten::expandtabs(str self, int tabsize=8) -> str")
+@_on_bytes
 def expandtabs(self: str, tabsize: int) -> str:
-    return self.expandtabs(tabsize)
+    """Tabs as spaces up to the next column; line ends are characters like others here."""
+    pieces, column = [], 0
+    for character in self:
+        piece = character
+        if character == "\t":
+            piece = " " * (tabsize - column % tabsize) if tabsize > 0 else ""
+        pieces.append(piece)
+        column += len(piece)
+    return "".join(pieces)
 
 
 for _name in ("center", "ljust", "rjust"):
@@ -193,21 +230,40 @@ operator("aten::zfill(str self, int width) -> str")(
 
 def _bounds(size: int, start: int, end: int) -> tuple[int, int]:
     """Where a search begins and stops; an end of -1 is the end of the string."""
-    start = max(start + size, 0) if start < 0 else start
-    end = end + size + 1 if end < 0 else min(end, size)
-    return start, max(end, 0)
+    return max(start + size, 0) if start < 0 else start, max(end + size + 1, 0) if end < 0 else end
+
+
+def _part(text: str, start: int, end: int) -> str:
+    """What C++'s `substr` gives: to the end for a negative length.
+
+    Raises:
+        IndexOutOfRange: the part begins after the end.
+    """
+    size = len(text)
+    if start > size:
+        raise IndexOutOfRange(
+            f"basic_string::substr: __pos (which is {start}) > this->size() (which is {size})",
+            headline=f"{start} is after the end of a string of {size} characters",
+        )
+    return text[start:] if end < start else text[start:end]
+
+
+def _sought(text: str, start: int, end: int, find: Callable[[str], int]) -> int:
+    start, end = _bounds(len(text), start, end)
+    position = find(_part(text, start, end) if end > start else "")
+    return position if position < 0 else position + start
 
 
 @operator("aten::find(str self, str substr, int start=0, int end=-1) -> int")
 @_on_bytes
 def find(self: str, substr: str, start: int, end: int) -> int:
-    return self.find(substr, *_bounds(len(self), start, end))
+    return _sought(self, start, end, lambda part: part.find(substr))
 
 
 @operator("aten::rfind(str self, str substr, int start=0, int end=-1) -> int")
 @_on_bytes
 def rfind(self: str, substr: str, start: int, end: int) -> int:
-    return self.rfind(substr, *_bounds(len(self), start, end))
+    return _sought(self, start, end, lambda part: part.rfind(substr))
 
 
 def _must_be_found(position: int) -> int:
@@ -229,19 +285,21 @@ def rindex(self: str, substr: str, start: int, end: int) -> int:
 @operator("aten::count(str self, str substr, int start=0, int end=-1) -> int")
 @_on_bytes
 def count(self: str, substr: str, start: int, end: int) -> int:
-    return self.count(substr, *_bounds(len(self), start, end))
+    """How often the part begins before the end, without overlaps."""
+    start, end = _bounds(len(self), start, end)
+    return self.count(substr, start, max(end + len(substr) - 1, 0))
 
 
 @operator("aten::startswith(str self, str substr, int start=0, int end=-1) -> bool")
 @_on_bytes
 def startswith(self: str, substr: str, start: int, end: int) -> bool:
-    return self.startswith(substr, *_bounds(len(self), start, end))
+    return _part(self, *_bounds(len(self), start, end)).startswith(substr)
 
 
 @operator("aten::endswith(str self, str substr, int start=0, int end=-1) -> bool")
 @_on_bytes
 def endswith(self: str, substr: str, start: int, end: int) -> bool:
-    return self.endswith(substr, *_bounds(len(self), start, end))
+    return _part(self, *_bounds(len(self), start, end)).endswith(substr)
 
 
 # --------------------------------------------------------------------------- numbers

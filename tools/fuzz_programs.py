@@ -75,9 +75,14 @@ def difference(torch: Found, own: Found) -> str:
     Torch's own ways may disagree (its optimizer changes some results): each is accepted.
     """
     accepted = list(torch.values())
+    if "INTERNAL ASSERT FAILED" in json.dumps(accepted):
+        return ""  # a fault of torch's
     if "raises" in accepted[0][0] and accepted[0][0]["raises"][0] == "crash":
         return ""
     for way, results in own.items():
+        refused = torch.get(way, [{}])[0].get("refused")
+        if refused and any(r.get("raises", ())[:2] == refused[:2] for r in results):
+            continue  # an archive that torch cannot load fails here when it is called
         if not any(_agree(wanted, results) for wanted in accepted):
             for wanted, got in zip(torch["scripted"], results, strict=False):
                 if not _same(wanted, got):

@@ -24,6 +24,7 @@ from .names import (
     Unusable,
 )
 from .operators import Operators
+from .relations import is_subtype
 from .schema import Argument, Signature
 from .sugar import (
     CASTS,
@@ -47,6 +48,7 @@ from .types import (
     TupleType,
     Type,
 )
+from .variables import instantiate, match
 
 __all__ = ["Attributes"]
 
@@ -166,7 +168,7 @@ class Attributes(Operators):
         operator = _PROPERTIES.get(type, {}).get(name)
         if operator is not None and self.has_operator(operator):
             return self.call_operator(operator, Given([value]), NOWHERE)
-        if self.has_operator(f"aten::{name}") and not isinstance(type, OptionalType | TupleType):
+        if not isinstance(type, OptionalType | TupleType) and _takes(self, f"aten::{name}", type):
             return BoundOperator(value, name, span)
         if type == TENSOR and name in CASTS:
             return BoundOperator(value, name, span)
@@ -368,6 +370,19 @@ class Attributes(Operators):
                 text = f"`{cls.name}` is compiled because it is used here"
                 return [Label(demand.span.whole, text)]
         return []
+
+
+def _takes(checker: Attributes, name: str, type: Type) -> bool:
+    """Whether an overload of an operator has a `self` of the type."""
+    for signature in checker.table.overloads(name):
+        for argument in signature.arguments:
+            if argument.name == "self":
+                bound: dict[str, Type] = {}
+                reason = match(argument.type, type, bound)
+                wanted = None if reason else instantiate(argument.type, bound)
+                if wanted is not None and is_subtype(type, wanted):
+                    return True
+    return False
 
 
 def _is_method(checker: Attributes, name: str, value: typed.Expr) -> bool:

@@ -308,3 +308,32 @@ def test_the_names_of_operators_follow_calls() -> None:
     assert sorted(names) == ["aten::add.Tensor", "aten::exp", "aten::relu", "aten::tanh"]
     with pytest.raises(RuntimeError, match="FORK is not supported in mobile module"):
         torch.jit.export_opnames(torch.jit.script(Forking()))
+
+
+@torch.jit.script
+class Entered:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> int:
+        self.count += 10
+        return self.count
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        self.count -= 1
+
+
+def context_after_return(total: int, n: int):
+    c = Entered()
+    if total > 35:
+        return total
+    with c as k:
+        if n > 3:
+            total += k
+        total += 1
+    return total + c.count
+
+
+def test_a_context_after_an_early_return() -> None:
+    scripted = torch.jit.script(context_after_return)
+    assert [scripted(*a) for a in ((1, 5), (1, 2), (40, 2))] == [21, 11, 40]

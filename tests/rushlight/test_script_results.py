@@ -52,6 +52,42 @@ def cut(x: float):
     return math.floor(x), math.ceil(x), int(x)
 
 
+def truncated(x: float, y: float, z: float):
+    return [int(x), int(y), int(z)]
+
+
+def least():
+    return int(1e30)
+
+
+def parted(x: int, y: float):
+    return divmod(x, y), divmod(y, x)
+
+
+def parted_lines(s: str):
+    return len(s.splitlines())
+
+
+def shown(s: str):
+    print(s[0])
+
+
+def whole(t: torch.Tensor):
+    return int(t)
+
+
+def whole_item(t: torch.Tensor):
+    return int(t.item())
+
+
+def written(t: torch.Tensor, u: torch.Tensor):
+    return t.copy_(u)
+
+
+def put(t: torch.Tensor, u: torch.Tensor):
+    t[[0, 1]] = u
+
+
 def taken(d: Dict[str, int]):
     first = d.popitem()
     d["z"] = 5
@@ -114,10 +150,13 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (number_of, ("\t-1.5e3",), -1500.0),
     (number_of, ("0x1p3",), 8.0),
     (number_of, ("-Infinity",), -math.inf),
-    (cut, (math.inf,), (-(2**63),) * 3),
-    (cut, (NAN,), (-(2**63),) * 3),
-    (cut, (1e30,), (-(2**63),) * 3),
     (cut, (-2.5,), (-3, -2, -2)),
+    (cut, (-(2.0**63),), (-(2**63),) * 3),
+    (truncated, (math.inf, NAN, 1e30), [-(2**63)] * 3),
+    (least, (), -(2**63)),
+    (parted, (-5, 2.5), ((-2.0, 0.0), (-1.0, -2.5))),
+    (parted, (2**53 + 1, 3.0), ((0.0, 1.0), (3.0, 0.0))),
+    (parted_lines, ("a\u01c5b",), 2),
     (taken, ({"b": 1, "a": 2, "c": 3},), (("b", 1), ("a", 2), ["c", "z"])),
     (taken_all, (50,), True),
     (of_lists, ([], [], [], [[], []]), ([4, 11, 6, 4], [2, 0])),
@@ -145,7 +184,34 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (same_values, ({"a": [1], "b": [2]},), [True, True, True]),
 ]
 
+_TOO_LARGE = "value cannot be converted to type int64_t without overflow"
+_ONES = torch.ones(2, 3)
+
 REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
+    (cut, (math.inf,), "Cannot convert float inf to integer"),
+    (cut, (NAN,), "Cannot convert float nan to integer"),
+    (cut, (1e30,), r"Cannot convert float 1000000000000000019884624838656\.000000 to integer"),
+    (parted, (5, math.inf), "Cannot convert float inf to integer"),
+    (
+        shown,
+        ("\u00e9",),
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xc3 in position 0.*",
+    ),
+    (whole, (torch.tensor(NAN),), _TOO_LARGE),
+    (whole, (torch.tensor(1e30),), _TOO_LARGE),
+    (whole, (torch.tensor(1 + 2j),), _TOO_LARGE),
+    (
+        whole_item,
+        (torch.tensor(2.0**31),),
+        "value cannot be converted to type int without overflow",
+    ),
+    (
+        written,
+        (torch.ones(3), torch.ones(1, 3)),
+        r"output with shape \[3\] doesn't match .* \[1, 3\]",
+    ),
+    (written, (torch.ones(2), _ONES), r"The size of tensor a \(2\) must match .* dimension 1"),
+    (put, (_ONES, torch.ones(1, 2, 3)), r"shape mismatch: value tensor of shape \[1, 2, 3\] .*"),
     (index_of_nan, ([NAN], NAN), "'nan' is not in list"),
     (remove_nan, ([NAN], NAN), r"list.remove\(x\): x not in list"),
     (number_of, ("0.5 hello",), "could not convert string to float: '0.5 hello'"),
