@@ -20,8 +20,12 @@ class Task:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.guard = graph.guard
         self.executable: object | None = None
+
+    @property
+    def guard(self) -> object | None:
+        """What bounds the code, if it is not trusted."""
+        return self.graph.guard
 
 
 class Future:
