@@ -182,7 +182,22 @@ def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int |
         return result if memory_format in (None, 1) else in_format(result, memory_format)
     if copy:
         return in_format(self, memory_format)
-    return self if memory_format in (None, 1) else contiguous(self, memory_format)
+    if memory_format in (None, 1) or (memory_format == 0 and not _channels_innermost(self)):
+        return self
+    return contiguous(self, memory_format)
+
+
+def _channels_innermost(array: Array) -> bool:
+    """Whether the strides are those of a channels-last image or volume."""
+    if array.ndim not in (4, 5) or not array.size:
+        return False
+    least = 0
+    for dim in (1, *range(array.ndim - 1, 1, -1), 0):
+        stride = array.strides[dim]
+        if stride < least or (not dim and least == array.strides[1]) or not array.strides[1]:
+            return False
+        least = stride * array.shape[dim]
+    return True
 
 
 @operator(

@@ -10,6 +10,7 @@ import numpy as np
 from .dims import wrap_dim, wrap_dims
 from .dtype import Array, Scalar, default_dtype, dtype_of
 from .errors import OperatorError, UnsupportedDtype
+from .layouts import contiguous
 from .pointwise import as_array, binary, cast, number_as, with_number
 from .promotion import kind, result_dtype
 from .reduce import sum_over
@@ -266,7 +267,7 @@ def _even_gradient(self: Array, axis: int, by: Scalar, edge_order: int) -> Array
         a, b, c = (self.dtype.type(number) for number in (-1.5, 2, -0.5))
         result[0, ...] = (a * f[0] + b * f[1] + c * f[2]) / step
         result[-1, ...] = -(a * f[-1] + b * f[-2] + c * f[-3]) / step
-    return np.moveaxis(result, 0, axis)
+    return contiguous(np.moveaxis(result, 0, axis))
 
 
 def _uneven_gradient(self: Array, axis: int, places: Array, edge_order: int) -> Array:
@@ -285,7 +286,7 @@ def _uneven_gradient(self: Array, axis: int, places: Array, edge_order: int) -> 
     else:
         result[0, ...] = _edge(f[:3], steps[0], steps[1])
         result[-1, ...] = -_edge(f[::-1][:3], steps[-1], steps[-2])
-    return np.moveaxis(result, 0, axis)
+    return contiguous(np.moveaxis(result, 0, axis))
 
 
 def _edge(f: Array, near: Array, far: Array) -> Array:

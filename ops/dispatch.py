@@ -28,7 +28,7 @@ from .named_results import NamedResults, named_results
 from .old_signatures import without_numbers_between
 from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
-from .overlap import check_written
+from .overlap import check_out
 from .pointwise import cast, number_as
 from .promotion import common_dtype_with
 from .quiet import QUIET, enter, leave
@@ -135,7 +135,8 @@ def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
             return named_results(entry.name.partition("::")[2], names)(parts)
         return tuple(parts)
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
-        return tuple(Tensor._of(each) for each in result)
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_handle_of(each, [*given, *handles]) for each in result)
     if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
         return dtype_by_number(result)
     return result
@@ -144,7 +145,8 @@ def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
 def _part(result: Any, handles: Sequence[Any]) -> Any:
     """One of several results."""
     if isinstance(result, list):
-        return tuple(_part(each, handles) for each in result)
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_part(each, [*given, *handles]) for each in result)
     return _handle_of(result, handles) if isinstance(result, np.ndarray) else result
 
 
@@ -414,8 +416,8 @@ class EagerFunction:
             self.recipes[key] = Recipe(form, args, kwargs, values)
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
-        if isinstance(out, Tensor):
-            check_written(out._array, values)
+        for target in (out,) if isinstance(out, Tensor) else out or ():
+            check_out(self.operator_name, target._array, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
             if _any_requires_grad([result, out]) and is_grad_enabled():

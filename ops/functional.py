@@ -42,7 +42,8 @@ def block_diag(*tensors: Any) -> Any:
 @stands_for("aten::cartesian_prod")
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of an element of each vector, as rows."""
-    return eager_function("aten::cartesian_prod")(list(tensors))
+    found = eager_function("aten::cartesian_prod")(list(tensors))
+    return tensors[0] if len(tensors) == 1 else found
 
 
 # --------------------------------------------------------------------------- unique

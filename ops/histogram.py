@@ -191,6 +191,10 @@ def histogramdd(
 ) -> tuple[Array, list[Array]]:
     points = _points("histogramdd", self)
     _check_weight("torch.histogramdd", points, self, weight)
+    if len(bins) != points.shape[1]:
+        raise OperatorError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
     edges = _edges(points, bins, range)
     return _count(points, edges, weight, density), edges
 

@@ -17,7 +17,7 @@ from .errors import OperatorError
 from .layouts import into_resized
 from .metadata import become
 from .out_dtypes import check_out_dtype
-from .overlap import check_written
+from .overlap import check_out
 from .pointwise import cast
 from .refusals import CPP_NAMES
 from .storage import is_resizable
@@ -93,7 +93,7 @@ def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
 
     def write_out(*values: Any) -> Array:
         out: Array = values[-1]
-        check_written(out, values[:-1])
+        check_out(name, out, values[:-1])
         result: Array = forward(*values[:-1])
         check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
         if out.shape != result.shape:

@@ -12,7 +12,7 @@ from .dtype import Array
 from .errors import OperatorError
 from .storage import bounds_of
 
-__all__ = ["check_inputs", "check_written", "guarded"]
+__all__ = ["check_inputs", "check_out", "check_written", "guarded"]
 
 ndarray: Final = np.ndarray
 
@@ -26,6 +26,19 @@ _FILLING: Final = frozenset(
     "fill_ zero_ index_fill_ masked_fill_ fill_diagonal_ tril_ triu_".split()
 )
 """Operators that write one value everywhere, so that it does not matter where it lies."""
+
+_READ_FIRST: Final = frozenset(
+    "sum mean prod nansum amax amin logsumexp std var norm argmax argmin all any softmax "
+    "log_softmax tril triu mm bmm matmul linalg_matmul mv dot diag searchsorted bucketize "
+    "linalg_vector_norm quantile nanquantile median nanmedian cummax cummin".split()
+)
+"""Operators whose `out` may lie anywhere in the memory of an input, besides Fourier transforms."""
+
+_APART: Final = frozenset(
+    "cat concat concatenate stack hstack vstack dstack row_stack gather index_select take "
+    "masked_select max min mode kthvalue".split()
+)
+"""Operators whose `out` may not even be an input itself."""
 
 
 def _overlaps_itself(array: Array) -> bool:
@@ -72,6 +85,14 @@ def _may_share(target: Array, owner: Any, other: Array) -> bool:
     return np.may_share_memory(target, other)
 
 
+def _shared() -> OperatorError:
+    return OperatorError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        "to a single memory location. Please clone() the tensor before performing the operation.",
+        headline="an input shares some of its memory with the tensor that is written",
+    )
+
+
 def check_inputs(target: Array, operands: Iterable[Any]) -> None:
     """Refuse to write a tensor that shares memory with an input it is not equal to.
 
@@ -83,12 +104,7 @@ def check_inputs(target: Array, operands: Iterable[Any]) -> None:
         if type(other) is not ndarray or other is target:
             continue
         if _may_share(target, owner, other) and _overlaps_in_part(target, other):
-            raise OperatorError(
-                "unsupported operation: some elements of the input tensor and the written-to "
-                "tensor refer to a single memory location. Please clone() the tensor before "
-                "performing the operation.",
-                headline="an input shares some of its memory with the tensor that is written",
-            )
+            raise _shared()
 
 
 def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
@@ -104,6 +120,23 @@ def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
             headline="several elements of the written tensor share one place in memory",
         )
     check_inputs(target, operands)
+
+
+def check_out(name: str, out: Array, operands: Iterable[Any]) -> None:
+    """`check_written` of an operator's `out=`, as far as torch's operator of that name has it.
+
+    Raises:
+        OperatorError: its elements share memory with each other or with an input.
+    """
+    given = [part for each in operands for part in (each if type(each) is list else (each,))]
+    short = name.partition("::")[2]
+    if short in _READ_FIRST or short.startswith("fft_"):
+        given = []
+    check_written(out, given)
+    if short in _APART:
+        arrays = (each for each in given if type(each) is ndarray)
+        if any(out.size and each.size and np.may_share_memory(out, each) for each in arrays):
+            raise _shared()
 
 
 def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from .errors import OperatorError
 from .gamma import igamma, igammac, zeta
 from .ordered import check_kernel
 from .pointwise import as_array, binary, cast, checked_broadcast, write
-from .promotion import kind
+from .promotion import can_cast, kind
 from .refusals import Refusal, letter
 from .table import operator
 
@@ -189,4 +189,12 @@ def ldexp(self: Array, other: Array) -> Array:
 
 @operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 def ldexp_in_place(self: Array, other: Array) -> Array:
-    return write(self, ldexp(self, other))
+    result = ldexp(self, other)
+    if not can_cast(result.dtype, self.dtype):
+        wanted = dtype_of(self).scalar_name
+        raise OperatorError(
+            f"ldexp can't be cast to the desired output type {wanted}",
+            code="dtype-mismatch",
+            headline=f"a `{dtype_of(result)}` result cannot be written into `{dtype_of(self)}`",
+        )
+    return write(self, result)

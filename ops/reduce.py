@@ -357,7 +357,8 @@ def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
     if self.ndim and not self.shape[axis]:
         raise IndexOutOfRange(
-            f"{name}(): Expected reduction dim {axis} to have non-zero size.",
+            f"{name}{'' if name == 'aminmax' else '()'}: Expected reduction dim {axis} to have "
+            "non-zero size.",
             headline=f"`{name}` over dimension {axis}, which has no elements",
         )
     return axis

@@ -201,12 +201,36 @@ def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array
     mine = [n for dim, n in enumerate(self.shape) if dim != axis]
     others = [n for dim, n in enumerate(source.shape) if dim != axis]
     if mine != others and self.ndim and source.ndim:
-        raise IndexOutOfRange(
-            f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
-            f"shape: {mine} at dimension {axis} and source slice shape: {others} at dimension "
-            f"{axis if source.ndim else 0}.",
-            headline=f"slices of shape {others} do not fit slices of shape {mine}",
+        headline = f"slices of shape {others} do not fit slices of shape {mine}"
+        raise _slices_error(name, self, axis, source, headline)
+
+
+def _slices_error(name: str, self: Array, axis: int, source: Array, headline: str) -> OperatorError:
+    if name != "index_copy_":
+        return OperatorError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}",
+            code="shape-mismatch",
+            headline=headline,
         )
+    if self.ndim != source.ndim:
+        return IndexOutOfRange(
+            f"{name}(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.ndim}), destination dimensionality "
+            f"({self.ndim})",
+            headline=headline,
+        )
+    mine, others = (
+        " ".join(str(n) for dim, n in enumerate(each.shape) if dim != axis)
+        for each in (self, source)
+    )
+    return OperatorError(
+        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
+        f"shape: {mine} at dimension {axis} and source slice shape: {others} at dimension "
+        f"{axis}.",
+        code="shape-mismatch",
+        headline=headline,
+    )
 
 
 def _slices(self: Array, axis: int, index: Array) -> tuple[Array, Key]:

@@ -354,7 +354,7 @@ _CHOOSING = "argsort sort msort kthvalue topk median nanmedian mode".split()
 def same_choice(input: Any, wanted: Any, got: Any) -> bool:
     """Whether indices on both sides choose equal elements of the input, along any dimension."""
     for a, b in zip(tensors(wanted), tensors(got), strict=True):
-        if a.dtype == torch.int64:
+        if a.dtype == torch.int64 and not np.array_equal(values(a), values(b)):
             b = torch.from_numpy(values(b))
             dims = range(-1, input.ndim)
             if not any(_gathers_same(input, a, b, dim, keep) for dim in dims for keep in (0, 1)):

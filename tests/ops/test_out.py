@@ -112,3 +112,25 @@ def test_several_results_come_back_under_the_name_of_the_out_form() -> None:
     found = torch.sort(X, out=targets)
     assert type(found).__name__ == "sort_out"
     assert found.values is targets[0]
+
+
+def test_out_may_lie_where_torch_lets_it() -> None:
+    x = torch.arange(12.0)
+    assert torch.sum(x.view(3, 4), 0, out=x[:4]).tolist() == [12, 15, 18, 21]
+    refused = "some elements of the input tensor and the written-to tensor refer to a single"
+    for call in (
+        lambda: torch.add(x[1:], 1, out=x[:-1]),
+        lambda: torch.cat([x[:3], x[3:6]], out=x[2:8]),
+        lambda: torch.gather(x, 0, torch.arange(12), out=x),
+        lambda: torch.sort(x[2:], out=(x[:10], torch.empty(10, dtype=torch.int64))),
+    ):
+        with pytest.raises(RuntimeError, match=refused):
+            call()
+
+
+def test_what_comes_back_unchanged_is_the_same_tensor() -> None:
+    x = torch.ones(2, 3)
+    assert torch.atleast_2d([x])[0] is x
+    assert torch.cartesian_prod(x[0]).shape == (3,)
+    turned = x.t()
+    assert turned.to(torch.float32, memory_format=torch.contiguous_format) is turned
