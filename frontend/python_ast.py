@@ -7,17 +7,25 @@ trees at once; and switching its warnings about a text off is a matter of the wh
 from __future__ import annotations
 
 import ast
-import threading
+import re
 import warnings
-from typing import Any
+from typing import Any, Final
+
+from .locks import fork_safe_lock
 
 __all__ = ["python_tree"]
 
-_making = threading.Lock()
+_WARNED: Final = re.compile(r"\\|\d[a-z]")
+"""What Python may warn about: escapes in strings, and words that touch numbers."""
+
+_making = fork_safe_lock()
 
 
 def python_tree(text: str, mode: str = "exec") -> Any:
     """`ast.parse`, without Python's warnings about the text; raises what that raises."""
-    with _making, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text, mode=mode)
+    with _making:
+        if _WARNED.search(text) is None:
+            return ast.parse(text, mode=mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode=mode)

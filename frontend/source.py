@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
+from .made_once import made_once
 from .value_class import value_class
 
 __all__ = ["UNKNOWN", "Source", "Span"]
@@ -32,14 +32,14 @@ class Source:
     function: str | None = None
     origin: Callable[[int], Span | None] | None = None
 
-    @cached_property
+    @made_once
     def line_starts(self) -> list[int]:
         """The offset of the first character of every line."""
         starts = [0]
         starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
         return starts
 
-    @cached_property
+    @made_once
     def lines(self) -> list[str]:
         """The lines, without their line ends."""
         return self.text.split("\n")

@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+
+from ..frontend.made_once import made_once
 
 __all__ = [
     "ROWS",
@@ -44,7 +45,7 @@ class Row:
     meaning: str
     why: str = ""
 
-    @cached_property
+    @made_once
     def kinds(self) -> tuple[str, ...]:
         return tuple(kind for _, kind in self.operands)
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.locks import after_fork, ask_first, fork_safe_lock
 from ..typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from .code import Code
 from .native_lines import FUNCTIONS
@@ -76,7 +77,6 @@ class Native:
         self._calls = 0
         self._misses = 0
         self._trials = TRIALS
-        self._lock = threading.Lock()
         self._begun = False
         self._run: Callable[..., tuple[bool, Any]] | None = None
         self._convert: list[Callable[[Any], Any]] | None = None
@@ -142,7 +142,7 @@ class Native:
 
     def _begin(self) -> None:
         """Compile, in a thread of its own unless it is to be done now."""
-        with self._lock:
+        with _BEGINNING:
             if self._begun:
                 return
             self._begun = True
@@ -155,11 +155,11 @@ class Native:
         thread = threading.Thread(
             target=self._compile, args=(source,), name="rushlight-native", daemon=False
         )
-        _THREADS.append(thread)
+        _UNDER_WAY.append(self)
         try:
             thread.start()
         except RuntimeError:  # the interpreter is shutting down
-            _THREADS.remove(thread)
+            _UNDER_WAY.remove(self)
 
     def _compile(self, source: NativeSource) -> None:
         try:
@@ -172,22 +172,23 @@ class Native:
                 self._convert = [_change(kind) for kind in source.arguments]
             self._run = run
         finally:
-            if threading.current_thread() in _THREADS:
-                _THREADS.remove(threading.current_thread())
+            if self in _UNDER_WAY:
+                _UNDER_WAY.remove(self)
 
 
-_THREADS: Final[list[threading.Thread]] = []
+_BEGINNING: Final = fork_safe_lock()
+_UNDER_WAY: Final[list[Native]] = []
+"""What threads are compiling."""
 
 
-def _settle() -> None:
-    """Before a fork: wait for threads that compile, whose locks the child would find taken."""
-    for thread in list(_THREADS):
-        if thread is not threading.current_thread() and thread.is_alive():
-            thread.join()
+def _begin_anew() -> None:
+    """In a forked child, where those threads are not."""
+    for native in _UNDER_WAY:
+        native._begun = False
+    _UNDER_WAY.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_settle)
+after_fork(_begin_anew)
 
 
 def _change(kind: str) -> Callable[[Any], Any]:
@@ -215,6 +216,7 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
     """
     import numba
 
+    ask_first()
     space: dict[str, Any] = {"math": math, **_libm(source.maths)}
     space.update(int64=numba.int64, uint64=numba.uint64)
     for name, value in source.constants.items():

@@ -25,6 +25,7 @@ from ..ops.grad_mode import RUNNING, is_grad_enabled
 from ..ops.quiet import QUIET, enter, leave
 from ..ops.table import TABLE
 from ..ops.tensor import Parameter, Tensor
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.schema import Signature
 from ..typecheck.types import ANY, ClassType, InterfaceType
@@ -51,8 +52,6 @@ PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 
 SHORT = 400
 """Code of at most this many instructions is short: its plan is made in a few milliseconds."""
-
-_LOCK = threading.RLock()
 
 
 def evaluate(signature: Signature, values: Sequence[object]) -> object:
@@ -139,7 +138,7 @@ class Executable:
         if self._runs_before_plan > 0:
             self._runs_before_plan -= 1
             return None
-        with _LOCK:
+        with DEFINING:
             if not self._planned:
                 self.plan = make_plan(self.code, invoke)
                 self._planned = True
@@ -148,9 +147,10 @@ class Executable:
     def _recording_plan(self) -> Plan | None:
         """The plan that tells what it does; made before the second run that is recorded."""
         if not self._recorded and self._records:
-            with _LOCK:
-                self._recording = make_plan(self.code, invoke, RUNNING.record)
-                self._recorded = True
+            with DEFINING:
+                if not self._recorded:
+                    self._recording = make_plan(self.code, invoke, RUNNING.record)
+                    self._recorded = True
         self._records = True
         return self._recording
 
@@ -186,7 +186,7 @@ def executable_of(function: Function) -> Executable:
         return _executable_under(state, function)
     found = function.executable
     if not isinstance(found, Executable):
-        with _LOCK:
+        with DEFINING:
             found = function.executable
             if not isinstance(found, Executable):
                 found = function.executable = Executable(function)
@@ -194,12 +194,14 @@ def executable_of(function: Function) -> Executable:
 
 
 def _executable_under(state: Autocast, function: Function) -> Executable:
-    with _LOCK:
-        variants = function.autocast_executables
-        found = variants.get(state)
-        if not isinstance(found, Executable):
-            found = variants[state] = Executable(function)
-        return found
+    variants = function.autocast_executables
+    found = variants.get(state)
+    if not isinstance(found, Executable):
+        with DEFINING:
+            found = variants.get(state)
+            if not isinstance(found, Executable):
+                found = variants[state] = Executable(function)
+    return found
 
 
 def code_of(function: Function) -> Code:

@@ -15,6 +15,7 @@ import threading
 import time
 from typing import Final
 
+from ..frontend.locks import after_fork, fork_safe_lock
 from ..ops.errors import LimitExceeded
 
 __all__ = ["WALL", "Watched", "unwatch", "watch"]
@@ -44,7 +45,7 @@ WALL: Final[list[float]] = []
 its time, whatever it does."""
 
 _RUNNING: Final[set[Watched]] = set()
-_LOCK = threading.Lock()
+_LOCK: Final = fork_safe_lock()
 _AWAKE = threading.Event()
 _THREADS: Final[list[threading.Thread]] = []
 
@@ -84,8 +85,8 @@ def _start() -> None:
 
 def _forget() -> None:
     """In a forked child the thread is gone; so are the calls of other threads."""
-    global _LOCK, _AWAKE
-    _LOCK, _AWAKE = threading.Lock(), threading.Event()
+    global _AWAKE
+    _AWAKE = threading.Event()
     _THREADS.clear()
     here = threading.get_ident()
     _RUNNING.intersection_update({call for call in _RUNNING if call.thread == here})
@@ -93,8 +94,7 @@ def _forget() -> None:
         _start()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+after_fork(_forget)
 
 
 def _watch() -> None:

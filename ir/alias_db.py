@@ -10,8 +10,8 @@ counts as changed everywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 
+from ..frontend.made_once import made_once
 from ..typecheck.relations import is_subtype
 from ..typecheck.tensor_facts import without_facts
 from ..typecheck.types import NONE, Type
@@ -182,11 +182,11 @@ class AliasDb:
         ]
         return "\n".join(["digraph alias_db {", *arrows, "}"])
 
-    @cached_property
+    @made_once
     def _all_written(self) -> set[Place]:
         return set().union(*self._written.values())
 
-    @cached_property
+    @made_once
     def _given(self) -> set[Place]:
         return self._reach(self.graph.outputs)
 

@@ -9,8 +9,8 @@ of it always matters.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
+from ..frontend.made_once import made_once
 from ..typecheck.types import (
     ANY,
     ANY_CLASS,
@@ -112,13 +112,13 @@ class Aliases:
         given = (self.locations(output) for output in self._graph.outputs)
         return not here.isdisjoint(self._outside.union(*given))
 
-    @cached_property
+    @made_once
     def _written_outside(self) -> set[Type]:
         """The types of the values known to the outside that nodes change."""
         values = (value for node in self._graph.all_nodes for value in _written(node))
         return {value.type for value in values if OUTSIDE in self.locations(value)}
 
-    @cached_property
+    @made_once
     def _written(self) -> Locations:
         return set().union(*(self.writes(node) for node in self._graph.nodes))
 

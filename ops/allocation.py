@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.locks import fork_safe_lock
 from .counting_code import ALLOCATOR, ARENAS, COUNTING, native_text
 from .errors import LimitExceeded
 
@@ -190,7 +191,7 @@ class _Native:
 
 
 _NATIVE: Final[list[_Native | None]] = []
-_LOCK: Final = threading.RLock()
+_LOCK: Final = fork_safe_lock()
 
 
 def _native() -> _Native | None:

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any, Final
 from weakref import ref
 
+from ..frontend.locks import fork_safe_lock
 from .dispatch import eager_function
 from .dtype import Array, DType, dtype_of
 from .grad_mode import RUNNING, grad_mode_set
@@ -35,9 +36,11 @@ __all__ = [
 ]
 
 _SEQUENCE: Final = count()
+_ACCUMULATING: Final = fork_safe_lock()
 
 VERSIONS: Final[list[Callable[[Array], int]]] = [version_of]
-"""What tells the version of memory that is kept: of now, or of when a script's step was noted."""
+"""What tells the version of memory that is kept: of now, or, for the thread that makes nodes of
+a script's notes, of when a step was noted."""
 
 Grad = Tensor | None
 
@@ -180,18 +183,36 @@ class AccumulateGrad(Node):
         return []
 
     def _accumulate(self, grad: Tensor) -> None:
-        before = self.variable._gradient
-        if before is None:
-            keeps = grad._requires_grad
-            self.variable._gradient = grad.clone() if keeps else Tensor._of(grad._array.copy("K"))
-        elif grad._requires_grad or before._requires_grad:
-            self.variable._gradient = before + grad
-        else:
-            before.add_(grad)
+        with _ACCUMULATING:  # several threads may walk back to one leaf
+            before = self.variable._gradient
+            if before is None:
+                keeps = grad._requires_grad
+                first = grad.clone() if keeps else Tensor._of(grad._array.copy("K"))
+                self.variable._gradient = first
+            elif grad._requires_grad or before._requires_grad:
+                self.variable._gradient = before + grad
+            else:
+                before.add_(grad)
+
+
+RESOLVING: Final = fork_safe_lock()
+"""Held while a script's notes become nodes: tensors change their history several times then."""
+
+TURN: Final = [0]
+"""Counts the beginnings and ends of that, so it is odd meanwhile."""
 
 
 def edge_of(tensor: Tensor) -> Edge | None:
     """Where a tensor came from; None if it needs no gradient."""
+    turn = TURN[0]
+    found = _edge_of(tensor)
+    if turn & 1 or TURN[0] != turn:  # what was found may be a history half-way
+        with RESOLVING:
+            found = _edge_of(tensor)
+    return found
+
+
+def _edge_of(tensor: Tensor) -> Edge | None:
     if tensor._view_of is not None:
         tensor._refresh()
     wanted = tensor._requires_grad
@@ -199,15 +220,20 @@ def edge_of(tensor: Tensor) -> Edge | None:
         if not wanted:
             return None
         wanted.resolve()
-        return edge_of(tensor)
+        # still the same while that record is being resolved in this very thread: no history yet
+        return None if tensor._requires_grad is wanted else _edge_of(tensor)
     node = tensor._grad_node
     if node is not None:
         return node, tensor._output_number
     known = tensor._accumulator
     found = None if known is None else known()
     if found is None:
-        found = AccumulateGrad(tensor)
-        tensor._accumulator = ref(found)
+        with _ACCUMULATING:  # a leaf has one node at a time, whose hooks are the leaf's
+            known = tensor._accumulator
+            found = None if known is None else known()
+            if found is None:
+                found = AccumulateGrad(tensor)
+                tensor._accumulator = ref(found)
     return found, 0
 
 

@@ -10,14 +10,14 @@ part of NumPy's stable binary interface (`PyArrayObject_fields` in its C referen
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
-from threading import RLock, get_ident
+from threading import get_ident
 from types import FrameType
 from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.locks import fork_safe_lock
 from .dtype import Array
 from .errors import OperatorError
 
@@ -37,11 +37,7 @@ _BEFORE_HANDLER: Final = _HEAD + 9 * _WORD
 CHANGEABLE: Final[set[type]] = {np.ndarray}
 """The classes of arrays that `become` may change: nothing else begins with that structure."""
 
-_LOCK: Final = RLock()
-if hasattr(os, "register_at_fork"):  # a child sees no array between two states, and no lock taken
-    os.register_at_fork(
-        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
-    )
+_LOCK: Final = fork_safe_lock()
 
 
 def _exchange(a: Array, b: Array) -> None:

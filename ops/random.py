@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.locks import fork_safe_lock
 from .dtype import CPU, Array, Device, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .fused import fused_double, fused_float
@@ -29,29 +30,33 @@ _STATE_BYTES: Final = 5056
 
 
 class Generator:
-    """A stream of random numbers.
+    """A stream of random numbers.  Threads may share one: a draw has it for itself.
 
     Args:
         device: must be the CPU.
     """
 
-    __slots__ = ("_made", "_seed", "cached_normal", "fresh")
+    __slots__ = ("_made", "_seed", "cached_normal", "fresh", "lock")
 
     def __init__(self, device: object = "cpu") -> None:
         if str(device) != "cpu":
             raise RuntimeError(f"Device type {device} is not supported for torch.Generator() api.")
+        self.lock = fork_safe_lock(of_object=True)
         self._start(67280421310721)
 
     def _start(self, seed: int) -> None:
         """Put the generator to the beginning of a seed's stream."""
-        self._seed = seed
-        self._made: Any = None
-        self.cached_normal: float | None = None
-        self.fresh = True
+        with self.lock:
+            self._seed = seed
+            self._made: Any = None
+            self.cached_normal: float | None = None
+            self.fresh = True
 
-    @property
     def _engine(self) -> Any:
-        """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it."""
+        """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it.
+
+        Whoever calls this holds the lock.
+        """
         if self._made is None:
             key = [self._seed & _LOW_WORD]
             for i in range(1, 624):
@@ -61,10 +66,11 @@ class Generator:
         return self._made
 
     def _set_engine(self, key: Array, position: int) -> None:
-        self._made = np.random.MT19937(0)
-        state = self._made.state
+        made = np.random.MT19937(0)
+        state: Any = made.state
         state["state"] = {"key": key, "pos": position}
-        self._made.state = state
+        made.state = state
+        self._made = made
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed; negative seeds count from 2**64 down.
@@ -90,9 +96,11 @@ class Generator:
 
     def words(self, count: int) -> Array:
         """`count` draws of 32 bits."""
-        if count:
-            self.fresh = False
-        return np.asarray(self._engine.random_raw(count), np.uint64)
+        with self.lock:
+            engine = self._engine()
+            if count:
+                self.fresh = False
+            return np.asarray(engine.random_raw(count), np.uint64)
 
     def long_words(self, count: int) -> Array:
         """`count` draws of 64 bits, the high word drawn first."""
@@ -109,13 +117,14 @@ class Generator:
 
     def state_bytes(self) -> bytes:
         """The state as torch lays it out, 5056 bytes."""
-        state = self._engine.state["state"]
+        with self.lock:
+            state = self._engine().state["state"]
+            seed, fresh, cached = self._seed, self.fresh, self.cached_normal
         position = int(state["pos"])
-        left, place = (1, 0) if self.fresh else (625 - position, position)
-        cached = self.cached_normal
+        left, place = (1, 0) if fresh else (625 - position, position)
         return b"".join(
             (
-                struct.pack("<QiiQ", self._seed, left, 1, place),
+                struct.pack("<QiiQ", seed, left, 1, place),
                 state["key"].astype("<u8").tobytes(),
                 struct.pack(
                     "<dddiixxxxxxxx",
@@ -139,12 +148,14 @@ class Generator:
                 f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG "
                 f"state size to be {len(data)}"
             )
-        self._seed, left, _, place = struct.unpack_from("<QiiQ", data)
-        self.fresh = left == 1 and place == 0
+        seed, left, _, place = struct.unpack_from("<QiiQ", data)
+        fresh = left == 1 and place == 0
         key = np.frombuffer(data, "<u8", 624, 24).astype(np.uint32)
-        self._set_engine(key, 624 if self.fresh else place)
         _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + 624 * 8)
-        self.cached_normal = cached if valid else None
+        with self.lock:
+            self._set_engine(key, 624 if fresh else place)
+            self._seed, self.fresh = seed, fresh
+            self.cached_normal = cached if valid else None
 
     @property
     def device(self) -> Device:
@@ -157,8 +168,18 @@ class Generator:
         copy.set_state_bytes(self.state_bytes())
         return copy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.state_bytes(),)
+
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+def _restored(state: bytes) -> Generator:
+    """The generator that was pickled or copied."""
+    made = Generator()
+    made.set_state_bytes(state)
+    return made
 
 
 default_generator: Final = Generator()
@@ -241,14 +262,15 @@ def uniform(g: Generator, count: int, dtype: np.dtype[Any], low: float, high: fl
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
     values = np.empty(count, D)
-    for i in range(count):
-        if g.cached_normal is not None:
-            values[i], g.cached_normal = g.cached_normal, None
-            continue
-        first, second = g.doubles(2)
-        radius = math.sqrt(-2.0 * math.log1p(-second))
-        angle = 2.0 * math.pi * first
-        values[i], g.cached_normal = radius * math.cos(angle), radius * math.sin(angle)
+    with g.lock:
+        for i in range(count):
+            if g.cached_normal is not None:
+                values[i], g.cached_normal = g.cached_normal, None
+                continue
+            first, second = g.doubles(2)
+            radius = math.sqrt(-2.0 * math.log1p(-second))
+            angle = 2.0 * math.pi * first
+            values[i], g.cached_normal = radius * math.cos(angle), radius * math.sin(angle)
     return fused_double(values, std, mean)
 
 
@@ -283,6 +305,11 @@ def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
 
 def normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
     """`count` normal numbers for a contiguous tensor of a float dtype."""
+    with g.lock:
+        return _normal(g, count, dtype, mean, std)
+
+
+def _normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
     if count < 16:
         return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
     whole = count // 16 * 16

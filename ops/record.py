@@ -8,6 +8,7 @@ somebody asks for a gradient: the tensors that come out know this record until t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from typing import Any, Final
 
 import numpy as np
@@ -39,6 +40,7 @@ class Record:
         self._pending: list[Tensor] = []
         self._clock = 0
         self._later: dict[int, int] = {}
+        self._thread = 0
 
     # ------------------------------------------------------------------ while it runs
 
@@ -147,27 +149,36 @@ class Record:
             self._pending.append(handle)
 
     def resolve(self) -> None:
-        """Make the nodes of the notes."""
-        steps = self.steps.copy()
-        self.steps.clear()  # the list stays: plans add to it
-        pending, self._pending = self._pending, []
-        for handle in pending:
-            handle._requires_grad = False
-        self._later = {}
-        for bound, args, _, _ in steps:
-            if bound.in_place:
-                owner = id(owner_of(args[0]))
-                self._later[owner] = self._later.get(owner, 0) + 1
-        before, bounds = autograd.VERSIONS[0], RUNNING.bounds
-        autograd.VERSIONS[0], RUNNING.bounds = self._version, (*bounds, *self.bounds)
-        try:
-            for step in steps:
-                self._replay(*step)
-        finally:
-            autograd.VERSIONS[0], RUNNING.bounds = before, bounds
+        """Make the nodes of the notes; another thread that asks meanwhile waits."""
+        with autograd.RESOLVING:
+            if not self.steps and not self._pending:
+                return  # done, or being done further out
+            steps = self.steps.copy()
+            self.steps.clear()  # the list stays: plans add to it
+            pending, self._pending = self._pending, []
+            self._later = {}
+            for bound, args, _, _ in steps:
+                if bound.in_place:
+                    owner = id(owner_of(args[0]))
+                    self._later[owner] = self._later.get(owner, 0) + 1
+            self._thread = get_ident()
+            before, bounds, turn = autograd.VERSIONS[0], RUNNING.bounds, autograd.TURN[0]
+            autograd.VERSIONS[0], RUNNING.bounds = self._version, (*bounds, *self.bounds)
+            autograd.TURN[0] = turn | 1
+            try:
+                for step in steps:
+                    self._replay(*step)
+            finally:
+                autograd.VERSIONS[0], RUNNING.bounds = before, bounds
+                for handle in pending:  # until now they tell other threads to wait
+                    if handle._requires_grad is self:
+                        handle._requires_grad = False
+                autograd.TURN[0] = turn + 2
 
     def _version(self, array: Array) -> int:
         """The version memory had when a step was noted; too low a one if it was written since."""
+        if get_ident() != self._thread:
+            return version_of(array)
         changed = self._clock and last_write(array) > self._clock
         return version_of(array) - self._later.get(id(owner_of(array)), 0) - bool(changed)
 

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from ..frontend.locks import fork_safe_lock
+from ..frontend.made_once import made_once
 from ..typecheck.schema import AliasInfo, Argument, Signature
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import TENSOR
@@ -50,17 +52,17 @@ class Operator:
         self.on_arrays: Callable[..., object] | None = None
         """What the forward calls where its first argument is an ordinary array."""
 
-    @cached_property
+    @made_once
     def signature(self) -> Signature:
         """The parsed schema."""
         return parse_schema(self.schema)
 
-    @cached_property
+    @made_once
     def is_in_place(self) -> bool:
         """Whether it writes into its first argument, `self`."""
         return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
 
-    @cached_property
+    @made_once
     def is_view(self) -> bool:
         """Whether results may be views of the first tensor that gradients follow."""
         returned = self.signature.returns
@@ -82,7 +84,7 @@ class _OutForm(Operator):
         super().__init__(schema, into_out(plain.name, plain.forward))
         self._plain = plain
 
-    @cached_property
+    @made_once
     def signature(self) -> Signature:
         """The other form's, with one argument more: much quicker than parsing."""
         plain = self._plain.signature
@@ -101,6 +103,9 @@ def _overload_order() -> dict[str, list[str]]:
     text = (Path(__file__).parent / "overload_order.txt").read_text("utf-8")
     lines = (line.split() for line in text.splitlines())
     return {name: ["" if word == "-" else word for word in words] for name, *words in lines}
+
+
+_ORDERING: Final = fork_safe_lock()
 
 
 class Table:
@@ -125,25 +130,37 @@ class Table:
 
     def operators(self, name: str) -> Sequence[Operator]:
         """The overloads of `aten::add`; empty for an unknown name."""
-        found = self._by_name.get(name, [])
+        found = self._by_name.get(name)
+        if found is None:
+            return []
         if name not in self._in_order:
-            self._derive(name)
-            order = _overload_order().get(name, [])
-            found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
-            self._in_order.add(name)
+            with _ORDERING:
+                if name not in self._in_order:
+                    self._put_in_order(name)
+            found = self._by_name[name]
         return found
 
-    def _derive(self, name: str) -> None:
-        """Add the out= forms of a name's overloads, where torch has them and nobody wrote one."""
+    def _put_in_order(self, name: str) -> None:
+        """Exchange a name's overloads for a list with the out= forms, in the order of trying."""
+        found = self._with_out_forms(name)
+        order = _overload_order().get(name, [])
+        found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
+        self._by_name[name] = found
+        self._in_order.add(name)
+
+    def _with_out_forms(self, name: str) -> list[Operator]:
+        """A name's overloads and their out= forms, where torch has them and nobody wrote one."""
+        found = list(self._by_name[name])
         forms = out_overloads().get(name, {})
-        for plain in list(self._by_name.get(name, ())):
+        for plain in list(found):
             overload = forms.get(plain.overload)
             if overload is None or not plain.schema.endswith("-> Tensor"):
                 continue
             if f"{name}.{overload}" not in self._by_full_name:
                 form = _OutForm(plain, overload)
                 self._by_full_name[form.full_name] = form
-                self._by_name[name].append(form)
+                found.append(form)
+        return found
 
     def operator(self, full_name: str) -> Operator | None:
         """The overload `aten::add.Tensor`, or None."""

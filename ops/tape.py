@@ -230,6 +230,8 @@ def refresh(view: Tensor) -> None:
     root = _root(view)
     if root is None or not root._requires_grad:
         return
+    if root._requires_grad is not True and edge_of(root) is None:
+        return
     version = VERSIONS[0](view._array)
     if version == view._view_version or view._array.dtype.kind in "biu":
         return

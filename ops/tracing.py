@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from ..frontend.locks import after_fork
 from .table import Operator
 
 if TYPE_CHECKING:
@@ -84,6 +85,15 @@ class TracedFloat(float):
 
 ACTIVE: Final[list[Tracer]] = []
 """The tracers at work; empty nearly always, which is all that most code looks at."""
+
+
+def _forget() -> None:
+    """In a forked child only the tracers of the thread that forked are left."""
+    here = threading.get_ident()
+    ACTIVE[:] = [tracer for tracer in ACTIVE if tracer.thread == here]
+
+
+after_fork(_forget)
 
 
 def current_tracer() -> Tracer | None:

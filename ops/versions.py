@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from typing import Any, Final
 from weakref import ref
 
@@ -15,7 +17,7 @@ _COUNTS: Final[dict[int, list[Any]]] = {}
 """By the id of the array that owns the memory: [a weak reference to it, how often it was written,
 the count of all writes at the last one].  Memory never written has no entry."""
 
-_CLOCK: Final = [0]
+_CLOCK: Final = count(1)
 
 
 def owner_of(array: Array) -> Array:
@@ -41,19 +43,17 @@ def last_write(array: Array) -> int:
 
 
 def write_count() -> int:
-    """How many writes in place there were."""
-    return _CLOCK[0]
+    """The count of all writes in place, and of all such questions: it only grows."""
+    return next(_CLOCK)
 
 
 def written(array: Array) -> None:
     """Note that the memory of an array was written in place."""
     owner = array if array.base is None else owner_of(array)
     key = id(owner)
-    _CLOCK[0] += 1
     found = _COUNTS.get(key)
     if found is None:
-        gone = ref(owner, lambda _, key=key: _COUNTS.pop(key, None))  # type: ignore[misc]
-        _COUNTS[key] = [gone, 1, _CLOCK[0]]
-    else:
-        found[1] += 1
-        found[2] = _CLOCK[0]
+        gone = ref(owner, partial(_COUNTS.pop, key))  # without a line of Python: no interrupt
+        found = _COUNTS.setdefault(key, [gone, 0, 0])
+    found[1] += 1
+    found[2] = next(_CLOCK)

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 
+from ..frontend.made_once import made_once
 from ..frontend.source import UNKNOWN, Source, Span
 from .pickle_nodes import ListNode, Node, TupleNode
 from .pickle_writer import write_pickle
@@ -44,7 +44,7 @@ class LateOrigins:
     def __init__(self, read: Callable[[], Origins | None]) -> None:
         self._read = read
 
-    @cached_property
+    @made_once
     def _origins(self) -> Origins | None:
         return self._read()
 

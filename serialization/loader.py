@@ -300,6 +300,11 @@ class Loader:
         except Postponed:
             self._defining.remove(function)
             raise
+        except BaseException:
+            if outermost:
+                self._defining.clear()
+                self.collector.found.clear()
+            raise
         if outermost:
             self._finish()
 

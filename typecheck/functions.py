@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ..frontend import tree
+from ..frontend.locks import after_fork
+from .defining import DEFINING
 from .schema import Signature
-from .turns import Postponed, define_in_turn
+from .turns import define_in_turn
 
 if TYPE_CHECKING:
     from .typed import TypedFunction
     from .types import ClassType
 
 __all__ = ["Bounding", "Function", "PythonFunction", "RecursiveDefinition"]
+
+_IN_PROGRESS: Final[list[tuple[Function, Function]]] = []
+"""The functions whose `define` runs, outermost first, and copies of how they were before."""
 
 
 class RecursiveDefinition(Exception):
@@ -82,26 +87,36 @@ class Function:
         return self._defining
 
     def ensure_defined(self) -> None:
-        """Run `define` if it has not run.
+        """Run `define` if it has not run; if another thread runs it, wait.
+
+        A definition that ends in an exception is as if it had not begun.
 
         Raises:
-            RecursiveDefinition: it is running now.
+            RecursiveDefinition: it is running now, in this thread.
         """
-        if self._defining:
-            raise RecursiveDefinition(self.qualified_name)
-        if self.define is None:
+        if self.define is None and not self._defining:  # in this order: see `_define`
             return
-        define_in_turn(self, self._define)
+        with DEFINING:
+            if self._defining:
+                raise RecursiveDefinition(self.qualified_name)
+            if self.define is not None:
+                define_in_turn(self, self._define)
 
     def _define(self) -> None:
-        define, self.define = self.define, None
+        before, depth = replace(self), len(_IN_PROGRESS)
+        define = self.define
+        assert define is not None
         try:
+            _IN_PROGRESS.append((self, before))
+            self.define = None  # `_defining` is set, so that others do not believe it done
             with nullcontext() if self.guard is None else self.guard.entered():
-                define(self)  # type: ignore[misc]
-        except Postponed:
-            self.define = define  # as if it had not begun
-            self.declared = None
+                define(self)
+        except BaseException:  # assignments alone: an interrupt may not come between them
+            self.declared, self.define = before.declared, define
+            self.typed = self.graph = None
             raise
+        finally:
+            del _IN_PROGRESS[depth:]
 
     @property
     def signature(self) -> Signature:
@@ -115,3 +130,16 @@ class Function:
         if self.declared is None:
             raise RecursiveDefinition(self.qualified_name)
         return self.declared
+
+
+def _forget() -> None:
+    """In a forked child: what a thread that is gone was defining has not begun."""
+    if not DEFINING._is_owned():
+        for function, before in _IN_PROGRESS:
+            function.declared, function.define = before.declared, before.define
+            function.typed = function.graph = None
+            function._defining = False
+        _IN_PROGRESS.clear()
+
+
+after_fork(_forget)

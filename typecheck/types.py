@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..frontend.bounds import BoundExceeded
+from .defining import DEFINING
 
 if TYPE_CHECKING:
     from ..frontend.places import BaseClass, Place
@@ -376,9 +377,12 @@ class ClassType(Type):
     def method(self, name: str) -> Function | None:
         """The method of that name, compiled now if it has to be; None if there is none."""
         found = self.methods.get(name)
-        for find in self.finder:
-            if found is None:
-                found = find(name)
+        if found is None and self.finder:
+            with DEFINING:  # two threads find one and the same
+                found = self.methods.get(name)
+                for find in self.finder:
+                    if found is None:
+                        found = find(name)
         return found
 
     def magic(self, name: str) -> Function | None:

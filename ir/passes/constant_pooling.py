@@ -14,8 +14,7 @@ propagation, which makes new constants.
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from ...frontend.made_once import made_once
 from ...typecheck.types import FunctionType
 from ..aliases import Aliases, is_mutable
 from ..constants import same_constant
@@ -35,7 +34,7 @@ class _Pool:
         self.graph = graph
         self.known: dict[object, list[Node]] = {}
 
-    @cached_property
+    @made_once
     def aliases(self) -> Aliases:
         return Aliases(self.graph)
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from ...frontend.locks import after_fork, ask_first
 from ..allocation import carrying
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class _Crew:
         if self.pool is None:
             from concurrent.futures import ThreadPoolExecutor  # start-up need not wait for it
 
+            ask_first()
             self.pool = ThreadPoolExecutor(max(1, self.size - 1), "rushlight-kernel")
         return self.pool
 
@@ -48,8 +50,7 @@ def _wanted() -> int:
 
 
 _CREW: Final = _Crew()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_CREW.forget)
+after_fork(_CREW.forget)
 
 
 def get_threads() -> int:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from ..frontend import tree
 from ..frontend.data_classes import field_names
+from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.inference import class_types, refused_classes, type_of_value
@@ -21,6 +22,7 @@ from ..ir.define import define_function
 from ..nn.modules.module import Module
 from ..ops.table import TABLE
 from ..typecheck.annotations import AnnotationReader
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import TypeName
 from ..typecheck.schema import Argument, Signature
@@ -39,6 +41,8 @@ AnyClass = TypeVar("AnyClass", bound=type)
 Scope = Mapping[str, object]
 
 _known: WeakKeyDictionary[type, Type] = WeakKeyDictionary()
+_being_made: set[int] = set()
+"""The ids of classes that are known already for their own methods' sake, but are not complete."""
 
 
 def class_type(cls: type) -> Type | None:
@@ -46,13 +50,15 @@ def class_type(cls: type) -> Type | None:
     has not happened; None for a class that cannot be compiled."""
     cls = STAND_INS.get(cls, cls)
     found = _known.get(cls)
-    if found is not None:
+    if found is not None and id(cls) not in _being_made:
         return found
-    if issubclass(cls, enum.Enum):
-        return _enum_type(cls)
-    if not _can_be_compiled(cls):
-        return None
-    return script_class(cls, {})
+    with DEFINING:
+        found = _known.get(cls)
+        if found is not None:
+            return found
+        if issubclass(cls, enum.Enum):
+            return _enum_type(cls)
+        return script_class(cls, {}) if _can_be_compiled(cls) else None
 
 
 class_types.append(class_type)
@@ -115,25 +121,38 @@ def script_class(cls: type, scope: Scope) -> ClassType:
     Raises:
         RuntimeError: it cannot be compiled.
     """
-    known = _known.get(cls)
-    if isinstance(known, ClassType):
-        return known
+    with DEFINING:
+        known = _known.get(cls)
+        return known if isinstance(known, ClassType) else _script_class(cls, scope)
+
+
+def _script_class(cls: type, scope: Scope) -> ClassType:
     made = ClassType(mangled(qualified_name(cls)))
     made.places.append(lambda name: attribute_place(cls, name))
     made.bases.append(lambda: base_place(cls))
-    _known[cls] = made
-    python_classes[made] = cls
-    with compiling() as collector:
-        before = len(collector.errors)
-        written = class_tree(cls, collector)
-        if written is not None:
-            _add_members(made, cls, written, scope)
-            for method in sorted(made.methods.values(), key=lambda m: m.name != "__init__"):
-                if not method.is_being_defined:
-                    method.ensure_defined()
-        if len(collector.errors) > before:
+    is_whole = False
+    try:
+        _being_made.add(id(cls))
+        _known[cls] = made
+        python_classes[made] = cls
+        with compiling() as collector:
+            before = len(collector.errors)
+            _compile_class(made, cls, scope, collector)
+            is_whole = len(collector.errors) == before
+    finally:
+        _being_made.discard(id(cls))
+        if not is_whole:
             _known.pop(cls, None)  # so that another attempt reports the errors again
     return made
+
+
+def _compile_class(made: ClassType, cls: type, scope: Scope, collector: Collector) -> None:
+    written = class_tree(cls, collector)
+    if written is not None:
+        _add_members(made, cls, written, scope)
+        for method in sorted(made.methods.values(), key=lambda m: m.name != "__init__"):
+            if not method.is_being_defined:
+                method.ensure_defined()
 
 
 def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scope: Scope) -> None:
@@ -204,10 +223,11 @@ def interface(cls: AnyClass) -> AnyClass:
             "TorchScript interface does not support inheritance yet. Please directly inherit from "
             "'object' or 'nn.Module'."
         )
-    made = InterfaceType(mangled(qualified_name(cls)), is_module)
-    _known[cls] = made
+    with DEFINING:
+        made = InterfaceType(mangled(qualified_name(cls)), is_module)
+        _known[cls] = made
     scope = {cls.__name__: cls, **sys._getframe(1).f_locals}
-    with compiling() as collector:
+    with DEFINING, compiling() as collector:
         written = class_tree(cls, collector)
         for method in written.methods if written is not None else ():
             python = getattr(cls, method.name)

@@ -23,6 +23,7 @@ from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place
 from ..ops.table import TABLE
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType
 from .decorators import SCRIPTED_IF_TRACING
@@ -51,12 +52,16 @@ _needed_failed: set[Function] = set()
 def compile_function(python: Callable[..., Any]) -> Function:
     """The `Function` of a Python function, made once; its body is compiled when first needed."""
     python = getattr(python, SCRIPTED_IF_TRACING, python)
+    with DEFINING, compiling() as collector:
+        return _known_function(python, collector)
+
+
+def _known_function(python: Callable[..., Any], collector: Collector) -> Function:
     known = _functions.get(python)
-    with compiling() as collector:
-        if _failed.get(python, collector) is not collector:
-            known = None  # so that another attempt reports the errors again
-        elif python in _failed:
-            _needed_failed.update(_being_defined[-1:])
+    if _failed.get(python, collector) is not collector:
+        known = None  # so that another attempt reports the errors again
+    elif python in _failed:
+        _needed_failed.update(_being_defined[-1:])
     if known is None:
         known = Function(mangled(qualified_name(python)), define=_define, python=python)
         _functions[python] = known
@@ -128,11 +133,12 @@ def _define(function: Function) -> None:
     assert callable(python)
     with compiling() as collector:
         before = len(collector.errors)
-        _being_defined.append(function)
+        depth = len(_being_defined)
         try:
+            _being_defined.append(function)
             _fill_in(function, python, collector)
         finally:
-            _being_defined.pop()
+            del _being_defined[depth:]
         called_failed = function in _needed_failed
         _needed_failed.discard(function)
         if function.graph is None or called_failed or len(collector.errors) > before:

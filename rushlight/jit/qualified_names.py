@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
+from ..typecheck.defining import DEFINING
+
 __all__ = ["mangled", "qualified_name"]
 
 _used: set[str] = set()
@@ -42,12 +44,12 @@ def qualified_name(thing: object) -> str:
 
 def mangled(name: str) -> str:
     """The name itself the first time, then `__torch__.module.___torch_mangle_N.Name`."""
-    if name not in _used:
-        _used.add(name)
-        return name
+    with DEFINING:
+        if name not in _used:
+            _used.add(name)
+            return name
     prefix, _, last = name.rpartition(".")
     while True:
         candidate = f"{prefix}.___torch_mangle_{next(_counter)}.{last}"
-        if candidate not in _used:
-            _used.add(candidate)
+        if candidate not in _used:  # no number is given twice
             return candidate

@@ -19,6 +19,7 @@ from ..interpreter.shared import ScriptDict, ScriptList
 from ..interpreter.values import CastError, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction
 from ..typecheck.types import ClassType, InterfaceType, Type
@@ -79,7 +80,7 @@ def script(
     if not _state._enabled:
         return obj
     try:
-        with trimmed(), bounded("the program"):
+        with trimmed(), bounded("the program"), DEFINING:
             if inspect.isclass(obj):
                 return _script_class(obj, sys._getframe(1 + _frames_up).f_locals)
             return _script(obj if _is_function(obj) else prepared(obj))
@@ -204,7 +205,7 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
     Raises: as `script`.
     """
     check_nesting(module)
-    with own_types(), kept_if_compiled(), compiling():
+    with DEFINING, own_types(), kept_if_compiled(), compiling():
         target = _instance(module, {})
         for name in _entry_points(module):
             if name != "forward":
@@ -333,7 +334,7 @@ def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
 def _finish(module: Any) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
     own = module.__dict__
-    with trimmed(), compiling():
+    with trimmed(), DEFINING, compiling():
         target = _instance(module, {})
         texts = own.pop("_texts", [])
         for text, scope in texts:

@@ -6,10 +6,11 @@ compiled on the way; all their diagnostics come together and are raised once.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from ..frontend.diagnostics import Collector, Diagnostic
 from ..frontend.exceptions import raise_for
@@ -17,7 +18,7 @@ from ..frontend.folding import fold
 
 __all__ = ["CompilationFailed", "collecting", "compiling"]
 
-_collector: ContextVar[Collector | None] = ContextVar("collector", default=None)
+_running: ContextVar[compiling | None] = ContextVar("running", default=None)
 _gathered: ContextVar[list[Diagnostic] | None] = ContextVar("gathered", default=None)
 
 
@@ -32,16 +33,29 @@ class compiling:
     It is a class, not a generator, so that no frame of `contextlib` shows in the user's traceback.
     """
 
-    __slots__ = ("_token",)
+    __slots__ = ("_collector", "_frame", "_token")
+
+    _collector: Collector
+    _frame: FrameType | None
 
     def __enter__(self) -> Collector:
-        outer = _collector.get()
-        self._token: Token[Collector | None] | None = None
-        if outer is not None:
-            return outer
-        collector = Collector()
-        self._token = _collector.set(collector)
-        return collector
+        outer = _running.get()
+        frame = sys._getframe(1)
+        self._token: Token[compiling | None] | None = None
+        if outer is not None and outer._is_above(frame):
+            return outer._collector
+        self._collector = Collector()
+        self._frame = frame
+        self._token = _running.set(self)
+        return self._collector
+
+    def _is_above(self, frame: FrameType | None) -> bool:
+        """Whether the block still runs: an interrupt can come before its end is noted."""
+        while frame is not None:
+            if frame is self._frame:
+                return True
+            frame = frame.f_back
+        return False
 
     def __exit__(
         self,
@@ -51,10 +65,10 @@ class compiling:
     ) -> None:
         if self._token is None:
             return
-        collector = _collector.get()
-        _collector.reset(self._token)
-        if error is None and collector is not None:
-            _report(collector)
+        self._frame = None
+        _running.reset(self._token)
+        if error is None:
+            _report(self._collector)
 
 
 def _report(collector: Collector) -> None:

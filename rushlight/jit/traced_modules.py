@@ -7,6 +7,7 @@ from typing import Any
 from ..interpreter.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
 from ..ops.tensor import Tensor
+from ..typecheck.defining import DEFINING
 from ..typecheck.types import NONE, ClassType
 from .concrete import gather_facts
 from .module import RecursiveScriptModule, ScriptModule
@@ -45,7 +46,8 @@ def traced_module(
         return original.__dict__["_actual_script_module"]  # type: ignore[no-any-return]
     if has_exports(original):
         return script_with_exports(original)
-    return cls(_object(original, _stand_in(original)))
+    with DEFINING:
+        return cls(_object(original, _stand_in(original)))
 
 
 def _stand_in(original: Module) -> Module:

@@ -14,6 +14,7 @@ from ..frontend.source import Span
 from ..interpreter.run import evaluate
 from ..ir.define import define_function
 from ..ops.table import TABLE
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning
 from ..typecheck.types import ClassType
@@ -61,7 +62,7 @@ class CompilationUnit:
             RuntimeError: the code cannot be compiled.
         """
         scope = names_of_frame(_frames_up + 1)
-        with trimmed(), compiling() as collector:
+        with trimmed(), DEFINING, compiling() as collector:
             trees = function_trees(dedent(lang), collector)
             resolver = TextResolver(self._functions, scope)
 
@@ -103,7 +104,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
     Raises:
         RuntimeError: the code cannot be compiled.
     """
-    with compiling() as collector:
+    with DEFINING, compiling() as collector:
         resolver = TextResolver({}, scope)
 
         def define(function: Function) -> None:

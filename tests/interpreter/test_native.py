@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import threading
 from typing import Any
 
 import pytest
@@ -177,6 +178,12 @@ def test_what_plans_keep_to_themselves(function: Any) -> None:
     assert write_native(code, [value.type for value in graph.inputs]) is None
 
 
+def _wait_for_native_code() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "rushlight-native":
+            thread.join()
+
+
 def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
     hot = rushlight.jit.script(leaves_early)
@@ -188,7 +195,7 @@ def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyP
     assert not made.is_ready
     made._limit = 1e-9
     assert hot(*arguments) == leaves_early(*arguments)
-    native._settle()
+    _wait_for_native_code()
     assert made.is_ready
     for _ in range(20):  # with lists it stays only if it pays
         assert hot(*arguments) == leaves_early(*arguments)
@@ -203,7 +210,7 @@ def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     assert made is not None
     made._limit = 1e-9
     hot(1, 2)
-    native._settle()
+    _wait_for_native_code()
     for _ in range(native.MISSES):
         assert made.is_ready
         with pytest.raises(RuntimeError, match="division by 0"):

@@ -1,0 +1,153 @@
+"""Locks that survive a fork.
+
+A lock that another thread holds when the process forks would stay taken in the child for ever, and
+what it protects would stay half-made.  So a fork waits until nobody else holds a lock made here, or
+imports one of our modules; the child gets all of them anew.  Who holds a lock must come to an end
+by itself: after `PATIENCE` seconds the fork goes on, and the child forgets what was half-made.
+"""
+
+from __future__ import annotations
+
+import _imp
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from time import monotonic, sleep
+from typing import Any, Final
+from weakref import ref
+
+__all__ = ["after_fork", "ask_first", "fork_safe_lock"]
+
+PATIENCE: Final = 120.0
+"""Seconds that a fork waits for other threads."""
+
+_OURS: Final = (
+    *("rushlight", "numba", "llvmlite", "lark", "threadpoolctl", "ml_dtypes", "numpy", "ctypes"),
+    "concurrent",
+)
+"""Packages that are imported in the middle of work, when they are first needed."""
+
+_locks: Final[list[Any]] = []
+_of_objects: Final[dict[int, ref[Any]]] = {}
+_forgetting: Final[list[Callable[[], None]]] = []
+
+
+_first: Final = threading.RLock()
+
+
+class _Held(threading.local):
+    """The locks that the thread which forks has taken for that."""
+
+    def __init__(self) -> None:
+        self.locks: list[Any] = []
+        self.all = False
+
+
+_held: Final = _Held()
+
+
+def fork_safe_lock(*, of_object: bool = False) -> Any:
+    """A re-entrant lock that is free in a forked child; `of_object`: it goes with its owner.
+
+    Whoever holds one may take those that were made later, never an earlier one.  The lock is
+    Python's own, so that no signal can come between its being taken and its `with` block.
+    """
+    made = threading.RLock()
+    if of_object:
+        key = id(made)
+        _of_objects[key] = ref(made, partial(_of_objects.pop, key))
+    else:
+        _locks.append(made)
+    return made
+
+
+def _all_locks() -> list[Any]:
+    living = (each() for each in list(_of_objects.values()))
+    return [*_locks, *(lock for lock in (*living, *_borrowed()) if lock is not None)]
+
+
+def _borrowed() -> list[Any]:
+    """The locks of numba and LLVM, which are held while native code is made."""
+    compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    locks = [getattr(each, "_lock", None) for each in (compiler, getattr(library, "_lock", None))]
+    return [lock for lock in locks if isinstance(lock, type(_first))]
+
+
+def after_fork(forget: Callable[[], None]) -> None:
+    """Have a function called in forked children, where no other thread is left."""
+    _forgetting.append(forget)
+
+
+def _before() -> None:
+    if _held.all:
+        return  # registered more than once
+    until = monotonic() + PATIENCE
+    tries = 0
+    while True:
+        for lock in _all_locks():
+            if lock.acquire(timeout=max(0.0, until - monotonic())):
+                _held.locks.append(lock)
+        _imp.acquire_lock()  # every import needs it to begin
+        tries += 1
+        if monotonic() > until or not _importing_elsewhere(tries < 20):
+            _held.all = True
+            return
+        _release()  # what is imported may need our locks
+        sleep(0.001)
+
+
+def _importing_elsewhere(about_to_begin: bool) -> bool:
+    """Whether another thread imports one of our modules, or is about to, if that is asked for."""
+    found: dict[str, Any] = getattr(sys.modules["_frozen_importlib"], "_module_locks", {})
+    locks = [known() for name, known in list(found.items()) if name.partition(".")[0] in _OURS]
+    owners = {lock.owner for lock in locks if lock is not None} - {threading.get_ident()}
+    return bool(owners if about_to_begin else owners - {None})
+
+
+def _release() -> None:
+    _imp.release_lock()
+    while _held.locks:
+        _held.locks.pop().release()
+
+
+def _after_in_parent() -> None:
+    if _held.all:
+        _held.all = False
+        _release()
+
+
+def _after_in_child() -> None:
+    if not _held.all:
+        return
+    _after_in_parent()
+    for lock in _all_locks():
+        if not lock._is_owned():
+            lock._at_fork_reinit()
+    for forget in _forgetting:
+        forget()
+
+
+def ask_first() -> None:
+    """Have a fork wait here before it takes the locks of other modules that are loaded by now.
+
+    Python asks those that registered last first.  numba logs and starts threads while it holds its
+    own lock: if the fork had taken those of `logging` before, both would wait for ever.
+    """
+    if hasattr(os, "register_at_fork") and not _TAKEN.issuperset(_loaded()):
+        _TAKEN.update(_loaded())
+        os.register_at_fork(
+            before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+        )
+
+
+_TAKEN: Final[set[str]] = set()
+
+
+def _loaded() -> set[str]:
+    return {__name__, *sys.modules.keys() & {"logging", "concurrent.futures.thread"}}
+
+
+ask_first()

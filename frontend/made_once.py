@@ -1,0 +1,34 @@
+"""Attributes that are computed when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+__all__ = ["made_once"]
+
+Made = TypeVar("Made")
+
+
+class made_once(Generic[Made]):
+    """`functools.cached_property` without its lock.
+
+    Python 3.11 holds one lock for the objects of a class together: it would be taken for ever in
+    a child that is forked meanwhile.  Two threads may both compute a value here; one is kept.
+    """
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Made: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        return instance.__dict__.setdefault(self._name, self._make(instance))
