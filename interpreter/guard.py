@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ..ops.allocation import Ledger, current_ledger, is_counting
-from ..ops.errors import LimitExceeded, OperatorError
+from ..ops.errors import LimitExceeded, out_of_memory
 from ..ops.table import Operator
 from .watch import Watched, unwatch, watch
 from .work import work_of
@@ -216,9 +216,7 @@ def documented(error: BaseException) -> BaseException:
     guard = _ACTIVE.guard
     if guard is not None and (current_ledger().refused or not is_counting()):
         return LimitExceeded(guard.out_of_memory)
-    size = getattr(error, "_total_size", 0)  # of an array
-    asked = f": you tried to allocate {size} bytes." if size else ""
-    return OperatorError(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
+    return out_of_memory(error)
 
 
 def resident() -> int:

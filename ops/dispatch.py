@@ -19,7 +19,7 @@ from .autocast import EAGER, autocast_state
 from .autocast_calls import cast_arguments
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, DType, dtype_by_number
-from .errors import OperatorError
+from .errors import OperatorError, out_of_memory
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .layouts import into_resized
@@ -372,19 +372,22 @@ class EagerFunction:
         return "\n".join(entry.schema for entry in entries)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            plan = self.plans.get(tuple(map(type, args)))
-            if plan is not None:
-                return plan(*args)
-        key = key_of(args, kwargs)
-        if key is not None:
-            recipe = self.recipes.get(key)
-            if recipe is not None:
-                values = recipe.values(args, kwargs)
-                if values is not None:
-                    handles = [*args, *kwargs.values()] if kwargs else args
-                    return run(recipe.form.entry, values, handles)
-        return self._choose(args, kwargs, key)
+        try:
+            if not kwargs:
+                plan = self.plans.get(tuple(map(type, args)))
+                if plan is not None:
+                    return plan(*args)
+            key = key_of(args, kwargs)
+            if key is not None:
+                recipe = self.recipes.get(key)
+                if recipe is not None:
+                    values = recipe.values(args, kwargs)
+                    if values is not None:
+                        handles = [*args, *kwargs.values()] if kwargs else args
+                        return run(recipe.form.entry, values, handles)
+            return self._choose(args, kwargs, key)
+        except MemoryError as error:
+            raise out_of_memory(error) from None
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS

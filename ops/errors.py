@@ -14,7 +14,7 @@ from ..frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
-    *("UnsupportedOperator", "WrongType"),
+    *("UnsupportedOperator", "WrongType", "out_of_memory"),
 ]
 
 
@@ -106,3 +106,10 @@ class UnsupportedDtype(OperatorError, NotImplementedError):
         self, torch_message: str, *, headline: str = "", roles: dict[str, str] | None = None
     ) -> None:
         super().__init__(torch_message, code="dtype-mismatch", headline=headline, roles=roles)
+
+
+def out_of_memory(error: MemoryError) -> OperatorError:
+    """A MemoryError as the error that it becomes; an array's one knows how much was asked for."""
+    size = getattr(error, "_total_size", 0)
+    asked = f": you tried to allocate {size} bytes." if size else ""
+    return OperatorError(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")

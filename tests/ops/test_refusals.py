@@ -121,3 +121,17 @@ def test_keywords_that_fit_nothing(given: tuple[str, ...], named: str | None) ->
     for name in given:
         assert f"{name}=int" in str(caught.value)
     assert named is None or f"(Tensor, {named})" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: torch.ones(1 << 20).repeat(1 << 20, 1 << 10),
+        lambda: torch.zeros(1 << 25, 1 << 25),
+        lambda: torch.tril_indices(1 << 40, 1 << 40),
+        lambda: torch.add(torch.ones(1).expand(1 << 50), 1),
+    ],
+)
+def test_more_memory_than_there_is_is_refused(ask: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"not enough memory: you tried to allocate \d+ bytes"):
+        ask()
