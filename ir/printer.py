@@ -102,7 +102,7 @@ def _names(values: Sequence[Value]) -> str:
 
 def _attribute(node: Node, name: str) -> str:
     value = node.attributes[name]
-    if name == "value":
+    if name == "value" and node.is_constant:
         return constant_text(value, node.output.type)
     if isinstance(value, str):
         return escape(value)

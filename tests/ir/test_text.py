@@ -190,3 +190,10 @@ def test_names_that_only_look_like_numbers() -> None:
     long = "9" * 5000
     graph = parse_ir(f"graph(%² : Tensor, %{long} : Tensor):\n  return (%²)\n")
     assert [value.name for value in graph.block.param.outputs] == ["²", long]
+
+
+def test_an_attribute_called_value_is_typed_on_constants_alone() -> None:
+    text = f"{HEAD}  %1 : Tensor = aten::neg[value=annotate(List[int], [])](%x)\n  return (%1)\n"
+    printed = print_graph(parse_ir(text))
+    assert "aten::neg[value=[]](%x)" in printed
+    assert print_graph(parse_ir(printed)) == printed
