@@ -195,7 +195,7 @@ def test_values_of_enumerations() -> None:
     values = (("A", 'say "hi"'), ("B", 1.5), ("C", 2.0), ("D", 1e10), ("E", -3))
     (file,) = print_unit(EnumType("__torch__.E", INT, values)).files
     assert file.text == (
-        'class E(Enum):\n  A = "say "hi""\n  B = 1.5\n  C = 2.\n  D = 10000000000.\n  E = -3\n'
+        'class E(Enum):\n  A = "say \\"hi\\""\n  B = 1.5\n  C = 2.\n  D = 10000000000.\n  E = -3\n'
     )
 
 
