@@ -79,3 +79,11 @@ def test_broken_rules_are_seen(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(fuzz, "_look", use)
     assert "surprise" in fuzz.try_one(b"")
+
+
+@pytest.mark.parametrize("kind", ["pickles", "flatbuffers", "graphs", "archives"])
+def test_kinds_of_files_are_mutated_by_themselves(fuzz: Any, kind: str) -> None:
+    found = fuzz.sources(kind)
+    assert found
+    assert {fuzz.kind_of(data) for data in found} == {kind}
+    assert all(fuzz.try_one(fuzz.mutated(number, found)) == "" for number in range(25))
