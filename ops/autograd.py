@@ -313,16 +313,32 @@ class Saved:
         self.array = self.handle = None
 
 
-def fit(grad: Tensor, shape: tuple[int, ...], dtype: DType) -> Tensor:
-    """A gradient in the shape and dtype of the tensor it belongs to."""
+def fit(
+    grad: Tensor, shape: tuple[int, ...], dtype: DType, node: Node | None = None, place: int = 0
+) -> Tensor:
+    """A gradient in the shape and dtype of the tensor it belongs to, argument `place` of `node`.
+
+    Raises:
+        RuntimeError: the tensor does not broadcast to the gradient's shape.
+    """
     if grad.dtype is not dtype:
         if grad._array.dtype.kind == "c" and not dtype.is_complex:
             grad = grad.real
         if grad.dtype is not dtype:
             grad = grad.to(dtype)
-    if grad._array.shape != shape:
-        grad = eager_function("aten::sum_to_size")(grad, list(shape))
-    return grad
+    return grad if grad._array.shape == shape else _summed(grad, shape, node, place)
+
+
+def _summed(grad: Tensor, shape: tuple[int, ...], node: Node | None, place: int) -> Tensor:
+    try:
+        return eager_function("aten::sum_to_size")(grad, list(shape))  # type: ignore[no-any-return]
+    except RuntimeError:
+        if node is None:
+            raise
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {place} - got "
+            f"{list(grad._array.shape)} but expected shape compatible with {list(shape)}"
+        ) from None
 
 
 # --------------------------------------------------------------------------- the walk back

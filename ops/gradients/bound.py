@@ -332,8 +332,10 @@ class RowNode(Node):
             by_place = dict(zip(order, given, strict=True))
             raw = [_part(by_place[at], inner) for at, inner in self._places]
         return [
-            None if grad is None or edge is None else fit(grad, meta.sizes, meta.dtype)
-            for grad, edge, meta in zip(raw, self.edges, self._metas, strict=True)
+            None
+            if grad is None or self.edges[place] is None
+            else fit(grad, meta.sizes, meta.dtype, self, place)
+            for place, (grad, meta) in enumerate(zip(raw, self._metas, strict=True))
         ]
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:

@@ -343,17 +343,26 @@ def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 # --------------------------------------------------------------------------- tables
 
 
-@joint(
-    "aten::embedding_bag",
-    "aten::_embedding_bag",
-    of="weight per_sample_weights",
-    name="EmbeddingBagBackward0",
-)
+@joint("aten::embedding_bag", of="weight per_sample_weights", name="EmbeddingBagBackward0")
 def _bags(
     gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
     per_sample_weights: Any, include_last_offset: bool, results: Any,
     scale_grad_by_freq: bool = False, padding_idx: Any = None,
 ) -> Any:  # fmt: skip
+    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    return _plain_bags(
+        gs, wanted, weight, indices, offsets, mode, per_sample_weights, include_last_offset,
+        results, scale_grad_by_freq, padding,
+    )  # fmt: skip
+
+
+@joint("aten::_embedding_bag", of="weight per_sample_weights", name="EmbeddingBagBackward0")
+def _plain_bags(
+    gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
+    per_sample_weights: Any, include_last_offset: bool, results: Any,
+    scale_grad_by_freq: bool = False, padding_idx: int = -1,
+) -> Any:  # fmt: skip
+    """Here a negative `padding_idx` says that there is none."""
     (g,) = gs[:1]
     flat = indices.reshape([-1]).long()
     starts = offsets.tolist() if offsets is not None else []
@@ -363,8 +372,7 @@ def _bags(
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         bag += [min(number, count - 1)] * (end - start)
     bags = Tensor._of(np.asarray(bag, np.int64))
-    padding = -1 if padding_idx is None else padding_idx
-    hidden = (flat == padding) if padding >= 0 else flat < 0
+    hidden = flat == padding_idx  # no index is negative
     if mode == 2:
         filled = (results[2] > 0).unsqueeze(1)
         return _largest(g * filled, weight, results[3]), None
@@ -379,8 +387,19 @@ def _bags(
             of_samples = (rows * weight.index_select(0, flat)).sum([1])
         rows = rows * per_sample_weights.reshape([-1, 1])
     if scale_grad_by_freq:
-        rows = rows / aten.bincount(flat).index_select(0, flat).unsqueeze(1)
+        rows = rows / _frequencies(flat).unsqueeze(1)
     return g.new_zeros(list(weight.shape)).index_add(0, flat, rows), of_samples
+
+
+def _frequencies(flat: Any) -> Any:
+    """What torch divides the gradient of each row read by: how often another row is read.
+
+    For the row that is n-th among those read it looks at the n-th of all sorted indices, not at
+    the first index of that row.
+    """
+    indices: np.ndarray[Any, Any] = flat._array
+    _, place, counts = np.unique(indices, return_inverse=True, return_counts=True)
+    return Tensor._of(counts[np.sort(place)[place]])
 
 
 def _largest(g: Any, weight: Any, places: Any) -> Any:

@@ -399,6 +399,13 @@ for (
     _name
 ) in "uniform_ normal_ random_ bernoulli_ exponential_ cauchy_ geometric_ log_normal_".split():
     gradient(f"aten::{_name}", self=lambda g: aten.zeros_like(g))
+for _number, _overload in enumerate(("Tensor_float", "float_Tensor", "Tensor_Tensor"), 1):
+    gradient(
+        f"aten::normal.{_overload}",
+        mean=lambda g, mean_sizes: g.new_zeros(list(mean_sizes)),
+        std=lambda g, std_sizes: g.new_zeros(list(std_sizes)),
+        name=f"NormalBackward{_number}",
+    )
 gradient("aten::bernoulli", self=lambda g: aten.zeros_like(g))
 gradient("aten::heaviside", self=lambda g: aten.zeros_like(g))
 gradient(
@@ -436,6 +443,6 @@ constant(
     *"""detach detach_ data zeros_like ones_like empty_like full_like rand_like randn_like
     randint_like new_zeros new_ones new_full new_empty new_empty_strided bincount histc
     histogram nextafter igamma result_type searchsorted bucketize multinomial resize_ set_
-    resize_as_ argmax argmin uniform normal size sign_bit equal allclose item""".split()
+    resize_as_ argmax argmin uniform size sign_bit equal allclose item""".split()
 )
 same_as("aten::data", "prim::data")

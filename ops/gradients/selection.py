@@ -193,9 +193,40 @@ def _table(g: Any, sizes: Any, indices: Any, padding: int, by_count: bool) -> An
     return g.new_zeros(list(sizes)).index_add(0, flat, rows)
 
 
-def _reduced_places(self: Any, index: Any, src: Any, dim: int, include: bool) -> Any:
-    counts = aten.ones_like(self) if include else aten.zeros_like(self)
-    return counts.scatter_add(dim, index, aten.ones_like(src))
+def _exclusive(
+    g: Any, self: Any, src: Any, result: Any, reduce: Any, count: Any, at: Any
+) -> tuple[Any, Any]:
+    """The gradients of a product at places: each factor's is the product of the others.
+
+    A factor of `self` that is 0 is left out of the product; so is one of `src`, if no other factor
+    of `src` at its place is 0.  `reduce` multiplies its two arguments at their places, `count`
+    adds up its argument there, `at` reads the places.
+    """
+    mine = self.masked_fill(self == 0, 1)
+    zero = src == 0
+    lone = zero.logical_and(at(count(aten.zeros_like(self), zero.to(self.dtype))) == 1)
+    of_self = g * reduce(mine, src) / mine
+    others = at(g * reduce(self, src.masked_fill(lone, 1)))
+    of_src = aten.where(lone, others, at(g * result) / src.masked_fill(zero, 1))
+    return of_self, of_src
+
+
+def _at_places(
+    g: Any, self: Any, src: Any, result: Any, how: str, include: bool, reduce: Any, count: Any,
+    at: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The gradients of what `src` holds reduced into places of `self`; see `_exclusive`."""
+    if how == "sum":
+        return g, at(g)
+    if how == "prod":
+        return _exclusive(g, self, src, result, reduce, count, at)
+    if how == "mean":
+        start = aten.ones_like(g) if include else aten.zeros_like(g)
+        shared = g / count(start, aten.ones_like(src)).clamp_min(1)
+        return shared, at(shared)
+    of_self, of_src = (self == result).to(g.dtype), (src == at(result)).to(g.dtype)
+    shared = g / count(of_self, of_src)
+    return of_self * shared, of_src * at(shared)
 
 
 @joint("aten::scatter_reduce", of="self src")
@@ -203,33 +234,13 @@ def _reduced(
     gs: Any, wanted: Any, self: Any, dim: int, index: Any, src: Any, reduce: str,
     include_self: bool, result: Any,
 ) -> Any:  # fmt: skip
-    (g,) = gs[:1]
-    if reduce == "sum":
-        mine, theirs = g, g.gather(dim, index)
-    elif reduce == "mean":
-        count = _reduced_places(self, index, src, dim, include_self).clamp_min(1)
-        mine, theirs = g / count, (g / count).gather(dim, index)
-    elif reduce == "prod":
-        mine = (g * result / self).masked_fill(self == 0, 0)
-        zero = src == 0
-        zeros_there = aten.zeros_like(self).scatter_add(dim, index, zero.to(self.dtype))
-        base = aten.ones_like(self) if not include_self else self
-        without = base.detach() if not include_self else base
-        others = aten.scatter_reduce(
-            without, dim, index, src.masked_fill(zero, 1), "prod", include_self=include_self
-        ).gather(dim, index)
-        single = zero.logical_and(zeros_there.gather(dim, index) == 1)
-        plain = (g * result).gather(dim, index) / src.masked_fill(zero, 1)
-        theirs = aten.where(single, g.gather(dim, index) * others, plain.masked_fill(zero, 0))
-    else:
-        value = result.gather(dim, index)
-        mask_self, mask_src = (self == result), (src == value)
-        count = mask_self.to(g.dtype).scatter_add(dim, index, mask_src.to(g.dtype))
-        share = g / count
-        mine, theirs = mask_self * share, mask_src * share.gather(dim, index)
-    if not include_self:
-        mine = mine.scatter(dim, index, 0)
-    return mine, theirs
+    mine, theirs = _at_places(
+        gs[0], self, src, result, reduce, include_self,
+        lambda a, b: aten.scatter_reduce(a, dim, index, b, reduce, include_self=include_self),
+        lambda a, b: a.scatter_add(dim, index, b),
+        lambda x: x.gather(dim, index),
+    )  # fmt: skip
+    return (mine if include_self else mine.scatter(dim, index, 0)), theirs
 
 
 @joint("aten::index_reduce", of="self source")
@@ -237,31 +248,10 @@ def _index_reduced(
     gs: Any, wanted: Any, self: Any, dim: int, index: Any, source: Any, reduce: str,
     include_self: bool, result: Any,
 ) -> Any:  # fmt: skip
-    (g,) = gs[:1]
-
-    def at(x: Any) -> Any:
-        return x.index_select(dim, index)
-
-    if reduce == "mean":
-        count = aten.ones_like(self) if include_self else aten.zeros_like(self)
-        count = count.index_add(dim, index, aten.ones_like(source)).clamp_min(1)
-        mine, theirs = g / count, at(g / count)
-    elif reduce == "prod":
-        filled = self.masked_fill(self == 0, 1)
-        mine = g * filled.index_reduce(dim, index, source, "prod", include_self=include_self)
-        mine = mine / filled
-        zero = source == 0
-        zeros = aten.zeros_like(self).index_add(dim, index, zero.to(self.dtype))
-        single = zero.logical_and(at(zeros) == 1)
-        others = self.index_reduce(
-            dim, index, source.masked_fill(single, 1), "prod", include_self=include_self
-        )
-        plain = at(g * result) / source.masked_fill(zero, 1)
-        theirs = aten.where(single, at(g * others), plain)
-    else:
-        of_self, of_source = self == result, source == at(result)
-        count = of_self.to(g.dtype).index_add(dim, index, of_source.to(g.dtype))
-        mine, theirs = of_self * (g / count), of_source * at(g / count)
-    if not include_self:
-        mine = mine.index_fill(dim, index, 0)
-    return mine, theirs
+    mine, theirs = _at_places(
+        gs[0], self, source, result, reduce, include_self,
+        lambda a, b: a.index_reduce(dim, index, b, reduce, include_self=include_self),
+        lambda a, b: a.index_add(dim, index, b),
+        lambda x: x.index_select(dim, index),
+    )  # fmt: skip
+    return (mine if include_self else mine.index_fill(dim, index, 0)), theirs

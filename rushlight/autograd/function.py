@@ -82,13 +82,7 @@ class FunctionNode(Node):
     def _fitted(self, part: Any, sizes: Any, dtype: Any, place: int) -> Tensor:
         if not isinstance(part, Tensor):
             raise TypeError(f"expected Variable or None (got {type(part).__name__})")
-        try:
-            return fit(part, sizes, dtype)
-        except RuntimeError:
-            raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {place} - got "
-                f"{list(part.shape)} but expected shape compatible with {list(sizes)}"
-            ) from None
+        return fit(part, sizes, dtype, self, place)
 
     def release(self) -> None:
         for saved in self._kept:
