@@ -17,7 +17,7 @@ from .kernels import LARGE, combined, family, is_ready, pointwise
 from .loss_reduction import widened
 from .maths import sigmoid
 from .ordered import check_kernel
-from .pointwise import as_array, binary, cast, in_place, number_as, operand, write
+from .pointwise import as_array, binary, cast, checked_operand, in_place, number_in, operand, write
 from .promotion import kind
 from .refusals import Refusal
 from .table import operator
@@ -164,10 +164,10 @@ def _silu(x: Array) -> Any:
 
 def _leaky_relu(x: Array, negative_slope: float) -> Any:
     if x.size >= LARGE and x.dtype is _float32:
-        found = combined("leaky_relu", x, operand(negative_slope, _float32))
+        found = combined("leaky_relu", x, checked_operand(negative_slope, _float32))
         if found is not None:
             return found
-    scaled = x * operand(negative_slope, x.dtype)
+    scaled = x * checked_operand(negative_slope, x.dtype)
     if 0 < negative_slope <= 1:
         return _maximum(x, scaled)
     return np.where(x > _zero(x.dtype), x, scaled)
@@ -176,13 +176,13 @@ def _leaky_relu(x: Array, negative_slope: float) -> Any:
 def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     below = as_array(np.minimum(x, _zero(x.dtype)))
     if input_scale != 1:
-        _multiply(below, operand(input_scale, x.dtype), below)
+        _multiply(below, checked_operand(input_scale, x.dtype), below)
     np.expm1(below, below)
     if alpha * scale != 1:
-        _multiply(below, operand(alpha * scale, x.dtype), below)
+        _multiply(below, checked_operand(alpha * scale, x.dtype), below)
     above = _maximum(x, _zero(x.dtype))
     if scale != 1:
-        above = above * operand(scale, x.dtype)
+        above = above * checked_operand(scale, x.dtype)
     return _add(below, above, below)  # one of the two is zero
 
 
@@ -202,7 +202,7 @@ def _celu(x: Array, alpha: float) -> Any:
 
 def _softplus(x: Array, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else x * operand(beta, x.dtype)
-    level = operand(threshold, x.dtype)
+    level = checked_operand(threshold, x.dtype)
     result = as_array(np.minimum(scaled, level))
     _exp(result, result)
     np.log1p(result, result)
@@ -290,7 +290,7 @@ def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):  # type: ignore[operator]
         raise OperatorError("cannot do hardtanh on an unsigned type with negative limits")
     _refuse_clamp(self.dtype)
-    low, high = operand(min_val, self.dtype), operand(max_val, self.dtype)
+    low, high = checked_operand(min_val, self.dtype), checked_operand(max_val, self.dtype)
     return as_array(np.minimum(high, np.maximum(low, self)))
 
 
@@ -312,7 +312,7 @@ operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu6))
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":
         raise UnsupportedDtype("\"threshold_cpu\" not implemented for 'Bool'")
-    level, other = number_as(threshold, self.dtype), number_as(value, self.dtype)
+    level, other = number_in(threshold, self.dtype), number_in(value, self.dtype)
     return as_array(np.where(self <= level, other, self))
 
 

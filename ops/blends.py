@@ -10,7 +10,7 @@ from .declare import with_twin
 from .dtype import Array, Scalar, dtype_of
 from .errors import OperatorError
 from .kernels import combined
-from .pointwise import as_array, binary, cast, number_as, operand
+from .pointwise import as_array, binary, cast, checked_operand, number_in
 from .promotion import kind, result_dtype
 from .refusals import CPP_NAMES, Refusal, letter
 
@@ -49,7 +49,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     _refuse_addcmul(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
     if value != 1:
-        tensor1 = as_array(tensor1 * number_as(value, tensor1.dtype))
+        tensor1 = as_array(tensor1 * number_in(value, tensor1.dtype))
     result = binary(np.add, self, binary(np.multiply, tensor1, tensor2))
     return result if back is None else result.astype(back)
 
@@ -61,7 +61,11 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     if kind(tensor1.dtype) < 2 and kind(tensor2.dtype) < 2:
         raise OperatorError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
-            "addcdiv will perform a true division of tensor1 and tensor2.",
+            "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
+            "behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2))"
+            ".to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+            "float inputs. The future addcdiv behavior is just the latter implementation: (input "
+            "+ value * tensor1 / tensor2), for all dtypes.",
             code="dtype-mismatch",
             headline="`addcdiv` needs floats",
         )
@@ -69,7 +73,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     _refuse_addcdiv(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
     if value != 1:
-        tensor1 = as_array(tensor1 * number_as(value, tensor1.dtype))
+        tensor1 = as_array(tensor1 * number_in(value, tensor1.dtype))
     result = binary(np.add, self, binary(np.true_divide, tensor1, tensor2))
     return result if back is None else result.astype(back)
 
@@ -87,17 +91,18 @@ def _check_same_dtype(self: Array, other: Array, name: str) -> None:
 
 
 def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
-    found = combined("lerp", self, end, operand(weight, _FLOAT32))
+    found = combined("lerp", self, end, checked_operand(weight, _FLOAT32))
     if found is not None and end.ndim:
         return found  # type: ignore[no-any-return]
     change = binary(np.subtract, end, self)
     if abs(weight) < 0.5:
-        return as_array(np.add(self, as_array(change * operand(weight, _FLOAT32))))
-    return as_array(np.subtract(end, as_array(change * operand(1 - weight, _FLOAT32))))
+        return as_array(np.add(self, as_array(change * checked_operand(weight, _FLOAT32))))
+    return as_array(np.subtract(end, as_array(change * checked_operand(1 - weight, _FLOAT32))))
 
 
 def _lerp(self: Array, end: Array, weight: Array) -> Array:
-    back, (self, end, weight) = _narrow(self, end, weight)
+    back, (self, end) = _narrow(self, end)
+    weight = cast(weight, self.dtype)
     change = binary(np.subtract, end, self)
     near = binary(np.add, self, binary(np.multiply, weight, change))
     far = binary(np.subtract, end, binary(np.multiply, change, as_array(1 - weight)))
@@ -109,8 +114,11 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
     _check_same_dtype(self, end, "end")
     if weight.ndim:
         _check_same_dtype(self, weight, "weight")
+    elif weight.dtype != self.dtype:
+        dtype = result_dtype([self, end, weight])
+        self, end, weight = (cast(each, dtype) for each in (self, end, weight))
     _refuse_lerp(self.dtype)
-    return _lerp(self, end, cast(weight, self.dtype))
+    return _lerp(self, end, weight)
 
 
 @with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
@@ -119,4 +127,5 @@ def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
         return _lerp_floats(self, end, weight)
     _refuse_lerp_number(self.dtype)
-    return _lerp(self, end, number_as(weight, self.dtype))
+    wide = _FLOAT32 if letter(self.dtype) == "h" else self.dtype
+    return _lerp(self, end, number_in(weight, wide))

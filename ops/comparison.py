@@ -16,9 +16,10 @@ from .pointwise import (
     binary,
     cast,
     checked_broadcast,
+    checked_operand,
     in_place,
     number_as,
-    operand,
+    scalar_of,
     with_number,
     write,
 )
@@ -331,16 +332,17 @@ def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
     if min is None and max is None:
         _check_bounds(min, max)
     if self.size >= LARGE and min is not None and max is not None:
-        found = combined("clamp", self, operand(min, _FLOAT32), operand(max, _FLOAT32))
+        low, high = checked_operand(min, _FLOAT32), checked_operand(max, _FLOAT32)
+        found = combined("clamp", self, low, high)
         if found is not None:
             return found  # type: ignore[no-any-return]
     if min is None:
-        return as_array(_minimum(operand(max, _FLOAT32), self))
-    result = _maximum(operand(min, _FLOAT32), self)
+        return as_array(_minimum(checked_operand(max, _FLOAT32), self))
+    result = _maximum(checked_operand(min, _FLOAT32), self)
     if max is not None:
         if self.ndim:
-            return _minimum(operand(max, _FLOAT32), result, out=result)
-        result = _minimum(operand(max, _FLOAT32), result)
+            return _minimum(checked_operand(max, _FLOAT32), result, out=result)
+        result = _minimum(checked_operand(max, _FLOAT32), result)
     return as_array(result)
 
 
@@ -361,9 +363,9 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
         _refuse_clamp[min is not None, max is not None](dtype)
     result = cast(self, dtype)
     if min is not None:
-        result = np.maximum(number_as(min, dtype), result)
+        result = np.maximum(checked_operand(min, dtype), result)
     if max is not None:
-        result = np.minimum(number_as(max, dtype), result)
+        result = np.minimum(checked_operand(max, dtype), result)
     return as_array(result)
 
 
@@ -454,19 +456,19 @@ def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | Non
 @operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
 def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     dtype = common_dtype_with(self, other)
-    return where(condition, cast(self, dtype), operand(other, dtype))
+    return where(condition, cast(self, dtype), scalar_of(other, dtype))
 
 
 @operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
 def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     dtype = common_dtype_with(other, self)
-    return where(condition, operand(self, dtype), cast(other, dtype))
+    return where(condition, scalar_of(self, dtype), cast(other, dtype))
 
 
 @operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
 def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
     dtype = result_dtype([self, other])
-    return where(condition, number_as(self, dtype), number_as(other, dtype))
+    return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
 
 
 @operator("aten::where(Tensor condition) -> Tensor[]")
@@ -503,8 +505,7 @@ def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
         checked_broadcast(self.shape, mask.shape, ("self", "mask"))
     if self.dtype is not _FLOAT32 or isinstance(value, complex):
         _refuse_masked_fill(self.dtype)
-        check_number(value, self.dtype)
-    return _chosen(mask, operand(value, self.dtype), self)
+    return _chosen(mask, checked_operand(value, self.dtype), self)
 
 
 def _number_in(value: Array) -> Array:

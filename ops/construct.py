@@ -9,7 +9,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .creation import from_data
-from .dtype import Array, Device, DType, check_device, default_dtype, get_default_dtype, of_numpy
+from .dtype import (
+    Array,
+    Device,
+    DType,
+    admitted,
+    check_device,
+    default_dtype,
+    get_default_dtype,
+    of_numpy,
+)
 from .errors import OperatorError
 from .storage import borrowed
 from .tensor import Tensor
@@ -46,8 +55,7 @@ def _array_of(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if isinstance(data, Tensor):
         data = data._array
     if isinstance(data, (np.ndarray, np.generic)):
-        source = np.asarray(data)
-        of_numpy(source.dtype)
+        source = admitted(np.asarray(data))
         return source.astype(source.dtype if dtype is None else dtype).view(np.ndarray)
     if not isinstance(data, (list, tuple, bool, int, float, complex)):
         if hasattr(data, "__array__"):
@@ -76,6 +84,8 @@ def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
         found = np.array(_bare(data) if isinstance(_first_leaf(data), Tensor) else data)
     except ValueError:  # ragged
         return from_data(data, dtype)
+    if found.dtype.kind == "u" and isinstance(_first_leaf(data), (Tensor, np.ndarray, np.generic)):
+        return found.astype(of_numpy(found.dtype).numpy if dtype is None else dtype)
     if found.dtype.kind not in "bifc" or (dtype is not None and dtype.kind in "iu"):
         return _by_hand(data, found, dtype)
     if dtype is None:
@@ -85,7 +95,7 @@ def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
                 dtype = default_dtype.float
             elif found.dtype.kind == "c":
                 dtype = default_dtype.complex
-    return found.astype(dtype)
+    return found.astype(of_numpy(dtype).numpy)
 
 
 def _check_range(numbers: Array, dtype: np.dtype[Any]) -> None:
@@ -156,8 +166,10 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None
     _check(device)
     if isinstance(data, Tensor):
         return data if dtype is None or dtype is data.dtype else data.to(dtype)
-    if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):
-        return from_numpy(data)
+    if isinstance(data, np.ndarray):
+        array = admitted(data)
+        if dtype is None or dtype.numpy is array.dtype:
+            return from_numpy(array)
     return tensor(data, dtype=dtype)
 
 
@@ -170,19 +182,7 @@ def from_numpy(ndarray: Array) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    if not ndarray.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. "
-            "Conversion between byte orders is currently not supported."
-        )
-    of_numpy(ndarray.dtype)
-    if any(stride < 0 for stride in ndarray.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently supported. (You can probably work around this by making a "
-            "copy of your array  with array.copy().) "
-        )
-    return Tensor._of(borrowed(ndarray))
+    return Tensor._of(borrowed(admitted(ndarray)))
 
 
 def frombuffer(

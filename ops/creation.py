@@ -10,11 +10,20 @@ import numpy as np
 
 from .convert import in_format
 from .counts import check_storage
-from .dtype import Array, Device, Scalar, check_device, default_dtype, dtype_of, numpy_dtype
+from .dtype import (
+    Array,
+    Device,
+    Scalar,
+    check_device,
+    default_dtype,
+    dtype_of,
+    numpy_dtype,
+    of_numpy,
+)
 from .errors import OperatorError
 from .fused import fused_double, fused_float
 from .ordered import check_dtype
-from .pointwise import number_as
+from .pointwise import number_as, number_in, scalar_of
 from .promotion import number_dtype, result_dtype
 from .table import operator
 
@@ -112,7 +121,7 @@ def full(
     check_options(layout, device)
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
-    made.fill(number_as(fill_value, wanted))
+    made.fill(number_in(fill_value, wanted))
     return made
 
 
@@ -195,7 +204,7 @@ def full_like(
 ) -> Array:
     check_options(layout, device)
     made = _like(self, dtype, memory_format)
-    made[...] = number_as(fill_value, made.dtype)
+    made[...] = number_in(fill_value, made.dtype)
     return made
 
 
@@ -211,7 +220,7 @@ def new_full(
 ) -> Array:
     check_options(layout, device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-    return np.full(check_sizes(size, "full"), number_as(fill_value, wanted))
+    return np.full(check_sizes(size, "full"), number_in(fill_value, wanted))
 
 
 @operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor")
@@ -312,6 +321,8 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex
     check_dtype("linspace_cpu", wanted, "buqe")
+    for each in (start, end):
+        number_in(each, wanted)
     if wanted.kind in "iu":
         first, last = (int(number_as(each, wanted)) for each in (start, end))
         return _linspace(first, last, steps, np.dtype(np.float64)).astype(wanted)
@@ -467,14 +478,18 @@ def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
     numbers: list[Any] = []
     _flatten(data, shape, 0, numbers)
     for number in numbers:
-        if not isinstance(number, (bool, int, float, complex, np.generic)):
+        if isinstance(number, np.generic):
+            of_numpy(number.dtype)
+        elif not isinstance(number, (bool, int, float, complex)):
             raise TypeError(f"new(): invalid data type '{type(number).__name__}'")
     if dtype is None:
         dtype = result_dtype(
             [n.item() if isinstance(n, np.generic) else n for n in numbers] or [0.0]
         )
-        if any(isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 for n in numbers):
-            raise BadNumber("Overflow when unpacking long long", code="number-too-large")
+    if dtype.kind in "iu" and any(
+        isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 + (dtype.kind == "u") for n in numbers
+    ):
+        raise BadNumber("Overflow when unpacking long long", code="number-too-large")
     return _numbers_as(numbers, dtype).reshape(shape)
 
 
@@ -503,4 +518,4 @@ def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -
 
 @operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
 def scalar_tensor(s: Scalar, dtype: int | None, *options: Any) -> Array:
-    return number_as(s, float_dtype(dtype))
+    return scalar_of(s, float_dtype(dtype)).copy()

@@ -110,7 +110,8 @@ def of_two(
         if whole == "float" and kind(dtype) < 2:
             dtype = default_dtype.float
         if letter(dtype) == "h" and not native:
-            wide = binary(kernel, cast(self, _float32), cast(other, _float32))
+            narrow = cast(self, dtype), cast(other, dtype)
+            wide = binary(kernel, *(each.astype(_float32) for each in narrow))
             return wide.astype(dtype) if wide.dtype is _float32 else wide
         return binary(kernel, cast(self, dtype), cast(other, dtype))
 

@@ -30,7 +30,7 @@ from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from .overlap import check_out
 from .pointwise import cast, number_as
-from .promotion import common_dtype_with
+from .promotion import common_dtype_with, number_dtype
 from .quiet import QUIET, enter, leave
 from .recipes import Key, Recipe, key_of
 from .storage import is_resizable
@@ -333,6 +333,8 @@ def _as_operands(first: Any, second: Any) -> tuple[Any, Any]:
     """
     if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
         dtype = common_dtype_with(second._array, first)
+        if isinstance(first, int) and second._array.ndim:
+            dtype = number_dtype(first)
         if dtype.kind == "c" and second._array.dtype.kind == "u" and not second._array.ndim:
             second = Tensor._of(cast(second._array, dtype))
         return Tensor._of(number_as(first, dtype)), second

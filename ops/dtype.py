@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 __all__ = [
+    "admitted",
     "Array",
     "DType",
     "Device",
@@ -185,6 +186,32 @@ def of_numpy(dtype: np.dtype[Any]) -> DType:
             )
         _BY_NUMPY[dtype] = found
     return found
+
+
+def admitted(ndarray: Array) -> Array:
+    """An array from outside with the dtype object of a tensor: the same memory.
+
+    NumPy has many objects for one dtype: pickled ones, ones with metadata, `longlong`.  Operators
+    know a tensor's dtype by one of them.
+
+    Raises:
+        TypeError: no tensor has such elements.
+        ValueError: a stride is negative, or the byte order is not the machine's.
+    """
+    given = ndarray.dtype
+    if not given.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    own = of_numpy(given).numpy
+    if any(stride < 0 for stride in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a "
+            "copy of your array  with array.copy().) "
+        )
+    return ndarray if given is own else ndarray.view(np.ndarray).view(own)
 
 
 class _Default:

@@ -15,14 +15,17 @@ from .pointwise import (
     binary,
     cast,
     checked_broadcast,
+    checked_operand,
+    exactly,
     in_place,
     in_place_kernel,
     number_as,
+    number_in,
     operand,
     with_number,
 )
 from .promotion import common_dtype, common_dtype_with, kind, number_dtype
-from .refusals import Refusal
+from .refusals import Refusal, letter
 from .table import TABLE, operator
 
 __all__ = ["add", "div", "mul", "pow_number", "sub"]
@@ -53,11 +56,19 @@ def _with_number(
     return with_number(kernel, a, number, swapped=swapped)
 
 
-def _scaled(other: Array, self: Array, alpha: Scalar) -> Array:
-    """`alpha * other`, in the dtype that `self` and `other` meet in."""
-    dtype = common_dtype(self, other)
+def _with_alpha(
+    refuse: Refusal, kernel: Callable[..., Any], a: Array, b: Array | Scalar, alpha: Scalar
+) -> Array:
+    """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end."""
+    dtype = common_dtype(a, b) if isinstance(b, ndarray) else common_dtype_with(a, b)
     _check_alpha(dtype, alpha)
-    return with_number(_multiply, cast(other, dtype), alpha)
+    factor = number_in(alpha, dtype)
+    refuse(dtype)
+    one, two = cast(a, dtype), cast(b, dtype) if isinstance(b, ndarray) else number_as(b, dtype)
+    if letter(dtype) != "h":
+        return binary(kernel, one, as_array(_multiply(two, factor)))
+    wide = _multiply(two.astype(_FLOAT32), factor.astype(_FLOAT32))
+    return binary(kernel, one.astype(_FLOAT32), as_array(wide)).astype(dtype)
 
 
 def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
@@ -79,8 +90,8 @@ _refuse_sum: Final = Refusal("add")
 
 @operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
-    if alpha != 1:
-        other = _scaled(other, self, alpha)
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _add, self, other, alpha)
     dtype = self.dtype
     if dtype is other.dtype:
         if dtype.kind == "u":
@@ -96,9 +107,8 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
 
 @operator("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
-    if alpha != 1:
-        _check_alpha(common_dtype_with(self, other), alpha)
-        other = other * alpha
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _add, self, other, alpha)
     return _with_number(_refuse_sum, _add, self, other)
 
 
@@ -125,8 +135,8 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
     if dtype is not other.dtype or dtype is _BOOL:
         _check_subtraction(dtype, other.dtype)
-    if alpha != 1:
-        other = _scaled(other, self, alpha)
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     if dtype is other.dtype:
         if dtype.kind == "u":
             _refuse_sum(dtype)
@@ -143,9 +153,8 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
-    if alpha != 1:
-        _check_alpha(common_dtype_with(self, other), alpha)
-        other = other * alpha
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     return _with_number(_refuse_sum, _subtract, self, other)
 
 
@@ -158,10 +167,8 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
-    if alpha != 1:
-        dtype = common_dtype_with(self, other)
-        _check_alpha(dtype, alpha)
-        self = with_number(_multiply, cast(self, dtype), alpha)
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, asarray(other, number_dtype(other)), self, alpha)
     return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
 
 
@@ -174,12 +181,14 @@ def mul(self: Array, other: Array) -> Array:
             checked_broadcast(self.shape, other.shape)
             raise
         return result if type(result) is ndarray else asarray(result)
-    return binary(_multiply, self, other)
+    return exactly(_multiply, self, other, common_dtype(self, other))
 
 
 @operator("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor")
 def mul_number(self: Array, other: Scalar) -> Array:
-    return with_number(_multiply, self, other)
+    if self.dtype is _FLOAT32 or self.dtype is _INT64:
+        return with_number(_multiply, self, other)
+    return exactly(_multiply, self, other, common_dtype_with(self, other))
 
 
 # --------------------------------------------------------------------------- division
@@ -194,13 +203,29 @@ def _check_divisor(divisor: Array) -> None:
         )
 
 
-def _true_divide(a: Array, b: Array) -> Any:
-    if kind(a.dtype) < 2:
-        a, b = a.astype(default_dtype.float), b.astype(default_dtype.float)
-    return np.true_divide(a, b)
-
-
 _refuse_div: Final = Refusal("div")
+
+
+def _quotient(self: Array, other: Array | Scalar) -> Array:
+    """The quotient in floats: operands of whole numbers become such before they meet."""
+    if isinstance(other, ndarray):
+        dtype = common_dtype(self, other)
+    else:
+        dtype = common_dtype_with(self, other)
+    _refuse_div(dtype)
+    return exactly(_divide, self, other, default_dtype.float if kind(dtype) < 2 else dtype)
+
+
+def _quotient_by_mode(self: Array, other: Array | Scalar, rounding_mode: str | None) -> Array:
+    """The quotient, rounded as told."""
+    kernel = _divider(rounding_mode)
+    if kernel is None:
+        return _quotient(self, other)
+    if isinstance(other, ndarray):
+        return exactly(kernel, self, other, common_dtype(self, other))
+    return exactly(kernel, self, other, common_dtype_with(self, other))
+
+
 _refuse_div_floor: Final = Refusal("div_floor")
 _refuse_div_trunc: Final = Refusal("div_trunc")
 
@@ -220,9 +245,9 @@ def _trunc_divide(a: Array, b: Array) -> Any:
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
 
-def _divider(rounding_mode: str | None) -> Callable[..., Any]:
+def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
     if rounding_mode is None:
-        return _true_divide
+        return None
     if rounding_mode == "floor":
         return _floor_divide
     if rounding_mode == "trunc":
@@ -238,14 +263,14 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any]:
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
         return binary(_divide, self, other)
-    return binary(_true_divide, *_matched(_refuse_div, self, other))
+    return _quotient(self, other)
 
 
 @operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor")
 def div_number(self: Array, other: Scalar) -> Array:
-    if kind(self.dtype) < 2 and not isinstance(other, complex):
-        self = self.astype(default_dtype.float)
-    return _with_number(_refuse_div, np.true_divide, self, other)
+    if self.dtype is _FLOAT32:
+        return with_number(_divide, self, other)
+    return _quotient(self, other)
 
 
 def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array:
@@ -256,26 +281,24 @@ def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array
 
 @operator("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
 def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
-    return binary(_divider(rounding_mode), self, other)
+    return _quotient_by_mode(self, other, rounding_mode)
 
 
 @operator("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")
 def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
-    if rounding_mode == "floor":
-        return floor_divide_number(self, other)
-    return _with_array(_divider(rounding_mode), self, other)
+    return _quotient_by_mode(self, other, rounding_mode)
 
 
 @operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor")
 def floor_divide(self: Array, other: Array) -> Array:
-    return binary(_floor_divide, self, other)
+    return _quotient_by_mode(self, other, "floor")
 
 
 @operator("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
 def floor_divide_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
         return as_array(np.floor_divide(self, operand(other, _INT64)))
-    return _with_array(_floor_divide, self, other)
+    return _quotient_by_mode(self, other, "floor")
 
 
 _refuse_remainder: Final = Refusal("remainder")
@@ -350,15 +373,17 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
     if exponent in (0, 1):
         base = cast(self, common_dtype_with(self, exponent))
         return np.ones_like(base) if exponent == 0 else base.copy("K")
-    if isinstance(exponent, int) and self.dtype.kind in "iu" and exponent < 0:
+    if isinstance(exponent, int) and self.dtype.kind in "biu" and exponent < 0:
         raise OperatorError(
             "Integers to negative integer powers are not allowed.",
             code="dtype-mismatch",
             headline="a tensor of whole numbers cannot be raised to a negative whole power",
             roles={"exponent": f"is {exponent}"},
         )
+    dtype = common_dtype_with(self, exponent)
     if self.dtype is not _FLOAT32:
-        _refuse_pow(common_dtype_with(self, exponent))
+        _refuse_pow(dtype)
+    value = (operand if dtype is _FLOAT32 else checked_operand)(exponent, dtype)
     if exponent == 2 and kind(self.dtype) >= (1 if isinstance(exponent, int) else 2):
         return mul(self, self)
     if kind(self.dtype) == 2 and self.itemsize >= 4:
@@ -368,8 +393,8 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
             return as_array(self * self * self)
         if exponent == -1:
             return as_array(np.reciprocal(self))
-        return with_number(np.power, self, exponent)
-    return _with_array(_power_in_width, self, exponent)
+        return as_array(np.power(cast(self, dtype), value))
+    return as_array(_power_in_width(cast(self, dtype), value))
 
 
 def _power_in_width(a: Array, b: Array) -> Any:

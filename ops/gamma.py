@@ -88,6 +88,7 @@ def zeta(x: Any, q: Any) -> Any:
         a = np.where(low, a + 1, a)
         low = a < _SHIFT
     sums, power = total, np.power(a, -s)
+    is_over = np.isinf(sums) | ((power == 0) & (sums != 0))  # what follows adds nothing
     total = total + power * a / (s - 1) + 0.5 * power
     factor, power = s, power / a
     for index, bernoulli in enumerate(_BERNOULLI, 1):
@@ -96,7 +97,7 @@ def zeta(x: Any, q: Any) -> Any:
         power = power / (a * a)
     pole = (x == 1) | (~(x < 1) & (q <= 0) & (q == np.floor(q)))
     result = np.where(usable, total, np.where(pole, np.inf, np.nan))
-    result = np.where(usable & np.isinf(x), np.where(sums == 0, np.nan, sums), result)
+    result = np.where(usable & is_over, sums, result)
     return np.where(np.isinf(q) & (q > 0) & (x > 1), np.nan, result)
 
 

@@ -14,7 +14,7 @@ from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .kernels import LARGE, family
-from .pointwise import cast, check_result_shape, checked_broadcast, number_as, operand
+from .pointwise import cast, check_result_shape, checked_broadcast, checked_operand, number_in
 from .storage import settled
 from .table import operator
 
@@ -403,7 +403,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     if isinstance(source, np.ndarray):
         part: Any = source[tuple(slice(n) for n in index.shape)] if source.ndim else source
     else:
-        part = number_as(source, self.dtype)
+        part = number_in(source, self.dtype)
     if not self.ndim:
         self[...] = np.reshape(part, -1)[-1]
     elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
@@ -509,7 +509,7 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
     "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
 )
 def fill(self: Array, value: Scalar) -> Array:
-    self.fill(operand(value, self.dtype))
+    self.fill(checked_operand(value, self.dtype))
     return self
 
 

@@ -11,7 +11,7 @@ from .elementwise import mul
 from .errors import OperatorError
 from .metadata import become
 from .ordered import check_kernel
-from .pointwise import as_array, broadcast_error, cast, in_place, number_as, write
+from .pointwise import as_array, broadcast_error, cast, in_place, number_in, write
 from .promotion import kind, promote
 from .refusals import CPP_NAMES
 from .shape import expand
@@ -326,7 +326,7 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
 def _scaled(array: Array, factor: Scalar) -> Array:
     if factor == 1:
         return array
-    return as_array(np.multiply(array, number_as(factor, array.dtype)))
+    return as_array(np.multiply(array, number_in(factor, array.dtype)))
 
 
 def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .construct import tensor
 from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
 from .dtype import DTYPES, DType
 from .functional import METHODS
@@ -188,8 +189,7 @@ def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
-    made = np.asarray(data._array if isinstance(data, Tensor) else data)
-    return Tensor._of(made.astype((dtype or self.dtype).numpy), requires_grad)
+    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:

@@ -67,13 +67,13 @@ _copysign: Final = of_two("copysign", np.copysign)
 with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")(_copysign)
 with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
 
-_of_xlogy: Final = of_two("xlogy", _xlogy)
+_of_xlogy: Final = of_two("xlogy", _xlogy, native=True)
 with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")(_of_xlogy)
 with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")(number_second(_of_xlogy))
 operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")(number_first(_of_xlogy))
 
 for _name, _forward in (
-    *(("xlogy", _of_xlogy), ("xlog1py", of_two("xlog1py", _xlog1py))),
+    *(("xlogy", _of_xlogy), ("xlog1py", of_two("xlog1py", _xlog1py, native=True))),
     ("zeta", of_two("zeta", _wide(zeta))),
 ):
     _full = f"aten::special_{_name}"
@@ -84,8 +84,34 @@ for _name, _forward in (
 
 # --------------------------------------------------------------------------- whole numbers
 
-with_twin(f"aten::gcd{_ARGUMENTS}")(of_two("gcd", np.gcd, whole="same"))
-with_twin(f"aten::lcm{_ARGUMENTS}")(of_two("lcm", np.lcm, whole="same"))
+
+def _gcd(x: Array, y: Array) -> Array:
+    """Euclid's; the smallest number, which has no absolute value, counts as it is, as in torch."""
+    result = as_array(np.gcd(x, y))
+    least = np.iinfo(result.dtype).min
+    odd = np.broadcast_to((x == least) | (y == least), result.shape) if least else None
+    if odd is not None and odd.any():
+        pairs = (np.abs(np.broadcast_to(each, result.shape)[odd]) for each in (x, y))
+        result[odd] = [_by_remainders(int(a), int(b)) for a, b in zip(*pairs, strict=True)]
+    return result
+
+
+def _by_remainders(a: int, b: int) -> int:
+    while a:  # the remainder has the sign of what is divided
+        a, b = (-1 if b < 0 else 1) * (abs(b) % abs(a)), a
+    return b
+
+
+def _lcm(x: Array, y: Array) -> Array:
+    """`|x / gcd * y|`, which wraps at 32 bits or more."""
+    divisor = _gcd(x, y)
+    wide = np.promote_types(divisor.dtype, np.int32) if divisor.dtype.kind == "i" else np.int32
+    quotient = x.astype(wide) // np.where(divisor == 0, 1, divisor)
+    return as_array(np.abs(as_array(quotient * y, np.dtype(wide)))).astype(divisor.dtype)
+
+
+with_twin(f"aten::gcd{_ARGUMENTS}")(of_two("gcd", _gcd, whole="same"))
+with_twin(f"aten::lcm{_ARGUMENTS}")(of_two("lcm", _lcm, whole="same"))
 
 _refuse_heaviside: Final = Refusal("heaviside")
 
@@ -170,7 +196,7 @@ _refuse_exponent: Final = Refusal("ldexp", "ldexp_cpu_exp", "bu")
 def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
     narrow = letter(mantissa.dtype) == "h"
     wide = mantissa.astype(np.float32) if narrow else mantissa
-    result = np.ldexp(wide, np.clip(exponent, -(2**30), 2**30).astype(np.int32))
+    result = np.ldexp(wide, exponent.astype(np.int32))  # wraps, as torch's
     return np.asarray(result, mantissa.dtype)
 
 
@@ -182,7 +208,7 @@ def ldexp(self: Array, other: Array) -> Array:
         _refuse_exponent(other.dtype)
         checked_broadcast(self.shape, other.shape)
         return as_array(_scaled_by_two(self, other))
-    if kind(self.dtype) < 2:
+    if kind(self.dtype) < 2 or self.dtype == np.float32:
         return mul(self, number_pow(2.0, other))
     return mul(self, pow_tensors(np.asarray(2).astype(self.dtype), other))
 

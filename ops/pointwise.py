@@ -15,6 +15,7 @@ from .dtype import Array, Scalar, default_dtype, of_numpy
 from .errors import OperatorError, UnsupportedDtype
 from .overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
+from .refusals import check_number, letter
 
 __all__ = [
     "as_array",
@@ -27,8 +28,12 @@ __all__ = [
     "float_unary",
     "in_place",
     "in_place_kernel",
+    "checked_operand",
+    "exactly",
     "number_as",
+    "number_in",
     "operand",
+    "scalar_of",
     "unary",
     "with_number",
     "write",
@@ -40,6 +45,8 @@ ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT16: Final = np.dtype(np.float16)
+_FLOAT64: Final = np.dtype(np.float64)
 _INT64: Final = np.dtype(np.int64)
 _USUAL: Final[dict[Dtype, tuple[type, ...]]] = {
     _FLOAT32: (float, int),
@@ -48,6 +55,7 @@ _USUAL: Final[dict[Dtype, tuple[type, ...]]] = {
 }
 """Dtypes that meet Python numbers of these types in themselves."""
 _NUMBERS: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
+_CHECKED: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
 _MOST_NUMBERS: Final = 1000
 
 
@@ -65,13 +73,20 @@ def cast(array: Array, dtype: Dtype) -> Array:
     """
     if array.dtype is dtype or array.dtype == dtype:
         return array
-    if array.dtype.kind == "c" and dtype.kind != "c" and dtype != _BOOL:
+    if array.dtype.kind == "c" and dtype != _BOOL and kind(dtype) != 3:
         array = array.real
+    if dtype == _FLOAT16 and array.dtype == _FLOAT64:  # torch goes by way of float32
+        array = array.astype(_FLOAT32)
     return array.astype(dtype)
 
 
 def number_as(number: Scalar, dtype: Dtype) -> Array:
-    """A Python number as a 0-d tensor; a number too large for a whole-number dtype wraps."""
+    """A Python number as a 0-d tensor; a number too large for a whole-number dtype wraps.
+
+    Raises:
+        OverflowError: it is a whole number that does not even fit into 64 bits.
+    """
+    _check_width(number)
     if dtype.kind in "iu":
         if isinstance(number, complex):
             number = number.real
@@ -80,23 +95,56 @@ def number_as(number: Scalar, dtype: Dtype) -> Array:
         if dtype.kind == "i" and wrapped >> (bits - 1):
             wrapped -= 1 << bits
         return asarray(wrapped, dtype)
-    if isinstance(number, complex) and dtype.kind != "c":
+    if isinstance(number, complex) and kind(dtype) != 3:
         number = number.real
-    return asarray(number).astype(dtype)
+    return cast(asarray(number), dtype)
 
 
-def operand(number: Scalar, dtype: Dtype) -> Array:
-    """`number_as`, remembered: an array to compute with, not to write to nor to give back."""
-    known: Scalar | str = number
-    if not number:  # there are two float zeros, which are equal
-        known = str(number)
-    found = _NUMBERS.get((dtype, known))
-    if found is None:
-        if len(_NUMBERS) > _MOST_NUMBERS:
-            _NUMBERS.clear()
-        found = _NUMBERS[dtype, known] = number_as(number, dtype)
-        found.setflags(write=False)
-    return found
+def number_in(number: Scalar, dtype: Dtype) -> Array:
+    """A Python number as a 0-d tensor, if the dtype can hold it.
+
+    Raises:
+        OperatorError: it is too large, or complex and the dtype is not.
+        OverflowError: it is a whole number that does not even fit into 64 bits.
+    """
+    _check_width(number)
+    check_number(number, dtype)
+    return number_as(number, dtype)
+
+
+def _check_width(number: Scalar) -> None:
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("int too big to convert")
+
+
+def _remembered(
+    known: dict[tuple[Dtype, Scalar | str], Array], make: Callable[[Scalar, Dtype], Array]
+) -> Callable[[Scalar, Dtype], Array]:
+    def remembered(number: Scalar, dtype: Dtype) -> Array:
+        word: Scalar | str = number
+        if not number:  # there are two float zeros, which are equal
+            word = str(number)
+        found = known.get((dtype, word))
+        if found is None:
+            if len(known) > _MOST_NUMBERS:
+                known.clear()
+            found = known[dtype, word] = make(number, dtype)
+            found.setflags(write=False)
+        return found
+
+    return remembered
+
+
+operand: Final = _remembered(_NUMBERS, number_as)
+"""`number_as`, remembered: an array to compute with, not to write to nor to give back."""
+
+checked_operand: Final = _remembered(_CHECKED, number_in)
+"""`number_in`, remembered likewise."""
+
+
+def scalar_of(number: Scalar, dtype: Dtype) -> Array:
+    """`checked_operand`; 16-bit floats overflow, where torch makes tensors of numbers."""
+    return (operand if letter(dtype) == "h" else checked_operand)(number, dtype)
 
 
 # --------------------------------------------------------------------------- shapes
@@ -159,10 +207,7 @@ def binary(kernel: Kernel, a: Array, b: Array) -> Array:
 
 
 def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = False) -> Array:
-    """`kernel(a, number)`, or `kernel(number, a)` if `swapped`, in the common dtype of both.
-
-    16-bit floats are computed in float32 with the number in float32, then rounded, as in torch.
-    """
+    """`kernel(a, number)`, or `kernel(number, a)` if `swapped`, in the common dtype of both."""
     dtype = a.dtype
     if type(number) in _USUAL.get(dtype, ()):
         value = operand(number, dtype)
@@ -170,12 +215,22 @@ def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = Fal
         return result if type(result) is ndarray else asarray(result)
     dtype = common_dtype_with(a, number)
     a = cast(a, dtype)
-    if dtype.itemsize < 4 and kind(dtype) == 2:
-        wide = with_number(kernel, a.astype(np.float32), number, swapped=swapped)
-        return wide if wide.dtype == _BOOL else wide.astype(dtype)
     value = operand(number, dtype)
     result = kernel(value, a) if swapped else kernel(a, value)
     return result if type(result) is ndarray else asarray(result)
+
+
+def exactly(kernel: Kernel, a: Array, b: Array | Scalar, dtype: Dtype) -> Array:
+    """`kernel(a, b)` in the dtype both meet in, for products and quotients.
+
+    Where that is a 16-bit float, torch takes a `b` of one element as it is: in float32.
+    """
+    is_number = type(b) is not ndarray
+    if dtype.itemsize < 4 and kind(dtype) == 2 and (is_number or b.size == 1):  # type: ignore[union-attr]
+        exact = operand(b, _FLOAT32) if is_number else cast(b, _FLOAT32)  # type: ignore[arg-type]
+        return binary(kernel, cast(a, dtype).astype(_FLOAT32), exact).astype(dtype)
+    other = operand(b, dtype) if is_number else cast(b, dtype)  # type: ignore[arg-type]
+    return binary(kernel, cast(a, dtype), other)
 
 
 def compare(kernel: Kernel, a: Array, b: Array) -> Array:

@@ -5,6 +5,7 @@ Dtypes fall into classes, each with a letter; torch's kernels take or refuse who
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, Final
 
@@ -121,25 +122,39 @@ CPP_NAMES: Final = {
 }
 """Dtypes as some of torch's messages spell them."""
 
+_MAX: Final = np.finfo(np.float32).max
+_LARGEST: Final = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": float(_MAX)}
+"""Of the floats that are smaller than Python's."""
+
 _OVERFLOW_NAMES: Final = {
     **{"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"},
 }
 
 
+def _fits(number: Scalar, dtype: Dtype) -> bool:
+    given = of_numpy(dtype)
+    if given.name == "bool":
+        return True
+    if isinstance(number, complex):
+        if given.is_complex:
+            part = given.to_real().numpy
+            return _fits(number.real, part) and _fits(number.imag, part)
+        return not number.imag and _fits(number.real, dtype)
+    if given.kind in "iu":
+        limits = np.iinfo(dtype)
+        return bool((limits.min or -limits.max) <= number <= limits.max)
+    largest = _LARGEST.get(given.name)
+    return largest is None or not (largest < abs(number) and (math.isfinite(number)))
+
+
 def check_number(number: Scalar, dtype: Dtype) -> None:
-    """Refuse a number that a tensor of this dtype cannot hold.
+    """Refuse a number that a tensor of this dtype cannot hold; infinities are no numbers too large.
 
     Raises:
-        OperatorError: it is complex and the dtype is not, or a whole number too large.
+        OperatorError: it is complex and the dtype is not, or it is too large.
     """
-    given = of_numpy(dtype)
-    fits = True
-    if isinstance(number, complex):
-        fits = given.is_complex or given.name == "bool" or not number.imag
-    elif given.kind in "iu" and given.name != "bool":
-        limits = np.iinfo(dtype)
-        fits = (limits.min or -limits.max) <= number <= limits.max
-    if not fits:
+    if not _fits(number, dtype):
+        given = of_numpy(dtype)
         name = _OVERFLOW_NAMES.get(given.name, CPP_NAMES.get(given.name, given.name))
         raise OperatorError(
             f"value cannot be converted to type {name} without overflow",

@@ -13,7 +13,7 @@ from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .index import check_scatter, index, index_put, positions
 from .kernels import family, is_ready
-from .pointwise import cast, checked_broadcast, number_as
+from .pointwise import cast, checked_broadcast, number_in
 from .promotion import kind
 from .storage import settled
 from .table import operator
@@ -93,7 +93,7 @@ def _scatter(
     if isinstance(src, np.ndarray):
         values = _with_rank(src)[tuple(slice(n) for n in places.shape)]
     else:
-        values = number_as(src, self.dtype)
+        values = number_in(src, self.dtype)
     _combine_at(target, positions(places, axis), values, reduce, own)
     return self
 
@@ -244,7 +244,7 @@ def _slices(self: Array, axis: int, index: Array) -> tuple[Array, Key]:
 def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
     axis = _check_vector("index_add_", self, dim, index, source)
     if alpha != 1:
-        source = np.multiply(source, number_as(alpha, source.dtype))
+        source = np.multiply(source, number_in(alpha, source.dtype))
     if axis == 0 and is_ready(source) and self.ndim and self.flags.carray:
         tables = family("tables")
         if tables is not None:
@@ -331,7 +331,7 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
 
 
 def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    return _index_fill(self, dim, index, number_as(value, self.dtype))
+    return _index_fill(self, dim, index, number_in(value, self.dtype))
 
 
 operator(
@@ -456,9 +456,9 @@ def masked_index(self: Array, mask: Array, indices: Indices, fill: Scalar) -> Ar
     """The elements at some positions, and a number where the mask does not hold."""
     if not self.size:
         shape = index(np.zeros([max(n, 1) for n in self.shape]), _zeroed(indices)).shape
-        return np.full(shape, number_as(fill, self.dtype))
+        return np.full(shape, number_in(fill, self.dtype))
     found = index(self, _clamped(self, indices))
-    found[np.broadcast_to(~mask, found.shape)] = number_as(fill, self.dtype)
+    found[np.broadcast_to(~mask, found.shape)] = number_in(fill, self.dtype)
     return found
 
 

@@ -15,7 +15,18 @@ from .creation import from_data
 from .differentiable import Differentiable, gradients
 from .dims import wrap_dim
 from .display import format_array
-from .dtype import CPU, DTYPES, LAYOUTS, Array, Device, DType, Layout, default_dtype, dtype_of
+from .dtype import (
+    CPU,
+    DTYPES,
+    LAYOUTS,
+    Array,
+    Device,
+    DType,
+    Layout,
+    admitted,
+    default_dtype,
+    dtype_of,
+)
 from .errors import OperatorError
 from .grad_mode import is_grad_enabled
 from .indexing import get_item, set_item
@@ -232,7 +243,7 @@ class Tensor(Differentiable):
             _warn("Converting a tensor to a Python list")
         array = self._array
         if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
-            array = array.astype(np.float64)
+            array = array.astype(np.complex128 if self.dtype.is_complex else np.float64)
         return array.tolist()
 
     def numpy(self, *, force: bool = False) -> Array:
@@ -576,7 +587,7 @@ def _legacy(args: tuple[Any, ...]) -> Array:
     if len(args) == 1 and isinstance(first, Tensor):
         return first._array
     if len(args) == 1 and isinstance(first, np.ndarray):
-        return first.astype(dtype)
+        return admitted(first).astype(dtype)
     if len(args) == 1 and isinstance(first, (list, tuple)) and not isinstance(first, Size):
         return from_data(first, dtype)
     sizes = first if isinstance(first, Size) else args
