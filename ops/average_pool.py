@@ -11,7 +11,7 @@ import numpy as np
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
 from .pointwise import operand
-from .pool_checks import Geometry, pool_geometry
+from .pool_checks import Geometry, check_ints, pool_geometry
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
@@ -105,6 +105,7 @@ def avg_pool1d(
             headline=f"`avg_pool1d` takes inputs of 2 or 3 dimensions, not {self.ndim}",
             roles={"self": f"has shape {list(self.shape)}"},
         )
+    check_ints(kernel_size, stride, padding)
     plane = pool_geometry(
         self[..., None, :],
         2,
@@ -136,6 +137,7 @@ def _declare(dims: int) -> None:
     ) -> Array:
         if divisor_override == 0:
             raise OperatorError("divisor must be not zero")
+        check_ints(kernel_size, stride, padding)
         g = pool_geometry(
             self, dims, name, kernel_size, stride, padding, [1], ceil_mode, averaging=True
         )

@@ -27,6 +27,7 @@ from .table import operator
 from .windows import (
     Ints,
     Pads,
+    check_room,
     follow_format,
     padded,
     positions,
@@ -147,6 +148,10 @@ def _dense(
     return result
 
 
+_FAR: Final = 1 << 15
+"""Padding that is looked at: what it makes may be larger than any memory."""
+
+
 def _strided(
     input: Array,
     weight: Array,
@@ -184,9 +189,9 @@ def _transposed(
     ]
     check_transposed_sizes(input, output, stride, dilation, output_padding)
     made = weight.shape[1] * groups
-    total = np.zeros(
-        (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True))), input.dtype
-    )
+    shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
+    check_room(shape, input.dtype)
+    total = np.zeros(shape, input.dtype)
     if input.size and weight.size and all(output):
         rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
         columns = np.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
@@ -259,6 +264,9 @@ def _convolve(
     groups: int,
 ) -> Array:
     """A checked convolution with bias, batched."""
+    if any(before > _FAR for before, _ in pads):
+        space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
+        check_room((*input.shape[:2], *space), input.dtype)
     if input.dtype is _FLOAT32:
         made = _natively(input, weight, bias, stride, pads, dilation, groups)
         if made is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .pool_checks import Geometry, pool_geometry
+from .pool_checks import Geometry, check_ints, pool_geometry
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
@@ -209,6 +209,7 @@ def _declare(dims: int) -> None:
         dilation: Ints,
         ceil_mode: bool,
     ) -> Array:
+        check_ints(kernel_size, stride, padding, dilation)
         g = pool_geometry(self, dims, name, kernel_size, stride, padding, dilation, ceil_mode)
         return max_pool(self, g, name)
 
@@ -220,6 +221,7 @@ def _declare(dims: int) -> None:
         dilation: Ints,
         ceil_mode: bool,
     ) -> tuple[Array, Array]:
+        check_ints(kernel_size, stride, padding, dilation)
         g = pool_geometry(self, dims, name, kernel_size, stride, padding, dilation, ceil_mode)
         return max_pool_with_indices(self, g, name)
 

@@ -12,7 +12,7 @@ from .dtype import Array
 from .errors import IndexOutOfRange, OperatorError
 from .windows import Ints, per_dimension
 
-__all__ = ["Geometry", "check_pool_input", "pool_geometry", "pooled_size", "setting"]
+__all__ = ["Geometry", "check_ints", "check_pool_input", "pool_geometry", "pooled_size", "setting"]
 
 
 _NOTHING: Final = np.zeros(())
@@ -49,6 +49,17 @@ def setting(values: int | Ints, dims: int, name: str, function: str) -> tuple[in
             headline=f"`{name}` needs 1 or {dims} values, it has {len(values)}",
         )
     return per_dimension(values, dims)
+
+
+def check_ints(*settings: int | Ints) -> None:
+    """Refuse settings that torch cannot hold in 32 bits.
+
+    Raises:
+        OperatorError: one is too large.
+    """
+    values = (v for each in settings for v in ((each,) if isinstance(each, int) else each))
+    if any(not -(1 << 31) <= value < 1 << 31 for value in values):
+        raise OperatorError("value cannot be converted to type int without overflow")
 
 
 def pooled_size(

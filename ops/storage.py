@@ -123,7 +123,10 @@ def view_of(
         else:
             view = _placed(seen, sizes, strides, offset, kind)
     except (TypeError, ValueError, OverflowError):
-        raise _overflow(sizes, strides, kind.itemsize) from None
+        used = [step if n > 1 else 0 for n, step in zip(sizes, strides, strict=True)]
+        if used == list(strides):
+            raise _overflow(sizes, strides, kind.itemsize) from None
+        return view_of(memory, sizes, used, offset, dtype, writeable)
     if not writeable:
         view.flags.writeable = False
     return view

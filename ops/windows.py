@@ -13,12 +13,14 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array
+from .errors import OperatorError
 from .promotion import kind
 from .storage import view_of
 
 __all__ = [
     "Ints",
     "Pads",
+    "check_room",
     "follow_format",
     "padded",
     "per_dimension",
@@ -45,15 +47,31 @@ def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return _FLOAT32 if dtype.itemsize < 4 and kind(dtype) == 2 else dtype
 
 
+def check_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    """Refuse sizes that no memory can have.
+
+    Raises:
+        OperatorError: the bytes cannot be counted in 63 bits.
+    """
+    if prod(shape) * dtype.itemsize >= 1 << 62:
+        raise OperatorError(
+            f"Storage size calculation overflowed with sizes={list(shape)}", code="shape-mismatch"
+        )
+
+
 def padded(array: Array, pads: Pads, value: Any = 0, *, slack: int = 0) -> Array:
     """A copy with its space enlarged by `pads`, the new elements being `value`.
 
     `slack` elements more are allocated behind the last one, so that `windows` of whole rows may
     read past the end.
+
+    Raises:
+        OperatorError: that would be larger than any memory.
     """
     space = [s + before + after for s, (before, after) in zip(array.shape[2:], pads, strict=True)]
     shape = (*array.shape[:2], *space)
     count = prod(shape)
+    check_room(shape, array.dtype)
     flat = (np.zeros if value == 0 else np.empty)(count + slack, array.dtype)
     if value != 0:
         flat.fill(value)
