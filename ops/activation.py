@@ -332,6 +332,9 @@ def glu(self: Array, dim: int) -> Array:
         )
     _check_float(self, "glu_cpu")
     value, gate = np.split(self, 2, axis)
+    if self.itemsize == 2:
+        wide = binary(np.multiply, widened(value), sigmoid(widened(gate)))
+        return wide.astype(self.dtype)
     return binary(np.multiply, value, sigmoid(gate))
 
 
@@ -435,7 +438,19 @@ def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
     if dtype is not None or self.dtype is not _float32:
         self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
-    return _wide_log_softmax(self, wrap_dim(dim, self.ndim))
+    axis = wrap_dim(dim, self.ndim)
+    if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
+        return _narrow_log_softmax(self)
+    return _wide_log_softmax(self, axis)
+
+
+def _narrow_log_softmax(self: Array) -> Array:
+    """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
+    wide = self.astype(_float32)
+    top = _largest(wide, -1, None, None, True)
+    sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
+    logs = as_array(np.log(sums)).astype(_float32)
+    return (wide - logs - top).astype(self.dtype)
 
 
 def _log_softmax(self: Array, axis: int) -> Array:

@@ -136,7 +136,10 @@ def _batch_norm(
     _follow(running_mean, rounded, momentum)
     _follow(running_var, variance * (count / (count - 1) if count > 1 else np.nan), momentum)
     scale = 1 / np.sqrt(variance + eps)
-    return _apply(input, mean, scale, weight, bias), mean.astype(saved), scale.astype(saved)
+    kept = mean.astype(saved), scale.astype(saved)
+    if saved.itemsize == 2:  # and computes with what it keeps
+        mean, scale = (each.astype(np.float64) for each in kept)
+    return _apply(input, mean, scale, weight, bias), *kept
 
 
 # --------------------------------------------------------------------------- operators

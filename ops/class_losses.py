@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -110,10 +110,43 @@ def _losses(
     total = as_array(weights.sum())
     if reduction == NONE:
         return losses.astype(scores.dtype), np.zeros((), scores.dtype)
-    result = as_array(losses.sum())
+    if scores.itemsize == 2 and losses.size:
+        result, total = _rounded_sums(losses, weights, scores.dtype, weight is not None)
+    else:
+        result = as_array(losses.sum())
     if reduction == MEAN:
         result = as_array(result / total)
     return result.astype(scores.dtype), total.astype(scores.dtype)
+
+
+def _rounded_sums(
+    losses: Array, weights: Array, dtype: np.dtype[Any], is_weighted: bool
+) -> tuple[Array, Array]:
+    """The sums of losses and weights, rounded to 16 bits after every addition."""
+    total = _cascaded(weights.astype(dtype)) if is_weighted else weights.sum().astype(dtype)
+    return _cascaded(losses.astype(dtype)), as_array(total)
+
+
+def _cascaded(values: Array) -> Array:
+    """A sum as torch's loop adds it up: eight partial sums, each taking those of the one below
+    it whenever the number of a value is a multiple of its share."""
+    values = values.reshape(-1)
+    block = 1 << max(4, (values.size - 1).bit_length() // 8)
+    first, values = values[:1], values[1:]
+    partial = []
+    for _ in range(7):
+        whole = values.size // block * block
+        partial.append(_in_turn(values[whole:]))
+        values = _in_turn(values[:whole].reshape(-1, block))
+    partial.append(_in_turn(np.concatenate([first, values])))
+    return _in_turn(np.stack(partial))
+
+
+def _in_turn(values: Array) -> Array:
+    """Sums along the last dimension, one number after the other."""
+    if not values.shape[-1]:
+        return np.zeros(values.shape[:-1], values.dtype)
+    return as_array(np.add.accumulate(values, -1)[..., -1])
 
 
 def _likelihood(

@@ -179,8 +179,12 @@ def _transposed(
     dilation: Ints,
     output_padding: Ints,
     groups: int,
+    kept: np.dtype[Any],
 ) -> Array:
-    """The transposed convolution without bias: every input adds a scaled kernel to the output."""
+    """The transposed convolution without bias: every input adds a scaled kernel to the output.
+
+    The sums are `kept` in this dtype; torch rounds those of float16 after every addition.
+    """
     batch, channels, *space = input.shape
     kernel = weight.shape[2:]
     settings = zip(space, kernel, stride, padding, dilation, output_padding, strict=True)
@@ -191,11 +195,11 @@ def _transposed(
     made = weight.shape[1] * groups
     shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
     check_room(shape, input.dtype)
-    total = np.zeros(shape, input.dtype)
+    total = np.zeros(shape, kept)
     if input.size and weight.size and all(output):
         rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
         columns = np.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
-        parts = columns.reshape(batch, made, *kernel, *space)
+        parts = columns.reshape(batch, made, *kernel, *space).astype(kept, copy=False)
         for position in positions(kernel):
             target = shifted(total, position, space, stride, dilation)
             target += parts[(slice(None), slice(None), *position)]
@@ -306,7 +310,8 @@ def convolution(
         return _convolve(input, weight, bias, stride, pads, dilation, groups)
     wide = wide_dtype(input.dtype)
     a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
-    result = _transposed(a, b, stride, padding, dilation, output_padding, groups)
+    kept = input.dtype if input.dtype == np.float16 else wide
+    result = _transposed(a, b, stride, padding, dilation, output_padding, groups, kept)
     return _finish(result, bias, input, weight)
 
 

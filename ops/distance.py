@@ -168,12 +168,12 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     axis = wrap_dim(dim, len(shape))
     unit = []
     for x in (x1, x2):
-        whole = np.broadcast_to(widened(cast(x, dtype)), shape)
+        whole = np.broadcast_to(cast(x, dtype), shape)
         if not shape:
             whole = whole.reshape(1)
-        length = vector_length(whole, 2, axis, True)
+        length = vector_length(widened(whole), 2, axis, True).astype(dtype, copy=False)
         unit.append(whole / np.maximum(length, length.dtype.type(eps)))
-    result = as_array((unit[0] * unit[1]).sum(axis))
+    result = as_array(widened(as_array(unit[0] * unit[1])).sum(axis))
     return result.astype(dtype, copy=False)
 
 

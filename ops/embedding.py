@@ -169,6 +169,7 @@ def _bags(
     elif begins.size:
         result[filled] = np.add.reduceat(rows, begins, 0)
     if mode == _MEAN:
+        result = result.astype(weight.dtype, copy=False)
         result /= np.maximum(sizes, 1)[:, None].astype(result.dtype)
     return result.astype(weight.dtype, copy=False), bag_of, sizes, largest
 
@@ -339,6 +340,7 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) ->
     first = widened(input1).reshape(-1, input1.shape[-1])
     second = widened(input2).reshape(-1, input2.shape[-1])
     turned = np.tensordot(first, widened(weight), ((1,), (1,)))
+    turned = widened(turned.astype(weight.dtype, copy=False))  # torch keeps it in the dtype
     result = np.matmul(turned, second[:, :, None])[:, :, 0]
     result = result.reshape(*input1.shape[:-1], weight.shape[0])
     if bias is not None:

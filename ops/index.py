@@ -15,6 +15,7 @@ from .dtype import Array, Scalar, dtype_of
 from .errors import IndexOutOfRange, OperatorError
 from .kernels import LARGE, family
 from .pointwise import cast, check_result_shape, checked_broadcast, checked_operand, number_in
+from .promotion import kind
 from .storage import settled
 from .table import operator
 
@@ -434,6 +435,10 @@ operator(
 def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     axis = check_scatter(self, dim, index, src, "scatter_add")
     if not index.size:
+        return self
+    if self.itemsize == 2 and kind(self.dtype) == 2:
+        wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
+        self[...] = wide.astype(self.dtype)
         return self
     if index.size >= _MANY and src.shape == index.shape and src.flags.c_contiguous:
         rows = axis == self.ndim - 1 and _rows_for_native(self, index)

@@ -10,7 +10,17 @@ import numpy as np
 
 from .dtype import Array, dtype_of
 from .errors import OperatorError, UnsupportedDtype
-from .resample import Filter, Taps, apply_taps, apply_to_bytes, cubic, linear, nearest, smooth
+from .resample import (
+    Filter,
+    Taps,
+    apply_taps,
+    apply_to_bytes,
+    cubic,
+    in_shares_of,
+    linear,
+    nearest,
+    smooth,
+)
 from .table import operator
 from .windows import Ints, follow_format, wide_dtype
 
@@ -82,11 +92,16 @@ def resized(
                 result = apply_to_bytes(result, axis, made)
             else:
                 made = make(size, count, align, scales[place], wide)
+                if name in _ROUNDED_SHARES and wide is not input.dtype:
+                    made = in_shares_of(made, input.dtype)
                 result = apply_taps(result, axis, made)
     if result is input:
         result = input.copy()
     return follow_format(result.astype(input.dtype, copy=False), input)
 
+
+_ROUNDED_SHARES: Final = ("linear", "trilinear")
+"""Of 16-bit floats; the others weight in float32."""
 
 _LETTERS: Final = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
@@ -329,6 +330,19 @@ def _scaled(array: Array, factor: Scalar) -> Array:
     return as_array(np.multiply(array, number_in(factor, array.dtype)))
 
 
+def _once(forward: Callable[..., Array], *values: Any) -> Array | None:
+    """What `forward` makes of 16-bit floats of one dtype: computed in float32, rounded once.
+
+    None for operands of other dtypes.
+    """
+    arrays = [value for value in values if type(value) is np.ndarray]
+    dtype = arrays[0].dtype
+    if dtype.itemsize != 2 or kind(dtype) != 2 or any(a.dtype is not dtype for a in arrays):
+        return None
+    wide = (v.astype(_float32) if type(v) is np.ndarray else v for v in values)
+    return forward(*wide).astype(dtype)
+
+
 def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * product`; a beta of 0 drops `self`, even where it is not a number."""
     bias = expand(self, product.shape)
@@ -358,6 +372,10 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
             headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
             roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
         )
+    if self.itemsize == 2:
+        found = _once(addmm, self, mat1, mat2, beta, alpha)
+        if found is not None:
+            return found
     return _plus(self, _product(mat1, mat2), beta, alpha)
 
 
@@ -371,6 +389,10 @@ operator(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.itemsize == 2:
+        found = _once(addmv, self, mat, vec, beta, alpha)
+        if found is not None:
+            return found
     return _plus(self, mv(mat, vec), beta, alpha)
 
 
@@ -385,6 +407,10 @@ operator(
     "Scalar alpha=1) -> Tensor"
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.itemsize == 2:
+        found = _once(baddbmm, self, batch1, batch2, beta, alpha)
+        if found is not None:
+            return found
     return _plus(self, _checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
 
 
@@ -401,9 +427,13 @@ operator(
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""
     products = _checked_batches(batch1, batch2, "addmm_impl_cpu_")
-    wide = np.float32 if products.dtype.itemsize < 4 and kind(products.dtype) == 2 else None
-    total = np.add.reduce(products, 0, wide or products.dtype)
-    return _plus(self, as_array(total).astype(products.dtype, copy=False), beta, alpha)
+    if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
+        total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch
+        for number, (one, other) in enumerate(zip(batch1, batch2, strict=True)):
+            total = addmm(total, one, other, 1 if number else beta, alpha)
+        return total if len(batch1) else _plus(total, np.zeros_like(total), beta, alpha)
+    total = np.add.reduce(products, 0, products.dtype)
+    return _plus(self, as_array(total), beta, alpha)
 
 
 @operator(
@@ -436,8 +466,8 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
             sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
             raise _rank_error(sentence, vector)
     check_kernel("addr_cpu", self, "uqe")
-    product = outer(vec1, vec2)
-    return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, alpha)
+    product = outer(_scaled(vec1, alpha), vec2)
+    return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, 1)
 
 
 operator(
@@ -494,6 +524,10 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
                 np.add(row, bias, row)
                 return result
             return np.add(result, bias, result)
+    if dtype.itemsize == 2 and bias is not None:
+        found = _once(linear, input, weight, bias)
+        if found is not None:
+            return found
     if input.dtype is not weight.dtype and input.dtype != weight.dtype:
         raise _dtypes_differ(input, weight, ("input", "weight"))
     turned = weight.T

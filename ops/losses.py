@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .activation import log_sigmoid
-from .dtype import Array, dtype_of
+from .dtype import Array, dtype_of, of_numpy
 from .errors import OperatorError, UnsupportedDtype
 from .loss_reduction import floats, reduced, widened
 from .pointwise import as_array, binary, cast, checked_broadcast, with_number
@@ -19,6 +19,7 @@ from .table import operator
 __all__ = ["hinge_embedding_loss", "l1_loss"]
 
 _FLOAT32: Final = np.dtype(np.float32)
+_HALVES: Final = "float16 bfloat16"
 
 
 def _of_pairs(
@@ -40,12 +41,19 @@ def _of_pairs(
 
 
 def _pairwise(
-    self: Array, target: Array, reduction: int, name: str, function: Callable[..., Any]
+    self: Array,
+    target: Array,
+    reduction: int,
+    name: str,
+    function: Callable[..., Any],
+    by_steps: str = "",
 ) -> Array:
+    """The reduced losses; 16-bit floats named in `by_steps` are rounded after every step."""
     if self.dtype is _FLOAT32 is target.dtype:
         return reduced(binary(function, self, target), reduction, _FLOAT32)
     dtype = common_dtype(self, target)
-    losses = binary(_of_pairs(function, name, dtype), self, target)
+    kernel = _of_pairs(function, name, dtype)
+    losses = binary(function if of_numpy(dtype).name in by_steps else kernel, self, target)
     return reduced(losses, reduction, dtype)
 
 
@@ -57,7 +65,7 @@ def _squared_difference(a: Array, b: Array) -> Array:
 @operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """Squared differences."""
-    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference)
+    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference, _HALVES)
 
 
 @operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
@@ -77,10 +85,11 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
         return l1_loss(self, target, reduction)
 
     def losses(a: Array, b: Array) -> Any:
-        size = np.abs(a - b)
-        return np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+        size = np.abs(as_array(a - b))
+        half, level = size.dtype.type(0.5), size.dtype.type(beta)
+        return np.where(size < level, half * size * size / level, size - half * level)
 
-    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses)
+    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses, "float16")
 
 
 @operator("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
@@ -90,10 +99,11 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
         raise OperatorError("huber_loss does not support non-positive values for delta.")
 
     def losses(a: Array, b: Array) -> Any:
-        size = np.abs(a - b)
-        return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+        size = np.abs(as_array(a - b))
+        half, level = size.dtype.type(0.5), size.dtype.type(delta)
+        return np.where(size <= level, half * size * size, level * (size - half * level))
 
-    return _pairwise(self, target, reduction, "huber_cpu", losses)
+    return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16")
 
 
 @operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
@@ -102,7 +112,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     product = binary(np.multiply, self, as_array(np.negative(target)))
     dtype = product.dtype
     grown = as_array(np.exp(widened(product))).astype(dtype)
-    return reduced(as_array(np.log(widened(grown + dtype.type(1)))).astype(dtype), reduction)
+    return reduced(as_array(np.log1p(widened(grown))).astype(dtype), reduction)
 
 
 # --------------------------------------------------------------------------- probabilities
@@ -121,13 +131,13 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
         )
     if self.size and not bool(((self >= 0) & (self <= 1)).all()):
         raise OperatorError("all elements of input should be between 0 and 1")
-    x, wanted = widened(self), widened(target)
-    yes = np.maximum(np.log(x), -100)
-    no = np.maximum(np.log1p(-x), -100)
-    losses = as_array((wanted - 1) * no - wanted * yes)
+    least, one = self.dtype.type(-100), self.dtype.type(1)
+    yes = np.maximum(np.log(self), least)
+    no = np.maximum(np.log1p(-self), least)
+    losses = as_array((target - one) * no - target * yes)  # 16-bit floats round at every step
     if weight is not None:
-        losses = as_array(losses * widened(weight))
-    return reduced(losses.astype(self.dtype), reduction)
+        losses = as_array(losses * weight).astype(self.dtype)
+    return reduced(losses, reduction)
 
 
 def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
@@ -174,7 +184,6 @@ def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Arra
     dtype = common_dtype(self, target)
 
     def losses(a: Array, b: Array) -> Any:
-        a, b = widened(a), widened(b)
         return np.exp(b) * (b - a) if log_target else _times_log(b) - b * a
 
     return reduced(binary(losses, self, target), reduction, dtype)

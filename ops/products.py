@@ -207,6 +207,8 @@ def matrix_power(self: Array, n: int) -> Array:
     if n == 0:
         identity = np.eye(self.shape[-1], dtype=self.dtype)
         return np.broadcast_to(identity, self.shape).copy()
+    if n == 3:
+        return matmul(matmul(self, self), self)
     result: Array | None = None
     square = self
     while n:

@@ -316,8 +316,17 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
             return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
     top = np.max(self.real, axes, keepdims=True)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
+    if self.itemsize == 2:
+        return _narrow_logsumexp(self, top, axes, keepdim)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
     return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
+
+
+def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """That of 16-bit floats, each step of which is rounded."""
+    grown = as_array(np.exp(self - top)).astype(_FLOAT32)
+    sums = as_array(_add_over(grown, axes, None, None, keepdim)).astype(self.dtype)
+    return as_array(np.log(sums) + top.reshape(sums.shape)).astype(self.dtype, copy=False)
 
 
 def _few_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:

@@ -18,7 +18,17 @@ from .dtype import Array
 from .kernels import family, is_ready
 from .pointwise import as_array
 
-__all__ = ["Filter", "Taps", "apply_taps", "apply_to_bytes", "cubic", "linear", "nearest", "smooth"]
+__all__ = [
+    "Filter",
+    "Taps",
+    "apply_taps",
+    "apply_to_bytes",
+    "cubic",
+    "in_shares_of",
+    "linear",
+    "nearest",
+    "smooth",
+]
 
 Dtype = np.dtype[Any]
 
@@ -73,6 +83,14 @@ def linear(size: int, count: int, align: bool, scale: float | None, dtype: Dtype
     second = np.minimum(first + 1, size - 1)
     share = np.clip(at - first, 0, 1).astype(dtype)
     return Taps([first, second], [1 - share, share])
+
+
+def in_shares_of(taps: Taps, dtype: Dtype) -> Taps:
+    """The taps of `linear` with shares that a 16-bit dtype holds."""
+    assert taps.weights is not None
+    wide = taps.weights[1].dtype
+    far = taps.weights[1].astype(dtype)
+    return Taps(taps.places, [(dtype.type(1) - far).astype(wide), far.astype(wide)])
 
 
 _A: Final = -0.75

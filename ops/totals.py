@@ -42,7 +42,8 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     sums = sum_over(wide, dim, keepdim, None)
     axes = wrap_dims(dim, self.ndim)
     counts = np.count_nonzero(~missing, axes, keepdims=keepdim)
-    return as_array(np.true_divide(sums, counts)).astype(wanted, copy=False)
+    sums = as_array(sums).astype(wanted, copy=False)  # the sum and the mean are rounded
+    return as_array(np.true_divide(sums, counts.astype(wanted))).astype(wanted, copy=False)
 
 
 @operator(
