@@ -450,7 +450,7 @@ def _narrow_log_softmax(self: Array) -> Array:
     top = _largest(wide, -1, None, None, True)
     sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
     logs = as_array(np.log(sums)).astype(_float32)
-    return (wide - logs - top).astype(self.dtype)
+    return as_array(wide - logs - top).astype(self.dtype)
 
 
 def _log_softmax(self: Array, axis: int) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -52,11 +52,13 @@ def _narrow_averages(input: Array, output: Ints) -> Array:
     result = np.empty((*input.shape[:-3], *output), input.dtype)
     for place in product(*map(range, output)):
         ends = [(start[k], stop[k]) for (start, stop), k in zip(bounds, place, strict=True)]
-        seen = input[(..., *(slice(*each) for each in ends))]
+        inner: Any = (..., *(slice(*each) for each in ends))
+        seen = input[inner]
         total = np.add.accumulate(seen.reshape(*input.shape[:-3], -1), -1)[..., -1]
         for start, stop in ends:
             total = total / input.dtype.type(stop - start)
-        result[(..., *place)] = total
+        here: Any = (..., *place)
+        result[here] = total
     return result
 
 
