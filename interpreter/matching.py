@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+from typing import Final
+
 import numpy as np
 
 from ..ops.packed_weights import PackedWeights
+from ..typecheck.relations import unmet_method
 from ..typecheck.types import (
     ANY,
     ANY_ENUM,
@@ -33,6 +37,7 @@ from .objects import EnumMember, ScriptObject
 
 __all__ = ["matches"]
 
+_class_of: Final = builtins.type
 _EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
 
 
@@ -66,9 +71,7 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
                 return type.qualified_name == value.qualified_name
             return isinstance(value, ScriptObject) and value.cls is type
         case InterfaceType():
-            return isinstance(value, ScriptObject) and all(
-                value.cls.method(name) is not None for name in type.methods
-            )
+            return isinstance(value, ScriptObject) and unmet_method(value.cls, type) is None
         case EnumType():
             return isinstance(value, EnumMember) and value.enum is type
     return _is_simple(value, type)
@@ -78,6 +81,9 @@ def _contains(value: object, type: Type, seen: _Seen) -> bool:
     """Whether a list, dict or tuple is of a type with arguments."""
     match type, value:
         case ListType(element), list():
+            exact = _EXACT.get(element)
+            if exact is not None:
+                return {exact}.issuperset(map(_class_of, value))
             return all(matches(v, element, seen) for v in value)
         case DictType(key, element), dict():
             return all(matches(k, key) and matches(v, element, seen) for k, v in value.items())

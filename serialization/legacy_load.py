@@ -11,7 +11,6 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 
-from ..interpreter.matching import matches
 from ..interpreter.objects import ScriptObject
 from ..ops.packed_weights import PackedWeights
 from ..typecheck.types import TENSOR, ClassAttribute, ClassType
@@ -204,12 +203,3 @@ class _ModuleReader(ValueReader):
             self._call(restore, (made, self.value(value)))
         self._check_slots(made)
         return made
-
-    def _check_slots(self, made: ScriptObject) -> None:
-        for attribute, slot in zip(made.cls.attributes.values(), made.slots, strict=True):
-            value = getattr(slot, "_array", slot)
-            if not matches(value, attribute.type):
-                raise self._damaged(
-                    f"has a value of another type than `{attribute.type}` for `{attribute.name}` "
-                    f"of `{made.cls.qualified_name}`"
-                )

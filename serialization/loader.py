@@ -26,7 +26,7 @@ from .import_code import CodeFile, CodeImporter
 from .limits import Limits
 from .pickle_nodes import Node, ObjectNode, TupleNode, class_names
 from .pickle_reader import read_pickle
-from .read_values import ValueReader
+from .read_values import UNRESTORED, ValueReader
 from .refuse import refuse_operators
 from .tensors import Records, StorageReader
 from .unknown_operators import unknown_operators
@@ -238,7 +238,8 @@ class Loader:
 
     def call(self, function: Function, values: Sequence[object]) -> object:
         """Run a method that restores an object, unless the archive's code is only looked at."""
-        return run(function, values) if self.restores or function.guard is None else None
+        may_run = self.restores or function.guard is None
+        return run(function, values) if may_run else UNRESTORED
 
     # -- code
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..frontend.walks import HoldsItself, TooDeep, parts_first
+from ..interpreter.matching import matches
 from ..interpreter.objects import EnumMember, ScriptObject
 from ..ops.dtype import Array, Device
 from ..ops.errors import OperatorError
@@ -37,7 +38,7 @@ from .pickle_nodes import (
 )
 from .tensors import StorageReader
 
-__all__ = ["Call", "ValueReader", "quantizer_for"]
+__all__ = ["UNRESTORED", "Call", "ValueReader", "quantizer_for"]
 
 _COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
 
@@ -50,7 +51,9 @@ def _has_parts(node: Node) -> bool:
 
 
 Call = Callable[[Function, Sequence[object]], object]
-"""Runs a function on machine values."""
+"""Runs a function on machine values, or gives `UNRESTORED` where code is only looked at."""
+
+UNRESTORED: Final = object()
 
 
 class ValueReader:
@@ -76,6 +79,7 @@ class ValueReader:
         self._made: dict[int, object] = {}
         self._handles: dict[int, Tensor] = {}
         self._within: set[int] = set()
+        self._matched: dict[tuple[int, int], bool] = {}
 
     def value(self, node: Node) -> object:
         """The value of a node.
@@ -194,7 +198,7 @@ class ValueReader:
         made = ScriptObject(cls)
         restore = cls.method("__setstate__")
         if restore is not None and cls.method("__getstate__") is not None:
-            self._call(restore, (made, self.value(node.state)))
+            self._restore(restore, made, self.value(node.state))
             return made
         if not isinstance(node.state, DictNode):
             raise self._damaged(f"has a `{cls.qualified_name}` without attributes")
@@ -204,7 +208,30 @@ class ValueReader:
                 what = f"`{attribute.name}` of a `{cls.qualified_name}`"
                 raise self._damaged(f"has no value for attribute {what}")
             made.slots[index] = self._slot(state[attribute.name], attribute)
+        self._check_slots(made)
         return made
+
+    def _restore(self, method: Function, made: ScriptObject, state: object) -> None:
+        """Let an object take its state by its own `__setstate__`."""
+        arguments = method.signature.arguments
+        if len(arguments) != 2 or not matches(state, arguments[1].type, self._matched):
+            raise self._damaged(f"has a state that `{method.name}` does not take")
+        if self._call(method, (made, state)) is not UNRESTORED:
+            self._check_slots(made)
+
+    def _check_slots(self, made: ScriptObject) -> None:
+        """What compiled code relies on: each slot holds what its class declares.
+
+        Raises:
+            ArchiveError: one does not.
+        """
+        for attribute, slot in zip(made.cls.attributes.values(), made.slots, strict=True):
+            value = slot._array if isinstance(slot, Tensor) else slot
+            if not matches(value, attribute.type, self._matched):
+                raise self._damaged(
+                    f"has a value of another type than `{attribute.type}` for `{attribute.name}` "
+                    f"of `{made.cls.qualified_name}`"
+                )
 
     def _slot(self, node: Node, attribute: ClassAttribute) -> object:
         if not isinstance(node, TensorNode):
