@@ -194,8 +194,8 @@ def mul_number(self: Array, other: Scalar) -> Array:
 # --------------------------------------------------------------------------- division
 
 
-def _check_divisor(divisor: Array) -> None:
-    if divisor.dtype.kind in "iu" and not divisor.all():
+def _check_divisor(dividend: Array, divisor: Array) -> None:
+    if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
         raise OperatorError(
             "ZeroDivisionError",
             code="division-by-zero",
@@ -232,7 +232,7 @@ _refuse_div_trunc: Final = Refusal("div_trunc")
 
 def _floor_divide(a: Array, b: Array) -> Any:
     _refuse_div_floor(a.dtype)
-    _check_divisor(asarray(b))
+    _check_divisor(asarray(a), asarray(b))
     return np.floor_divide(a, b)
 
 
@@ -240,7 +240,7 @@ def _trunc_divide(a: Array, b: Array) -> Any:
     _refuse_div_trunc(a.dtype)
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
-    _check_divisor(asarray(b))
+    _check_divisor(asarray(a), asarray(b))
     quotient, rest = np.divmod(a, b)
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
@@ -307,13 +307,13 @@ _refuse_fmod: Final = Refusal("fmod")
 
 def _remainder(a: Array, b: Array) -> Any:
     _refuse_remainder(a.dtype)
-    _check_divisor(asarray(b))
+    _check_divisor(asarray(a), asarray(b))
     return np.remainder(a, b)
 
 
 def _fmod(a: Array, b: Array) -> Any:
     _refuse_fmod(a.dtype)
-    _check_divisor(asarray(b))
+    _check_divisor(asarray(a), asarray(b))
     return np.fmod(a, b)
 
 

@@ -112,11 +112,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    places = indices._array.astype(np.int64)
     steps = [int(np.prod(sizes[dim + 1 :], dtype=np.int64)) for dim in range(len(sizes))]
-    with np.errstate(all="ignore"):
-        found = [places // step % size for step, size in zip(steps, sizes, strict=True)]
-    return tuple(Tensor._of(np.asarray(each)) for each in found)
+    of_steps, of_sizes = (Tensor._of(np.asarray(each, np.int64)) for each in (steps, sizes))
+    wholes = eager_function("aten::floor_divide")(indices.unsqueeze(-1), of_steps)
+    return tuple(eager_function("aten::remainder")(wholes, of_sizes).unbind(-1))
 
 
 atleast_1d, atleast_2d, atleast_3d = map(_atleast, (1, 2, 3))

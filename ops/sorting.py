@@ -10,8 +10,9 @@ import numpy as np
 
 from .dims import wrap_dim
 from .dtype import Array, Scalar, dtype_of
-from .errors import OperatorError, UnsupportedDtype
+from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from .kernels import family, is_ready
+from .layouts import contiguous
 from .ordered import check_kernel, check_ordered
 from .pointwise import as_array, cast, number_as
 from .promotion import common_dtype, kind
@@ -451,22 +452,33 @@ def unique(
 
 
 def _check_unique_dim(self: Array, dim: int) -> int:
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = wrap_dim(dim, self.ndim)
-    if not self.size and self.ndim and (self.shape[axis] or 0 in _without(self.shape, axis)):
+    empty = self.shape.count(0)
+    if not self.shape[axis] and empty > 1:
+        raise OperatorError(
+            "Number of zero sized dimensions is more than one, so unique cannot be applied "
+        )
+    if self.shape[axis] and empty:
         raise OperatorError(
             "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
         )
     return axis
 
 
-def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return shape[:axis] + shape[axis + 1 :]
-
-
 def _rows(self: Array, axis: int) -> Array:
     """The slices along a dimension as the rows of a matrix."""
-    moved = np.moveaxis(self, axis, 0) if self.ndim else self.reshape(1)
+    moved = np.moveaxis(self, axis, 0)
     return moved.reshape(moved.shape[0], math.prod(moved.shape[1:]))
+
+
+def _slices(rows: Array, like: Array, axis: int) -> Array:
+    """Rows as slices along that dimension, which is stored outermost."""
+    shape = (len(rows), *like.shape[:axis], *like.shape[axis + 1 :])
+    if not rows.size:
+        return contiguous(np.empty(like.shape, like.dtype))
+    return np.moveaxis(rows.reshape(shape), 0, axis)
 
 
 @operator(
@@ -478,15 +490,13 @@ def unique_dim(
 ) -> tuple[Array, Array, Array]:
     check_kernel("unique_dim", self)
     axis = _check_unique_dim(self, dim)
-    rows = _plain(_rows(self, axis))
+    slices = _rows(self, axis)
+    rows = _plain(slices)
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(rows.shape[0])
     found, inverse, counts = _runs(rows[order])
     back = np.empty_like(inverse)
     back[order] = inverse
-    places = order[found]
-    if not self.ndim:
-        return self.copy(), back, counts
-    return np.take(self, places, axis), back, counts
+    return _slices(slices[order[found]], self, axis), back, counts
 
 
 def _runs(rows: Array) -> tuple[Array, Array, Array]:
@@ -507,13 +517,13 @@ def _runs(rows: Array) -> tuple[Array, Array, Array]:
 def unique_consecutive(
     self: Array, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> tuple[Array, Array, Array]:
-    if dim is not None and self.ndim:
+    if dim is not None:
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
     check_kernel("unique", self)
     flat = self.reshape(-1)
     found, inverse, counts = _runs(flat[:, None])
     return (
-        flat[found] if self.ndim or dim is None else self.copy(),
+        flat[found],
         inverse.reshape(self.shape) if return_inverse else _NONE.copy(),
         counts if return_counts else _NONE.copy(),
     )
@@ -528,8 +538,9 @@ def unique_dim_consecutive(
 ) -> tuple[Array, Array, Array]:
     check_kernel("unique_dim", self)
     axis = _check_unique_dim(self, dim)
-    found, inverse, counts = _runs(_rows(self, axis))
-    return (np.take(self, found, axis) if self.ndim else self.copy()), inverse, counts
+    rows = _rows(self, axis)
+    found, inverse, counts = _runs(rows)
+    return _slices(rows[found], self, axis), inverse, counts
 
 
 # --------------------------------------------------------------------------- extremes so far

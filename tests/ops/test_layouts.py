@@ -80,3 +80,16 @@ def test_out_of_another_shape_takes_the_layout_of_the_result() -> None:
     assert torch.linalg.cholesky(MATRIX, out=torch.empty(0)).stride() == (1, 3)
     assert torch.cholesky(MATRIX, out=torch.empty(0)).stride() == (3, 1)
     assert torch.fft.fft(BLOCK, dim=1, out=torch.empty(0) + 0j).stride() == (12, 4, 1)
+
+
+def test_slices_that_are_unique_are_stored_one_after_another() -> None:
+    for found in (torch.unique(BLOCK, dim=1), torch.unique_consecutive(BLOCK, dim=1)):
+        assert found.equal(BLOCK)
+        assert found.stride() == (4, 8, 1)
+    assert torch.unique(torch.empty(3, 0), dim=1).stride() == (1, 1)
+
+
+def test_places_of_each_dimension_lie_beside_each_other() -> None:
+    rows, columns = torch.unravel_index(torch.tensor([3, -1]), (4, 200))
+    assert (rows.tolist(), columns.tolist()) == ([0, 3], [3, 199])
+    assert (rows.stride(), columns.storage_offset()) == ((2,), 1)
