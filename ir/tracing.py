@@ -21,7 +21,7 @@ import numpy as np
 from ..frontend.source import Source, Span
 from ..ops.dispatch import eager_function
 from ..ops.dtype import Device
-from ..ops.table import Operator
+from ..ops.table import TABLE, Operator
 from ..ops.tensor import Tensor
 from ..ops.tracing import TracedFloat, TracedInt
 from ..typecheck.functions import Function
@@ -83,6 +83,15 @@ class TracerWarning(Warning):
     """A trace may not show what the program does for other inputs."""
 
 
+def _not_in_place(entry: Operator) -> Operator:
+    """The operator that gives the same result in new memory, if there is one."""
+    if not entry.is_in_place:
+        return entry
+    plain = entry.name.removesuffix("_")
+    full = f"{plain}.{entry.overload}" if entry.overload else plain
+    return TABLE.operator(full) or entry
+
+
 class GraphTracer:
     """Writes what happens in this thread into a graph, until it is taken out of `ACTIVE`."""
 
@@ -91,6 +100,7 @@ class GraphTracer:
         self.paused = 0
         self.strict = strict
         self.warns = True
+        self.is_outplace = False  # whether operators in place are written as those that are not
         self.graph = Graph()
         self.known: dict[int, Value] = {}
         self.paths: dict[int, str] = {}
@@ -235,7 +245,8 @@ class GraphTracer:
         if replay is not None:
             self._replay(replay(*handles), result)
             return result
-        signature, values, kept = recorded(entry, values)
+        written = _not_in_place(entry) if self.is_outplace else entry
+        signature, values, kept = recorded(written, values)
         span = self.place()
         tensors: dict[int, Tensor] = {}
         _collect(handles, tensors)

@@ -60,8 +60,8 @@ def centred(array: Array, name: str) -> tuple[Array, Quantizer]:
 
 
 def _check_input(array: Array, packed: PackedLinear, name: str) -> None:
-    if not array.ndim:
-        raise OperatorError("The dimension of input should be larger than 0")
+    if array.ndim < 2:
+        raise OperatorError("The dimension of input tensor should be larger than or equal to 2")
     if array.shape[-1] != packed.weight.shape[1]:
         raise OperatorError(
             f"{name}: the input has {array.shape[-1]} features, the weights take "

@@ -185,8 +185,22 @@ def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
     return total
 
 
+def _merged(taps: Taps) -> Taps:
+    """The taps with one weight a place: past an edge, which repeats, they add up before they are
+    rounded."""
+    assert taps.weights is not None
+    weights = [each.copy() for each in taps.weights]
+    for k in range(len(weights) - 1):
+        same = taps.places[k] == taps.places[k + 1]
+        weights[k + 1] += np.where(same, weights[k], 0)
+        weights[k][same] = 0
+    return Taps(taps.places, weights)
+
+
 def apply_to_bytes(array: Array, axis: int, taps: Taps) -> Array:
     """Bytes resampled along one dimension, with weights of 16 bits, each pass rounded to bytes."""
+    assert taps.weights is not None
+    taps = _merged(taps)
     assert taps.weights is not None
     largest = max(float(np.max(w, initial=0)) for w in taps.weights)
     bits = 0

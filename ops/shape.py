@@ -126,7 +126,7 @@ def squeeze_dim(self: Array, dim: int) -> Array:
 @operator("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
 def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
     axes = {wrap_dim(d, self.ndim) for d in dim}
-    return self.squeeze(tuple(a for a in axes if self.ndim and self.shape[a] == 1))
+    return self.squeeze(tuple(a for a in axes if self.ndim and self.shape[a] == 1)).view()
 
 
 @operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")

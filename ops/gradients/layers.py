@@ -151,7 +151,7 @@ def conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
 
 
 def _channels(x: Any, like: Any) -> Any:
-    return x.reshape([1, -1] + [1] * (like.ndim - 2))
+    return x.reshape([1, like.shape[1]] + [1] * (like.ndim - 2))
 
 
 def _batch_norm(

@@ -93,7 +93,7 @@ def trace(
     if isinstance(owner, Module) and func.__name__ == "forward":
         func = owner
     named = isinstance(example_kwarg_inputs, dict)
-    checks = _Checks(check_trace, _wrapped(check_inputs), check_tolerance, strict)
+    checks = _Checks(check_trace, _wrapped(check_inputs), check_tolerance, strict, _force_outplace)
     if isinstance(func, Module):
         if example_inputs is None:
             if not named:
@@ -137,18 +137,25 @@ def trace_module(
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     with trimmed():
-        checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+        checks = _Checks(check_trace, check_inputs, check_tolerance, strict, _force_outplace)
         return _trace_methods(mod, inputs, checks, example_inputs_is_kwarg)
 
 
 class _Checks:
     """How a trace is made and compared."""
 
-    def __init__(self, wanted: bool, inputs: Any, tolerance: float, strict: bool) -> None:
+    def __init__(
+        self, wanted: bool, inputs: Any, tolerance: float, strict: bool, outplace: bool
+    ) -> None:
         self.wanted = wanted
         self.inputs = inputs
         self.tolerance = tolerance
         self.strict = strict
+        self.outplace = outplace
+
+    def without_checks(self) -> _Checks:
+        """The same way to trace, compared with nothing."""
+        return _Checks(False, None, 0.0, self.strict, self.outplace)
 
 
 def _wrapped(check_inputs: Any) -> list[Any] | None:
@@ -176,7 +183,7 @@ def argument_names(function: Any) -> list[str]:
 def _trace_function(func: Any, examples: Any, checks: _Checks) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
-    graph = create_graph(func, examples, names, checks.strict)
+    graph = create_graph(func, examples, names, checks.strict, outplace=checks.outplace)
     fix_scopes(graph, False, _no_methods)
     _clean(graph)
     function = Function(mangled(name), declared=_signature(name, graph), graph=graph, python=func)
@@ -185,7 +192,7 @@ def _trace_function(func: Any, examples: Any, checks: _Checks) -> ScriptFunction
         inputs = [examples] if checks.inputs is None else [c["forward"] for c in checks.inputs]
 
         def again(given: Any) -> ScriptFunction:
-            return _trace_function(func, given, _Checks(False, None, 0.0, checks.strict))
+            return _trace_function(func, given, checks.without_checks())
 
         check_against_new_traces(inputs, again, traced, func, checks.tolerance)
     return traced
@@ -218,7 +225,7 @@ def _trace_methods(
             found = [c[name] if named else _as_tuple(c[name]) for c in given]
 
             def again(one: Any, name: str = name) -> Any:
-                quiet = _Checks(False, None, 0.0, checks.strict)
+                quiet = checks.without_checks()
                 return getattr(_trace_methods(module, {name: one}, quiet, named), name)
 
             check_against_new_traces(found, again, getattr(traced, name), func, checks.tolerance)
@@ -234,7 +241,7 @@ def _trace_method(
     names: list[str],
     checks: _Checks,
 ) -> None:
-    graph = create_graph(func, examples, names, checks.strict, traced._c, module)
+    graph = create_graph(func, examples, names, checks.strict, traced._c, module, checks.outplace)
     for inner in fix_scopes(graph, True, _add_method):
         _clean(inner)
     _clean(graph)
@@ -285,6 +292,7 @@ def create_graph(
     strict: bool,
     target: ScriptObject | None = None,
     module: Module | None = None,
+    outplace: bool = False,
 ) -> Graph:
     """Run a function and write down what it does.
 
@@ -294,6 +302,7 @@ def create_graph(
     args, kwargs, names = _in_order(examples, names)
     types = _types_of(args)
     tracer = GraphTracer(strict)
+    tracer.is_outplace = outplace
     tracer.warns = tracer_warns()
     graph = tracer.graph
     if target is not None and module is not None:
@@ -421,7 +430,7 @@ def _get_trace_graph(
         results.append(f(*_refilled(given, inner), **(kwargs or {})))
         return tuple(_flat(results[0])) if not isinstance(results[0], Tensor) else results[0]
 
-    graph = create_graph(run, tuple(tensors), [], strict)
+    graph = create_graph(run, tuple(tensors), [], strict, outplace=_force_outplace)
     fix_scopes(graph, False, _no_methods)
     _clean(graph)
     if return_inputs:

@@ -69,3 +69,20 @@ def test_random_numbers_around_tensors_are_recorded() -> None:
         drawn.sum().backward()
         given = [x for x in (middle, spread) if isinstance(x, torch.Tensor)]
         assert all(x.grad.abs().sum() == 0 for x in given)
+
+
+def test_complex_sinc() -> None:
+    z = torch.tensor([0.3 - 0.5j, 0j], dtype=torch.complex128, requires_grad=True)
+    (torch.sinc(z) * (1 + 2j)).sum().real.backward()
+    expected = -4.737314351384243 + 1.7804294312803466j
+    assert z.grad[0].item() == pytest.approx(expected)
+    assert z.grad[1].item() == 0
+    real = torch.tensor([0.3 - 0.5j], dtype=torch.complex128, requires_grad=True)
+    assert torch.autograd.gradcheck(torch.sinc, [real])
+
+
+def test_squeezed_is_a_new_tensor() -> None:
+    x = torch.ones(1, 2)
+    for found in (x.squeeze((1,)), x.squeeze(()), x.squeeze(1)):
+        assert found is not x
+        assert found.data_ptr() == x.data_ptr()
