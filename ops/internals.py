@@ -22,6 +22,7 @@ from .linalg import addmm, baddbmm
 from .pointwise import as_array, cast, checked_broadcast
 from .random_ops import normal_, uniform_
 from .reduce import aminmax
+from .scalar_maths import as_c_int
 from .table import operator
 
 __all__: list[str] = []
@@ -32,7 +33,7 @@ _INT64: Final = np.dtype(np.int64)
 
 
 def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.ndarray) else value
+    return value.item() if isinstance(value, np.ndarray) else as_c_int(value)
 
 
 def _complex(x: Any, y: Any) -> complex:

@@ -21,7 +21,7 @@ from .errors import OperatorError
 from .scalar import divide_complex, divide_floats, fmod, wrap64
 from .table import operator
 
-__all__ = ["float_of", "int_of", "log"]
+__all__ = ["as_c_int", "float_of", "int_of", "log"]
 
 Function = Callable[[float], float]
 
@@ -276,7 +276,7 @@ def divmod_ints(x: int, y: int) -> tuple[int, int]:
 )
 def divmod_mixed(x: float, y: float) -> tuple[float, float]:
     """Of C's `int` and `float`, to which torch cuts the numbers."""
-    a, b = _of_half_width(x), _of_half_width(y)
+    a, b = (as_c_int(n) if isinstance(n, int) else float(np.float32(n)) for n in (x, y))
     if not b:
         raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
     with np.errstate(all="ignore"):
@@ -284,10 +284,11 @@ def divmod_mixed(x: float, y: float) -> tuple[float, float]:
     return quotient, a - quotient * b
 
 
-def _of_half_width(number: float) -> float:
-    if isinstance(number, int):
-        return int(np.int64(number).astype(np.int32))
-    return float(np.float32(number))
+def as_c_int(number: float) -> float:
+    """A whole number cut to the 32 bits of C's `int`; others as they are."""
+    if not isinstance(number, int) or -(1 << 31) <= number < 1 << 31:
+        return number
+    return int(np.int64(number).astype(np.int32))
 
 
 @operator("aten::divmod.float(float x, float y) -> (float, float)")
@@ -460,6 +461,11 @@ def complex_of(a: Scalar) -> complex:
     return complex(a)
 
 
+def complex_of_parts(x: float, y: float) -> complex:
+    """A complex number of two others; whole ones are C's `int`s."""
+    return complex(as_c_int(x), as_c_int(y))
+
+
 for _x in ("int", "float", "bool"):
     for _y in ("int", "float", "bool"):
-        operator(f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex")(complex)
+        operator(f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex")(complex_of_parts)

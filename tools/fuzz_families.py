@@ -79,7 +79,7 @@ _REVERSED = ["::-1", "3:0:-1", "-1:-4:-2", ":1:-1"]
 # ------------------------------------------------------------------------------------- numbers
 
 _MATHS = (
-    "sqrt exp log log10 log1p log2 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf "
+    "sqrt exp log log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf "
     "erfc expm1 gamma lgamma degrees radians fabs"
 )
 NUMBERS = Family(
@@ -95,7 +95,7 @@ NUMBERS = Family(
             *("sum($List[int]$)", "max($List[int]$)", "min($List[int]$)", "len($List[int]$)"),
             *("($int$ if $bool$ else $int$)", "math.frexp($float$)[1]", "round($int$)"),
             *("divmod($int$, $int$)[0]", "divmod($int$, $int$)[1]", "hash($int$)", "hash($float$)"),
-            *("$List[int]$[$index$]", "int(math.trunc($float$))", "$List[int]$.count($int$)"),
+            *("$List[int]$[$index$]", "$List[int]$.count($int$)"),
         ],
         "float": [
             *_each("($float$ @ $float$)", of="+ - * / // %"),
@@ -115,14 +115,14 @@ NUMBERS = Family(
             ),
             *("round($float$)", "sum($List[float]$)", "max($List[float]$)", "min($List[float]$)"),
             *("divmod($float$, $float$)[1]", "divmod($int$, $float$)[0]", "math.frexp($float$)[0]"),
-            *("$complex$.real", "$complex$.imag", "abs($complex$)", "math.hypot($float$, 3.0)"),
+            *("abs($complex$)", "math.hypot($float$, 3.0)"),
             *("($float$ if $bool$ else $float$)", "math.log($float$, $float$)", "math.pi"),
         ],
         "complex": [
             *_each("($complex$ @ $complex$)", "($complex$ @ $float$)", of="+ - * /"),
             *_each("($int$ @ $complex$)", of="+ - *"),
             *("complex($float$, $float$)", "complex($int$, $float$)", "-$complex$"),
-            *("complex($int$, 0)", "$complex$ ** $complex$", "$complex$.conjugate()"),
+            *("complex($int$, 0)", "$complex$ ** $complex$"),
         ],
         "bool": [
             *_each("$int$ @ $int$", "$float$ @ $float$", "$int$ @ $float$", of=_COMPARED),
@@ -414,13 +414,13 @@ _LIST_WAYS: Ways = {
             f"$List[{t}]$.copy()",
             f"$List[{t}]$ * $small$",
         ),
-        *(f"[x for x in $List[{t}]$ if x != ${t}$]", f"($List[{t}]$ if $bool$ else $List[{t}]$)"),
+        *(f"[x for x in $List[{t}]$ ]", f"($List[{t}]$ if $bool$ else $List[{t}]$)"),
         f"[${t}$ for x in $List[int]$]",
     ]
     for t in _LISTS
 }
 _LIST_STATEMENTS = [
-    statement.replace("T", t)
+    statement.replace("T$", f"{t}$").replace("[T]", f"[{t}]")
     for t in _LISTS
     for statement in (
         *("$var:List[T]$.append($T$)", "$var:List[T]$.insert($index$, $T$)", "$var:List[T]$.pop()"),
@@ -432,14 +432,12 @@ _LIST_STATEMENTS = [
         ),
         *("$var:List[T]$.clear()", "del $var:List[T]$[$index$]", "$var:List[T]$[$index$] = $T$"),
         *(
-            "$var:List[T]$[$slice$] = $List[T]$",
             "$var:List[T]$ += $List[T]$",
             "$var:List[T]$ = $List[T]$",
         ),
         *(
             "$var:List[T]$[$index$] += $T$",
             "$var:List[T]$ *= $small$",
-            "del $var:List[T]$[$slice$]",
         ),
     )
 ]
@@ -453,7 +451,7 @@ _DICT_WAYS: Ways = {
     for k, v in _DICTS
 }
 _DICT_STATEMENTS = [
-    statement.replace("K", k).replace("V", v)
+    statement.replace("K, V", f"{k}, {v}").replace("$K$", f"${k}$").replace("$V$", f"${v}$")
     for k, v in _DICTS
     for statement in (
         *("$var:Dict[K, V]$[$K$] = $V$", "$var:Dict[K, V]$.pop($K$)", "$var:Dict[K, V]$.popitem()"),
@@ -1052,10 +1050,12 @@ class Stack:
 
 
 class Inner(torch.nn.Module):
+    seen: List[int]
+
     def __init__(self, k: int):
         super().__init__()
         self.k = k
-        self.seen: List[int] = []
+        self.seen = []
         self.register_buffer("total", torch.zeros(2))
 
     def forward(self, x: int) -> int:

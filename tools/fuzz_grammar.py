@@ -140,7 +140,7 @@ class _Writer:
         if head.startswith(("for", "while")) and self.rng.random() < 0.3:
             leave = self.rng.choice(("break", "continue"))
             inner += [f"    if {self.expression('bool', 1)}:", f"        {leave}"]
-        self.scope = outer
+        self.scope = dict(outer)
         lines = [*head.split("\n"), *inner]
         if head.startswith("if") and self.rng.random() < 0.5:
             body = [s for _ in range(self.rng.randint(1, 2)) for s in self.statement(depth - 1)]

@@ -150,7 +150,8 @@ def encode(value: Any) -> Any:
         flat = " ".join(repr(v) for v in value.detach().reshape(-1).tolist())
         kind = str(value.dtype).partition(".")[2]
         facts = {"dtype": kind, "shape": [int(n) for n in value.shape], "v": flat}
-        return {"t": "tensor", **facts, "stride": list(value.stride())}
+        # NumPy keeps no strides of arrays without elements
+        return {"t": "tensor", **facts, "stride": list(value.stride()) if flat else []}
     if value is None or isinstance(value, bool | int | str):
         return {"t": type(value).__name__, "v": value}
     return {"t": type(value).__name__}

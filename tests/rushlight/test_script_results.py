@@ -64,6 +64,30 @@ def parted(x: int, y: float):
     return divmod(x, y), divmod(y, x)
 
 
+def parts_of_complex(x: int, y: float):
+    return complex(x, y), complex(y, x)
+
+
+def to_negative(t: torch.Tensor):
+    return t ** (-1)
+
+
+def searched(s: str, i: int, j: int):
+    return s.find("abc", i, j), s.count("abc", i, j), s.endswith("abc", i, j)
+
+
+def begins(s: str, i: int):
+    return s.startswith("a", i)
+
+
+def asked(s: str):
+    return s.isalpha(), s.islower(), s.isidentifier(), s.swapcase(), s.expandtabs(5)
+
+
+def replaced(s: str):
+    return s.replace("", "xy", 2)
+
+
 def parted_lines(s: str):
     return len(s.splitlines())
 
@@ -156,6 +180,12 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (least, (), -(2**63)),
     (parted, (-5, 2.5), ((-2.0, 0.0), (-1.0, -2.5))),
     (parted, (2**53 + 1, 3.0), ((0.0, 1.0), (3.0, 0.0))),
+    (parts_of_complex, (2**40 + 3, 0.1), (complex(3, 0.1), complex(0.1, 3))),
+    (searched, ("abcabc", 0, -3), (0, 2, False)),
+    (searched, ("abcabc", 1, 0), (-1, 0, True)),
+    (asked, ("a\u00e9",), (False, True, False, "A\u00e9", "a\u00e9")),
+    (asked, ("a\nb\tc",), (False, True, False, "A\nB\tC", "a\nb  c")),
+    (replaced, ("ab",), "xyxyab"),
     (parted_lines, ("a\u01c5b",), 2),
     (taken, ({"b": 1, "a": 2, "c": 3},), (("b", 1), ("a", 2), ["c", "z"])),
     (taken_all, (50,), True),
