@@ -23,7 +23,7 @@ from .dtype import (
 from .errors import OperatorError
 from .fused import fused_double, fused_float
 from .ordered import check_dtype
-from .pointwise import number_as, number_in, scalar_of
+from .pointwise import checked_operand, number_as, number_in, scalar_of
 from .promotion import number_dtype, result_dtype
 from .table import operator
 
@@ -121,7 +121,7 @@ def full(
     check_options(layout, device)
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
-    made.fill(number_in(fill_value, wanted))
+    made.fill(checked_operand(fill_value, wanted))
     return made
 
 
@@ -204,7 +204,7 @@ def full_like(
 ) -> Array:
     check_options(layout, device)
     made = _like(self, dtype, memory_format)
-    made[...] = number_in(fill_value, made.dtype)
+    made[...] = checked_operand(fill_value, made.dtype)
     return made
 
 
@@ -220,7 +220,7 @@ def new_full(
 ) -> Array:
     check_options(layout, device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-    return np.full(check_sizes(size, "full"), number_in(fill_value, wanted))
+    return np.full(check_sizes(size, "full"), checked_operand(fill_value, wanted))
 
 
 @operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor")

@@ -9,7 +9,7 @@ import numpy as np
 
 from .dtype import Array, Scalar
 from .errors import OperatorError, UnsupportedOperator
-from .pointwise import number_in
+from .pointwise import checked_operand
 from .table import operator
 from .windows import Ints, follow_format
 
@@ -52,7 +52,7 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
                 roles={"self": f"has {size} in dimension {dim}"},
             )
     result = np.empty(shape, self.dtype)
-    result.fill(number_in(value, self.dtype))
+    result.fill(checked_operand(value, self.dtype))
     target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(shape, pairs, strict=True))
     source = tuple(
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape, pairs, strict=True)
