@@ -195,8 +195,9 @@ def is_within(index: Array, size: int) -> bool:
 def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     axis = wrap_dim(dim, self.ndim)
     if index.size and index.dtype is not _INT64 and index.dtype != np.int32:
+        both = "int32 or int64" if name == "index_select" else "int32/int64"
         raise OperatorError(
-            f"{name}(): Expected dtype int32 or int64 for index",
+            f"{name}(): Expected dtype {both} for index",
             code="dtype-mismatch",
             headline=f"`index` must be of whole numbers, it is `{dtype_of(index)}`",
             roles={"index": "must be int64"},
@@ -251,7 +252,7 @@ def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> N
             )
 
 
-def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> int:
+def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
     """The dimension that `scatter` and its kin write along.
 
     Raises:
@@ -263,13 +264,13 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> i
     source = src if isinstance(src, np.ndarray) else None
     if source is not None and source.dtype != self.dtype:
         raise OperatorError(
-            f"{name}(): Expected self.dtype to be equal to src.dtype",
+            "scatter(): Expected self.dtype to be equal to src.dtype",
             code="dtype-mismatch",
             headline=f"`src` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
             roles={"src": f"must be `{dtype_of(self)}`"},
         )
     if index.shape == self.shape and (source is None or source.shape == index.shape):
-        check_index(self, dim, index, name)
+        check_index(self, dim, index, "scatter")
         return axis
     check_ranks(self, index, axis, "self")
     if source is not None:
@@ -286,7 +287,7 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any, name: str) -> i
                 code="shape-mismatch",
                 headline=f"`index` is too large in dimension {d}",
             )
-    check_index(self, dim, index, name)
+    check_index(self, dim, index, "scatter")
     return axis
 
 
@@ -398,7 +399,7 @@ def masked_select(self: Array, mask: Array) -> Array:
 
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
-    axis = check_scatter(self, dim, index, source, "scatter")
+    axis = check_scatter(self, dim, index, source)
     if not index.size:
         return self
     if isinstance(source, np.ndarray):
@@ -433,7 +434,7 @@ operator(
 
 
 def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
-    axis = check_scatter(self, dim, index, src, "scatter_add")
+    axis = check_scatter(self, dim, index, src)
     if not index.size:
         return self
     if self.itemsize == 2 and kind(self.dtype) == 2:

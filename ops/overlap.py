@@ -12,7 +12,7 @@ from .dtype import Array
 from .errors import OperatorError
 from .storage import bounds_of
 
-__all__ = ["check_inputs", "check_out", "check_written", "guarded"]
+__all__ = ["check_inputs", "check_out", "check_written", "guarded", "overlaps_itself"]
 
 ndarray: Final = np.ndarray
 
@@ -41,7 +41,7 @@ _APART: Final = frozenset(
 """Operators whose `out` may not even be an input itself."""
 
 
-def _overlaps_itself(array: Array) -> bool:
+def overlaps_itself(array: Array) -> bool:
     return array.size > 0 and any(
         not step and count > 1 for step, count in zip(array.strides, array.shape, strict=True)
     )
@@ -113,7 +113,7 @@ def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
     Raises:
         OperatorError: they do.
     """
-    if 0 in target.strides and _overlaps_itself(target):
+    if 0 in target.strides and overlaps_itself(target):
         raise OperatorError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation.",

@@ -84,9 +84,9 @@ def _with_rank(array: Array) -> Array:
 
 
 def _scatter(
-    name: str, self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str, own: bool
+    self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str, own: bool
 ) -> Array:
-    axis = check_scatter(self, dim, index, src, name)
+    axis = check_scatter(self, dim, index, src)
     if not index.size:
         return self
     target, places = _with_rank(self), _with_rank(index)
@@ -107,7 +107,7 @@ def _scatter_combined(
     self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str
 ) -> Array:
     _check_reduce(reduce)
-    return _scatter("scatter", self, dim, index, src, reduce, True)
+    return _scatter(self, dim, index, src, reduce, True)
 
 
 def _scatter_combined_copy(
@@ -140,7 +140,7 @@ def scatter_reduce_in_place(
         raise OperatorError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
-    return _scatter("scatter_reduce", self, dim, index, src, reduce, include_self)
+    return _scatter(self, dim, index, src, reduce, include_self)
 
 
 @operator(

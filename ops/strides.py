@@ -15,6 +15,7 @@ from .dtype import Array, Device, dtype_of, numpy_dtype
 from .errors import OperatorError
 from .index import copy_into
 from .metadata import become
+from .overlap import overlaps_itself
 from .storage import (
     contiguous_strides,
     is_resizable,
@@ -25,7 +26,7 @@ from .storage import (
 )
 from .table import operator
 
-__all__ = ["elements_of"]
+__all__ = ["copy_with_storage", "elements_of"]
 
 Sizes = Sequence[int]
 _BYTES: Final = np.dtype(np.uint8)
@@ -126,6 +127,18 @@ def as_strided_copy(self: Array, size: Sizes, stride: Sizes, storage_offset: int
     return as_strided(self, size, stride, storage_offset).copy()
 
 
+def copy_with_storage(array: Array) -> Array:
+    """A copy of the whole storage, and in it the tensor at its place.
+
+    A tensor that overlaps itself is copied alone and becomes contiguous.
+    """
+    _, offset, size = storage_of(array)
+    if overlaps_itself(array) or (array.flags.c_contiguous and size == array.size):
+        return array.copy()
+    memory = memory_of(array).copy()
+    return _view_of_bytes(memory, array.dtype, array.shape, strides_of(array), offset)
+
+
 @operator(
     "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
     "SymInt? storage_offset=None) -> Tensor"
@@ -134,11 +147,9 @@ def as_strided_scatter(
     self: Array, src: Array, size: Sizes, stride: Sizes, storage_offset: int | None
 ) -> Array:
     _check_strides(size, stride)
-    own = storage_of(self)[1]
-    memory = memory_of(self).copy()
-    result = _view_of_bytes(memory, self.dtype, self.shape, strides_of(self), own)
-    offset = own if storage_offset is None else storage_offset
-    part = _view_of_bytes(memory, self.dtype, size, stride, offset)
+    result = copy_with_storage(self)
+    offset = storage_of(result)[1] if storage_offset is None else storage_offset
+    part = _view_of_bytes(memory_of(result), self.dtype, size, stride, offset)
     if src.shape != part.shape:
         raise OperatorError(
             f"expected src to have a size equal to the slice of self. src size = "

@@ -10,6 +10,7 @@ from .dims import wrap_dim
 from .dtype import Array
 from .errors import OperatorError
 from .index import copy_into
+from .strides import copy_with_storage
 from .table import operator
 
 __all__: list[str] = []
@@ -88,8 +89,8 @@ for _schema, _view in (
 
 
 def _with_part(self: Array, src: Array, part: Callable[[Array], Array], what: str) -> Array:
-    """A copy of `self` with `src` in the place of a part."""
-    result = self.copy()
+    """A copy of `self` in a storage like its own, with `src` in the place of a part."""
+    result = copy_with_storage(self)
     view = part(result)
     if view.shape != src.shape:
         raise OperatorError(

@@ -93,3 +93,21 @@ def test_places_of_each_dimension_lie_beside_each_other() -> None:
     rows, columns = torch.unravel_index(torch.tensor([3, -1]), (4, 200))
     assert (rows.tolist(), columns.tolist()) == ([0, 3], [3, 199])
     assert (rows.stride(), columns.storage_offset()) == ((2,), 1)
+
+
+def test_a_part_is_replaced_in_a_copy_of_the_whole_storage() -> None:
+    inner = torch.zeros(6, 5)[1::2, 1::2]
+    found = torch.select_scatter(inner, torch.ones(2), 0, 1)
+    assert found.tolist() == [[0, 0], [1, 1], [0, 0]]
+    assert (found.stride(), found.storage_offset()) == ((10, 2), 6)
+    assert found.untyped_storage().nbytes() == 120
+    assert not inner.any()
+    assert torch.slice_scatter(torch.zeros(6, 5).t(), torch.ones(5, 6)).stride() == (1, 5)
+    assert torch.diagonal_scatter(torch.zeros(6, 5)[2:], torch.ones(4)).storage_offset() == 10
+
+
+def test_a_part_of_rows_that_share_memory_is_replaced_in_one_of_them() -> None:
+    rows = torch.zeros(5).expand(3, 5)
+    found = torch.as_strided_scatter(rows, torch.ones(4), (4,), (1,), 1)
+    assert found.sum() == 4
+    assert found.stride() == (5, 1)

@@ -135,3 +135,13 @@ def test_keywords_that_fit_nothing(given: tuple[str, ...], named: str | None) ->
 def test_more_memory_than_there_is_is_refused(ask: Any) -> None:
     with pytest.raises(RuntimeError, match=r"not enough memory: you tried to allocate \d+ bytes"):
         ask()
+
+
+@pytest.mark.parametrize("scatter", [torch.scatter_add, torch.scatter_reduce, torch.scatter])
+def test_all_scattering_is_refused_as_scatter(scatter: Callable[..., Any]) -> None:
+    more = ("sum",) if scatter is torch.scatter_reduce else ()
+    zeros, place = torch.zeros(3), torch.tensor([0])
+    with pytest.raises(RuntimeError, match=r"^scatter\(\): Expected self.dtype to be equal to src"):
+        scatter(zeros, 0, place, torch.ones(1).double(), *more)
+    with pytest.raises(RuntimeError, match=r"^scatter\(\): Expected dtype int32/int64 for index"):
+        scatter(zeros, 0, place * 1.0, torch.ones(1), *more)
