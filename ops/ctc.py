@@ -12,7 +12,7 @@ from .loss_reduction import MEAN, reduced
 from .pointwise import as_array
 from .table import operator
 
-__all__: list[str] = []
+__all__ = ["places_of"]
 
 Lengths = Sequence[int]
 
@@ -76,14 +76,20 @@ def _log_sum(*parts: Array) -> Array:
     return as_array(np.log(total) + base)
 
 
-def _alphas(log_probs: Array, rows: Array, blank: int) -> Array:
-    """log alpha [T, N, 2 S + 1]: of all paths that reach a place of the widened target in time."""
-    steps, batch, _ = log_probs.shape
-    places = 2 * rows.shape[1] + 1
-    labels = np.full((batch, places), blank, np.int64)
+def places_of(targets: Array, lengths: Lengths, blank: int) -> tuple[Array, Array]:
+    """The targets with blanks around each label, (N, 2 S + 1), and where a blank may be skipped."""
+    rows = _rows(targets, lengths)
+    labels = np.full((len(rows), 2 * rows.shape[1] + 1), blank, np.int64)
     labels[:, 1::2] = rows
-    may_skip = np.zeros((batch, places), bool)
+    may_skip = np.zeros(labels.shape, bool)
     may_skip[:, 2:] = (labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])
+    return labels, may_skip
+
+
+def _alphas(log_probs: Array, labels: Array, may_skip: Array) -> Array:
+    """log alpha [T, N, 2 S + 1]: of all paths that reach a place of the widened target in time."""
+    steps = len(log_probs)
+    batch, places = labels.shape
     emitted = np.take_along_axis(log_probs, np.broadcast_to(labels, (steps, batch, places)), 2)
     alphas = np.full((steps, batch, places), -np.inf, log_probs.dtype)
     if steps:
@@ -105,8 +111,7 @@ def _likelihood(
 ) -> tuple[Array, Array]:
     """Minus the log likelihood of each sample, and log alpha as [N, T, 2 S + 1]."""
     _check(log_probs, input_lengths, target_lengths, blank)
-    rows = _rows(targets, target_lengths)
-    alphas = _alphas(log_probs, rows, blank)
+    alphas = _alphas(log_probs, *places_of(targets, target_lengths, blank))
     batch = np.arange(log_probs.shape[1])
     last_time = np.asarray(input_lengths, np.int64) - 1
     end = 2 * np.asarray(target_lengths, np.int64)

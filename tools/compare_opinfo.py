@@ -212,11 +212,15 @@ class Comparer:
             own_process = rebound(process)
         except (Untranslated, Absent):
             return
-        twice = op.supports_gradgrad
-        wanted, wanted_error = seeded(
-            torch,
-            lambda: gradients(torch, process(op.op(*args, **sample.kwargs)), args, twice),
-        )
+        for twice in (True, False) if op.supports_gradgrad else (False,):
+            wanted, wanted_error = seeded(
+                torch,
+                lambda twice=twice: gradients(
+                    torch, process(op.op(*args, **sample.kwargs)), args, twice
+                ),
+            )
+            if wanted_error is None:
+                break
         got, got_error = seeded(
             rushlight,
             lambda: gradients(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+
+from ..ctc import places_of
+from ..tensor import Tensor
 from .rows import aten, composite
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -275,68 +279,63 @@ def multilabel_soft_margin_loss(
 # --------------------------------------------------------------------------- sequences
 
 
+_NEVER: Final = -1e30
+"""The logarithm of what cannot be, finite so that its gradients are."""
+
+
 @composite("aten::ctc_loss", name="MeanBackward0")
 def ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
     reduction: int, zero_infinity: bool,
 ) -> Any:  # fmt: skip
     """The likelihood of sequences over all their alignments."""
-    probabilities = log_probs if log_probs.ndim == 3 else log_probs.unsqueeze(1)
-    count = probabilities.shape[1]
-    lengths = _numbers(input_lengths)
-    sizes = _numbers(target_lengths)
-    losses = []
-    start = 0
-    for i in range(count):
-        if targets.ndim == 2:
-            labels = targets[i].tolist()[: sizes[i]]
-        else:
-            labels = targets.tolist()[start : start + sizes[i]]
-        start += sizes[i]
-        one = probabilities[: lengths[i], i]
-        found = _alignment(one, labels, blank)
-        shares = one.exp().sum()  # torch's gradient is the one through the softmax before it
-        losses.append(found + (shares - shares.detach()))
-    loss = aten.stack(losses)
-    if zero_infinity:
-        loss = aten.where(loss == math.inf, 0.0, loss)
+    single = log_probs.ndim == 2
+    probabilities = log_probs.unsqueeze(1) if single else log_probs
+    lengths = np.asarray(_numbers(input_lengths), np.int64)
+    sizes = np.asarray(_numbers(target_lengths), np.int64)
+    rows = targets._array[None] if single and targets.ndim == 1 else targets._array
+    alphas = _alphas(probabilities, *places_of(rows, sizes.tolist(), blank))
+    loss = -_at_ends(alphas, lengths, sizes)
+    ended = np.arange(len(probabilities))[:, None, None] >= lengths[:, None]
+    shares = probabilities.exp().masked_fill(Tensor._of(ended), 0).sum([0, 2])
+    never = loss.detach() > -_NEVER / 2
+    if not zero_infinity:  # gradients of what cannot be are not numbers
+        shares = shares * aten.where(never, math.nan, 1.0).to(loss.dtype)
+    loss = loss + (shares - shares.detach())  # torch's gradient goes through the softmax before
+    loss = aten.where(never, 0.0 if zero_infinity else math.inf, loss)
     if reduction == MEAN:
-        divisor = loss.new_ones([count]) * aten.clamp_min(loss.new_full([count], 1.0), 1)
-        sized = divisor * 0
-        for i, size in enumerate(sizes):
-            sized[i] = max(size, 1)
-        return (loss / sized).mean()
-    if log_probs.ndim == 2 and reduction == NONE:
-        return loss.reshape([])
-    return reduced(loss, reduction)
+        return (loss / Tensor._of(np.maximum(sizes, 1)).to(loss.dtype)).mean()
+    return loss.reshape([]) if single and reduction == NONE else reduced(loss, reduction)
 
 
 def _numbers(lengths: Any) -> list[int]:
     return lengths.reshape([-1]).tolist() if hasattr(lengths, "tolist") else list(lengths)
 
 
-def _alignment(logs: Any, labels: list[int], blank: int) -> Any:
-    """Minus the logarithm of the sum over the alignments of one sequence."""
-    path = [blank]
-    for label in labels:
-        path += [label, blank]
-    columns = [logs[:, label] for label in path]
-    if not logs.shape[0]:
-        return logs.sum() * 0 + (0.0 if not labels else math.inf)
-    alpha: list[Any] = [columns[s][0] if s < 2 else None for s in range(len(path))]
-    for t in range(1, logs.shape[0]):
-        following = []
-        for s, label in enumerate(path):
-            parts = [alpha[s]]
-            if s >= 1:
-                parts.append(alpha[s - 1])
-            if s >= 2 and label not in (blank, path[s - 2]):
-                parts.append(alpha[s - 2])
-            given = [part for part in parts if part is not None]
-            total = aten.stack(given).logsumexp([0]) if given else None
-            following.append(None if total is None else total + columns[s][t])
-        alpha = following
-    ends = [part for part in alpha[-2:] if part is not None]
-    if not ends:
-        return logs.sum() * 0 + math.inf
-    return -aten.stack(ends).logsumexp([0])
+def _alphas(logs: Any, labels: Any, may_skip: Any) -> Any:
+    """log alpha [T, N, P] of all paths that reach a place of the widened targets in time."""
+    steps, count, places = len(logs), *labels.shape
+    index = Tensor._of(np.ascontiguousarray(np.broadcast_to(labels, (steps, count, places))))
+    emitted = logs.gather(2, index)
+    never = logs.new_full([count, 2], _NEVER)
+    impossible = Tensor._of(~may_skip)
+    begins = Tensor._of(np.broadcast_to(np.arange(places) >= 2, labels.shape).copy())
+    found = [emitted[0].masked_fill(begins, _NEVER)]
+    for time in range(1, steps):
+        wide = aten.cat([never, found[-1]], 1)
+        skipped = wide.narrow(1, 0, places).masked_fill(impossible, _NEVER)
+        ways = aten.stack([wide.narrow(1, 2, places), wide.narrow(1, 1, places), skipped])
+        found.append(ways.logsumexp([0]) + emitted[time])
+    return aten.stack(found)
+
+
+def _at_ends(alphas: Any, lengths: Any, sizes: Any) -> Any:
+    """The logarithm of the sum over the paths that end in a last label or the blank after it."""
+    count, places = alphas.shape[1:]
+    first = (np.maximum(lengths - 1, 0) * count + np.arange(count)) * places
+    flat = alphas.reshape([-1])
+    last = flat.index_select(0, Tensor._of(first + 2 * sizes))
+    other = flat.index_select(0, Tensor._of(first + np.maximum(2 * sizes - 1, 0)))
+    ends = aten.stack([last, other.masked_fill(Tensor._of(sizes == 0), _NEVER)]).logsumexp([0])
+    ends = ends.masked_fill(Tensor._of((lengths == 0) & (sizes == 0)), 0.0)
+    return ends.masked_fill(Tensor._of((lengths == 0) & (sizes > 0)), _NEVER)

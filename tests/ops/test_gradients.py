@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -249,3 +250,18 @@ def test_gradients_through_the_memory_of_a_larger_tensor() -> None:
     twice = torch.arange(2.0).expand(3, 2).requires_grad_()
     torch.as_strided(twice, (2,), (1,)).sum().backward()
     assert torch.allclose(twice.grad, torch.full((3, 2), 1 / 3))
+
+
+def test_gradients_of_alignments() -> None:
+    scores = torch.zeros(3, 2, 2, dtype=torch.float64).log_softmax(2).requires_grad_()
+    labels = torch.tensor([[1, 1], [1, 0]])
+    loss = F.ctc_loss(scores, labels, [3, 2], [2, 1], reduction="none")
+    assert np.allclose(loss.tolist(), [math.log(8), math.log(4 / 3)])  # 1 of 8 paths, 3 of 4
+    loss.sum().backward()
+    first, second = scores.grad[:, 0].tolist(), scores.grad[:, 1].tolist()
+    assert np.allclose(first, [[0.5, -0.5], [-0.5, 0.5], [0.5, -0.5]])  # one path: 1, blank, 1
+    assert np.allclose(second, [[1 / 6, -1 / 6], [1 / 6, -1 / 6], [0, 0]])  # three paths of two
+    scores.grad = None
+    F.ctc_loss(scores[:2], labels, [2, 2], [2, 1], reduction="none")[0].backward()
+    assert scores.grad[:2, 0].isnan().all()  # no path
+    assert not scores.grad[:2, 1].any()
