@@ -23,6 +23,7 @@ from .errors import OperatorError, out_of_memory
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .layouts import into_resized
+from .listing import listing
 from .metadata import become
 from .named_results import NamedResults, named_results
 from .old_signatures import without_numbers_between
@@ -461,7 +462,10 @@ class EagerFunction:
         given = [describe(a) for a in args]
         given += [f"{key}={describe(kwargs[key])}" for key in hash_order(kwargs)]
         given += [""] if kwargs and not args else []  # torch's own comma
-        expected = "".join(f"\n * {form}" for form in self.forms)
+        if self._as_method:
+            expected = "".join(f"\n * {form}" for form in self.forms)
+        else:
+            expected = listing(self.operator_name, self.forms)
         return TypeError(
             f"{self.__name__}() received an invalid combination of arguments - got "
             f"({', '.join(given)}), but expected one of:{expected}\n"

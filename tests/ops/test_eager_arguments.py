@@ -117,3 +117,16 @@ def test_a_list_of_indices_is_one_for_each_dimension() -> None:
     x[[[0, 1], [0, 1], [0, 1]]] = 0
     assert x[0, 0, 0] == x[1, 1, 1] == 0
     assert x[0, 0, 1] == 2
+
+
+def test_overloads_are_listed_as_torch_lists_them() -> None:
+    with pytest.raises(TypeError) as caught:
+        torch.pow("a", "b")
+    assert str(caught.value) == (
+        "pow() received an invalid combination of arguments - got (str, str), but expected one of:"
+        "\n * (Tensor input, Tensor exponent, *, Tensor out = None)"
+        "\n * (Number self, Tensor exponent, *, Tensor out = None)"
+        "\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
+    )
+    with pytest.raises(TypeError, match=r"\n \* \(Tensor condition\)\n \* \(Tensor condition, T"):
+        torch.where(1, 2)
