@@ -314,7 +314,8 @@ def _numbers(lengths: Any) -> list[int]:
 
 def _alphas(logs: Any, labels: Any, may_skip: Any) -> Any:
     """log alpha [T, N, P] of all paths that reach a place of the widened targets in time."""
-    steps, count, places = len(logs), *labels.shape
+    steps = len(logs)
+    count, places = labels.shape
     index = Tensor._of(np.ascontiguousarray(np.broadcast_to(labels, (steps, count, places))))
     emitted = logs.gather(2, index)
     never = logs.new_full([count, 2], _NEVER)
