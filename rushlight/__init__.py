@@ -87,6 +87,8 @@ _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _ELSEWHERE = {
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
+    "pca_lowrank": ".low_rank",
+    "svd_lowrank": ".low_rank",
     "load": ".weights",
     "save": ".weights",
     "parse_ir": ".jit.graph_text",

@@ -164,7 +164,8 @@ def stub_text() -> str:
     imports, names = [], []
     packages = sorted(name for name in rushlight._PACKAGES if not name.startswith("_"))
     imports += [f"from . import {name} as {name}" for name in packages]
-    for name, value in sorted({**public_names(), "cdist": rushlight.cdist}.items()):
+    more = {name: getattr(rushlight, name) for name in ("cdist", "pca_lowrank", "svd_lowrank")}
+    for name, value in sorted({**public_names(), **more}.items()):
         if value is Tensor:
             continue
         if isinstance(value, EagerFunction):
