@@ -28,7 +28,7 @@ _float64: Final = np.dtype(np.float64)
 
 _C_NAMES: Final = {
     **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
-    **{"bfloat16": "c10::BFloat16", "int64": "int64_t", "int32": "int", "int16": "short"},
+    **{"bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int", "int16": "short int"},
     **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
     **{"complex128": "c10::complex<double>"},
 }
@@ -37,7 +37,7 @@ _C_NAMES: Final = {
 def c_name(array: Array) -> str:
     """What C++ calls the dtype."""
     name = dtype_of(array).name
-    return "long int" if name == "int64" else _C_NAMES.get(name, name)
+    return _C_NAMES.get(name, name)
 
 
 def _by(shape: tuple[int, ...]) -> str:
@@ -64,8 +64,7 @@ def _inner_sizes_differ(
 def _dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
     x, y = dtype_of(a), dtype_of(b)
     return OperatorError(
-        "expected m1 and m2 to have the same dtype, but got: "
-        f"{_C_NAMES.get(x.name, x.name)} != {_C_NAMES.get(y.name, y.name)}",
+        f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}",
         code="dtype-mismatch",
         headline=f"a `{x}` matrix cannot be multiplied with a `{y}` one",
         roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
