@@ -293,6 +293,17 @@ def diagflat(self: Array, offset: int) -> Array:
     return diag_embed(self.reshape(-1), offset, 0, 1)
 
 
+@operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")
+def diag(self: Array, diagonal: int) -> Array:
+    if self.ndim not in (1, 2):
+        raise OperatorError(
+            f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D", code="shape-mismatch"
+        )
+    if self.ndim == 1:
+        return diagflat(self, diagonal)
+    return shape.diagonal(self, diagonal, 0, 1).copy()
+
+
 @operator("aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")
 def fill_diagonal(self: Array, fill_value: Scalar, wrap: bool) -> Array:
     if self.ndim < 2:

@@ -331,6 +331,7 @@ def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
         name = "tril" if lower else "triu"
         raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = self.shape[-2:]
+    diagonal = min(max(diagonal, -rows - 1), columns)  # the farthest that make a difference
     mask = _kept if rows * columns <= _SMALL else _kept.__wrapped__
     return where(mask(rows, columns, diagonal, lower), self, operand(0, self.dtype))
 
@@ -356,15 +357,6 @@ def tril(self: Array, diagonal: int) -> Array:
 @operator("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
 def triu(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal - 1, False)
-
-
-@operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")
-def diag(self: Array, diagonal: int) -> Array:
-    if self.ndim not in (1, 2):
-        raise OperatorError(
-            f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D", code="shape-mismatch"
-        )
-    return np.diag(self, diagonal).copy()
 
 
 @operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")

@@ -15,7 +15,7 @@ from .linalg import dot, matmul
 from .matrix_checks import check_floating, check_same_dtype, check_square
 from .pointwise import as_array, cast, checked_broadcast
 from .promotion import kind, promote
-from .shape import expand
+from .shape import diagonal, expand
 from .table import operator
 
 __all__ = ["matrix_power"]
@@ -351,12 +351,7 @@ def corrcoef(self: Array) -> Array:
     "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"
 )
 def linalg_diagonal(A: Array, offset: int, dim1: int, dim2: int) -> Array:
-    first, second = wrap_dim(dim1, A.ndim), wrap_dim(dim2, A.ndim)
-    if first == second:
-        raise OperatorError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    found = np.diagonal(A, offset, first, second)
-    found.setflags(write=A.flags.writeable)
-    return found
+    return diagonal(A, offset, dim1, dim2)
 
 
 @operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")

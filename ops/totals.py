@@ -123,14 +123,17 @@ def _lengths(
     if lengths is None:
         assert offsets is not None
         lengths = np.diff(offsets, axis=-1)
-    if not unsafe:
-        if lengths.size and lengths.min() < 0:
-            raise OperatorError("lengths contains negative value!")
-        if np.any(lengths.sum(-1) != data.shape[axis]):
-            raise OperatorError(
-                "segment_reduce(): Expected all rows of lengths along axis "
-                "to sum to data.size(lengths.dim()-1) when !unsafe."
-            )
+    if lengths.dtype.kind != "i":
+        raise OperatorError("segment_reduce(): Expected lengths and offsets of integers.")
+    if lengths.size and lengths.min() < 0:
+        raise OperatorError("lengths contains negative value!")
+    size = data.shape[axis]
+    sums = lengths.sum(-1, where=lengths <= size)  # no sum of these leaves 64 bits
+    if np.any(lengths > size) or np.any(sums > size if unsafe else sums != size):
+        raise OperatorError(
+            "segment_reduce(): Expected all rows of lengths along axis "
+            "to sum to data.size(lengths.dim()-1) when !unsafe."
+        )
     return lengths
 
 
