@@ -8,13 +8,17 @@ torch raises; pickled, an error becomes one of that class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dis import opmap
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
 
 from ..frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
-    *("UnsupportedOperator", "WrongType", "out_of_memory"),
+    *("UnsupportedOperator", "WrongType", "is_unforeseen", "out_of_memory"),
 ]
 
 
@@ -113,3 +117,22 @@ def out_of_memory(error: MemoryError) -> OperatorError:
     size = getattr(error, "_total_size", 0)
     asked = f": you tried to allocate {size} bytes." if size else ""
     return OperatorError(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
+
+
+_RAISE: Final = opmap["RAISE_VARARGS"]
+_OWN: Final = str(Path(__file__).parent)
+_NUMPY: Final = str(Path(np.__file__).parent)
+
+
+def is_unforeseen(error: Exception) -> bool:
+    """Whether Python or NumPy stumbled amid an operator, over arguments that nobody thought of:
+    what an operator raises on purpose has a `raise` at the end of its traceback."""
+    place = error.__traceback__
+    if place is None or type(error) is IndexError:
+        return False
+    while place.tb_next is not None:
+        place = place.tb_next
+    code = place.tb_frame.f_code
+    if code.co_filename.startswith(_OWN):
+        return isinstance(error, AssertionError) or code.co_code[place.tb_lasti] != _RAISE
+    return code.co_filename.startswith(_NUMPY)

@@ -103,11 +103,15 @@ def _check_svd(A: Array, driver: str | None) -> None:
         )
     check_lapack(A, "linalg_svd_cpu")
     if not np.isfinite(A).all():
-        raise LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained "
-            "non-finite values.",
-            headline="the matrix has elements that are not finite",
-        )
+        raise _not_finite()
+
+
+def _not_finite() -> LinAlgError:
+    return LinAlgError(
+        "linalg.svd: The algorithm failed to converge because the input matrix contained "
+        "non-finite values.",
+        headline="the matrix has elements that are not finite",
+    )
 
 
 @operator(
@@ -212,6 +216,24 @@ def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -
 # --------------------------------------------------------------------------- pseudo-inverses
 
 
+def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
+    """The reduced decomposition; NaN for matrices with infinite elements, which LAPACK may never
+    come to an end with.
+
+    Raises:
+        LinAlgError: an element is NaN.
+    """
+    finite = np.isfinite(A).all((-2, -1))
+    if finite.all():
+        return np.linalg.svd(A, False)
+    if np.isnan(A).any():
+        raise _not_finite()
+    left, values, turned = np.linalg.svd(np.where(finite[..., None, None], A, 0), False)
+    for part in (left, values, turned):
+        part[~finite] = np.nan
+    return left, values, turned
+
+
 def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     rows, columns = A.shape[-2:]
     if not A.size:
@@ -221,7 +243,7 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
         values, left = linalg_eigh(A, "L")
         right = left
     else:
-        left, values, turned = np.linalg.svd(A, False)
+        left, values, turned = _finite_svd(A)
         right = adjoint(turned)
     sizes = np.abs(values)
     kept = sizes > _threshold(sizes, atol, rtol)
