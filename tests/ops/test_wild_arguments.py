@@ -1,4 +1,4 @@
-"""Arguments that nobody means seriously end in torch's kinds of errors, and read no other memory."""
+"""Arguments that nobody means seriously end in errors of torch's kinds and read nothing else."""
 
 from __future__ import annotations
 
