@@ -14,7 +14,7 @@ import numpy as np
 
 from .dtype import Array
 from .pointwise import cast
-from .storage import contiguous_strides, strides_of
+from .storage import contiguous_strides, strides_of, view_of
 
 __all__ = ["column_major", "contiguous", "in_order", "into_resized", "laid_out"]
 
@@ -66,7 +66,7 @@ def contiguous(array: Array) -> Array:
         return array
     if not array.size:  # a new array without elements has no strides in NumPy
         steps = [step * array.itemsize for step in contiguous_strides(array.shape)]
-        return np.ndarray(array.shape, array.dtype, np.empty(0, array.dtype), 0, steps)
+        return view_of(np.empty(0, array.dtype), array.shape, steps)
     fresh = np.empty(array.shape, array.dtype)
     fresh[...] = array
     return fresh

@@ -223,7 +223,7 @@ def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
     Raises:
         LinAlgError: an element is NaN.
     """
-    finite = np.isfinite(A).all((-2, -1))
+    finite = np.asarray(np.isfinite(A).all((-2, -1)))
     if finite.all():
         return np.linalg.svd(A, False)
     if np.isnan(A).any():
