@@ -19,7 +19,7 @@ from .autocast import EAGER, autocast_state
 from .autocast_calls import cast_arguments
 from .binding import TAKE_NUMBERS, Form, Mismatch, describe
 from .dtype import Array, DType, dtype_by_number
-from .errors import OperatorError, is_unforeseen, out_of_memory
+from .errors import OperatorError, told
 from .grad_mode import is_grad_enabled
 from .keyword_order import hash_order
 from .layouts import into_resized
@@ -389,12 +389,8 @@ class EagerFunction:
                         handles = [*args, *kwargs.values()] if kwargs else args
                         return run(recipe.form.entry, values, handles)
             return self._choose(args, kwargs, key)
-        except MemoryError as error:
-            raise out_of_memory(error) from None
-        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-            if is_unforeseen(error):
-                raise OperatorError(str(error) or type(error).__name__) from error
-            raise
+        except Exception as error:
+            raise told(error)  # noqa: B904
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS

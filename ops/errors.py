@@ -18,7 +18,7 @@ from ..frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
-    *("UnsupportedOperator", "WrongType", "is_unforeseen", "out_of_memory"),
+    *("UnsupportedOperator", "WrongType", "out_of_memory", "told"),
 ]
 
 
@@ -124,9 +124,24 @@ _OWN: Final = str(Path(__file__).parent)
 _NUMPY: Final = str(Path(np.__file__).parent)
 
 
-def is_unforeseen(error: Exception) -> bool:
-    """Whether Python or NumPy stumbled amid an operator, over arguments that nobody thought of:
-    what an operator raises on purpose has a `raise` at the end of its traceback."""
+def told(error: Exception) -> Exception:
+    """An OperatorError where memory was at an end, or where Python or NumPy stumbled over arguments
+    that nobody thought of; else the error itself."""
+    if isinstance(error, MemoryError):
+        made = out_of_memory(error)
+    elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
+        made = OperatorError(str(error) or type(error).__name__)
+    else:
+        return error
+    made.__suppress_context__ = True
+    return made
+
+
+_STUMBLED: Final = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+
+
+def _is_unforeseen(error: Exception) -> bool:
+    """Whether an error has no `raise` of an operator at the end of its traceback."""
     place = error.__traceback__
     if place is None or type(error) is IndexError:
         return False
