@@ -14,9 +14,11 @@ import math
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count
 from time import perf_counter
 from typing import Any, Final
 
@@ -32,6 +34,9 @@ from .plan import Plan
 __all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
 
 NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
+
+MOST: Final = 300
+"""Functions that become native in a process: LLVM keeps about 0.2 MB of each for ever."""
 
 SPENT: Final = 0.2
 """Seconds in its plan that make a function hot: less than compiling it takes."""
@@ -147,7 +152,7 @@ class Native:
                 return
             self._begun = True
         source = write_native(self._code, self._arguments)
-        if source is None or find_spec("numba") is None:
+        if source is None or find_spec("numba") is None or next(_BEGUN) > MOST:
             return
         if not self._limit:
             self._compile(source)
@@ -177,6 +182,7 @@ class Native:
 
 
 _BEGINNING: Final = fork_safe_lock()
+_BEGUN: Final = count(1)
 _UNDER_WAY: Final[list[Native]] = []
 """What threads are compiling."""
 
@@ -221,17 +227,58 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
     space.update(int64=numba.int64, uint64=numba.uint64)
     for name, value in source.constants.items():
         space[name] = np.array(value) if isinstance(value, list) else value
-    used = [name for name in reversed(FUNCTIONS) if re.search(rf"\b{name}\(", source.text)]
-    if "sort_ints" in used:
-        used.insert(0, "sift")
-    for name in used:  # those that others call come first
-        exec(compile(FUNCTIONS[name], f"<{name}>", "exec"), space)
-        space[name] = numba.njit(space[name], error_model="numpy", nogil=True)
-    exec(compile(source.text, "<native>", "exec"), space)
-    signature = tuple(_numba_type(kind) for kind in source.arguments)
-    make = numba.jit([signature], nopython=True, error_model="numpy", nogil=True)
-    made: Callable[..., tuple[bool, Any]] = make(space["native"])
-    return made
+    with _frugally():
+        for name in FUNCTIONS:
+            if re.search(rf"\b{name}\(", source.text):
+                space[name] = _helper(name)
+        exec(compile(source.text, "<native>", "exec"), space)
+        signature = tuple(_numba_type(kind) for kind in source.arguments)
+        make = numba.jit([signature], nopython=True, error_model="numpy", nogil=True)
+        made: Callable[..., tuple[bool, Any]] = make(space["native"])
+        return made
+
+
+@cache
+def _helper(name: str) -> Any:
+    """A function that native code calls, compiled once for all that do."""
+    import numba
+
+    space: dict[str, Any] = {"int64": numba.int64, "uint64": numba.uint64}
+    if name == "sort_ints":
+        space["sift"] = _helper("sift")
+    exec(compile(FUNCTIONS[name], f"<{name}>", "exec"), space)
+    return numba.njit(space[name], error_model="numpy", nogil=True)
+
+
+class _NoPasses:
+    def run(self, function: Any, builder: Any) -> bool:
+        """Leave a function as it is."""
+        return False
+
+
+@contextmanager
+def _frugally() -> Iterator[None]:
+    """Have numba leave out its passes over single functions, each of which costs 0.7 MB for ever.
+
+    The passes over whole modules, which come after them, do the same again.
+    """
+    from numba.core import config
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    with global_compiler_lock:  # nobody else compiles meanwhile
+        codegen = cpu_target.target_context.codegen()
+        replaced = hasattr(codegen, _PASSES) and not getattr(config, "LLVM_PASS_TIMINGS", False)
+        if replaced:
+            setattr(codegen, _PASSES, lambda **options: (_NoPasses(), None))
+        try:
+            yield
+        finally:
+            if replaced:
+                delattr(codegen, _PASSES)
+
+
+_PASSES: Final = "_function_pass_manager"
 
 
 def _numba_type(kind: str) -> Any:

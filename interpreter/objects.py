@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from ..frontend.kept import KeptWith
 from ..ops.errors import OperatorError
 from ..typecheck.types import BOOL, ClassType, EnumType, Type
 
@@ -23,7 +23,7 @@ __all__ = [
     "run_method",
 ]
 
-python_classes: WeakKeyDictionary[Type, type] = WeakKeyDictionary()
+python_classes: KeptWith[Type, type] = KeptWith()
 """The Python classes that script classes and enumerations were made from: at the border their
 objects and members become Python's own."""
 

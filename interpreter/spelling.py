@@ -6,8 +6,9 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from typing import Final
 
+from ..frontend.kept import KeptWith
 from ..frontend.paths import is_own_file
 from ..frontend.python_ast import python_tree
 from ..frontend.source import UNKNOWN, Source, Span
@@ -82,9 +83,18 @@ def _texts_in_call(node: Node, call: Span) -> list[str]:
     return texts
 
 
-@lru_cache(maxsize=64)
+_known: Final[KeptWith[Source, frozenset[str]]] = KeptWith()
+
+
 def _variables(source: Source) -> frozenset[str]:
     """The names that a source gives values to."""
+    found = _known.get(source)
+    if found is None:
+        found = _known[source] = _stored(source)
+    return found
+
+
+def _stored(source: Source) -> frozenset[str]:
     try:
         tree = python_tree(textwrap.dedent(source.text))
     except (SyntaxError, ValueError, RecursionError):

@@ -33,7 +33,7 @@ from .overlap import check_out
 from .pointwise import cast, number_as
 from .promotion import common_dtype_with, number_dtype
 from .quiet import QUIET, enter, leave
-from .recipes import Key, Recipe, key_of
+from .recipes import Key, Recipe, keep, key_of
 from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
@@ -419,7 +419,7 @@ class EagerFunction:
                 raise
             return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
         if key is not None and not lenient:
-            self.recipes[key] = Recipe(form, args, kwargs, values)
+            keep(self.recipes, key, Recipe(form, args, kwargs, values))
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():

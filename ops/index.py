@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from .errors import IndexOutOfRange, OperatorError
 from .kernels import LARGE, family
 from .pointwise import cast, check_result_shape, checked_broadcast, checked_operand, number_in
 from .promotion import kind
+from .remembered import remembered
 from .storage import settled
 from .table import operator
 
@@ -341,7 +341,7 @@ def _fits(self: Array, index: Array) -> bool:
     return self.shape[:-1] == index.shape[:-1]
 
 
-@lru_cache(64)
+@remembered(8 << 20)
 def row_starts(shape: tuple[int, ...]) -> Array:
     """The positions in memory of the rows of a contiguous tensor, as a column.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -16,6 +15,7 @@ from .dtype import Array, dtype_of
 from .errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from .pointwise import cast, operand
 from .promotion import result_dtype
+from .remembered import remembered
 from .shape import expand
 from .table import operator
 
@@ -332,21 +332,21 @@ def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
         raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = self.shape[-2:]
     diagonal = min(max(diagonal, -rows - 1), columns)  # the farthest that make a difference
-    mask = _kept if rows * columns <= _SMALL else _kept.__wrapped__
+    mask = _kept if rows * columns <= _SMALL else _made
     return where(mask(rows, columns, diagonal, lower), self, operand(0, self.dtype))
 
 
 _SMALL: Final = 1 << 18
 
 
-@lru_cache(16)
-def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Array:
-    """A mask of the elements up to a diagonal, or beyond it.
-
-    Remembered: do not write to it.
-    """
+def _made(rows: int, columns: int, diagonal: int, lower: bool) -> Array:
+    """A mask of the elements up to a diagonal, or beyond it."""
     up_to = np.tri(rows, columns, diagonal, dtype=bool)
     return up_to if lower else np.logical_not(up_to)
+
+
+_kept: Final = remembered(8 << 20)(_made)
+"""The same, remembered: do not write to it."""
 
 
 @operator("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")

@@ -13,7 +13,7 @@ from .binding import Form, fits
 from .dtype import DType
 from .tensor import Parameter, Tensor
 
-__all__ = ["Key", "Recipe", "key_of"]
+__all__ = ["Key", "Recipe", "keep", "key_of"]
 
 Key = tuple[Any, ...]
 
@@ -90,3 +90,13 @@ def _converter(form: Form, place: int, value: Any, converted: Any) -> Any:
     if converted is value and not isinstance(value, (list, tuple)):
         return None
     return form.converters[place]
+
+
+_MOST: Final = 500
+
+
+def keep(recipes: dict[Key, Recipe], key: Key, recipe: Recipe) -> None:
+    """Remember a recipe; there is one for lists of every length, so all are forgotten at times."""
+    if len(recipes) > _MOST:
+        recipes.clear()
+    recipes[key] = recipe

@@ -53,12 +53,16 @@ def _text(cls: str) -> str:
     return ""
 
 
-@cache
 def packed_class(qualified: str) -> ClassType | None:
     """The class of packed weights of that name, with its methods; None if there is none."""
     name = qualified.removeprefix(BUILTIN_NAMESPACE)
     if name not in PACKED_CLASSES or not qualified.startswith(BUILTIN_NAMESPACE):
-        return None
+        return None  # not remembered: archives may name what they like
+    return _packed_class(qualified, name)
+
+
+@cache
+def _packed_class(qualified: str, name: str) -> ClassType:
     cls = builtin_class(qualified)
     collector = Collector()
     text = _text(name)

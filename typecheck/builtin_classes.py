@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import Final
+from weakref import WeakValueDictionary
 
+from .defining import DEFINING
 from .types import ClassType
 
 __all__ = ["BUILTIN_NAMESPACE", "builtin_class"]
@@ -12,7 +14,13 @@ BUILTIN_NAMESPACE = "__torch__.torch.classes."
 """What the names of all of them begin with."""
 
 
-@cache
+_known: Final[WeakValueDictionary[str, ClassType]] = WeakValueDictionary()
+
+
 def builtin_class(qualified_name: str) -> ClassType:
     """The one class of that name: operators and every archive mean the same."""
-    return ClassType(qualified_name)
+    with DEFINING:
+        found = _known.get(qualified_name)
+        if found is None:
+            found = _known[qualified_name] = ClassType(qualified_name)
+        return found

@@ -7,12 +7,12 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from ..frontend import tree
 from ..frontend.data_classes import field_names
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
+from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.inference import class_types, refused_classes, type_of_value
 from ..interpreter.objects import python_classes
@@ -40,7 +40,7 @@ __all__ = ["class_type", "interface", "script_class"]
 AnyClass = TypeVar("AnyClass", bound=type)
 Scope = Mapping[str, object]
 
-_known: WeakKeyDictionary[type, Type] = WeakKeyDictionary()
+_known: KeptWith[type, Type] = KeptWith()
 _being_made: set[int] = set()
 """The ids of classes that are known already for their own methods' sake, but are not complete."""
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from .._C.settings import SWITCHES
 from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
+from ..frontend.kept import KeptWith
 from ..interpreter.run import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph
@@ -40,9 +40,9 @@ __all__ = [
     "overloaded_methods",
 ]
 
-_overloaded: WeakKeyDictionary[Callable[..., Any], tuple[Function, ...]] = WeakKeyDictionary()
-_functions: WeakKeyDictionary[Callable[..., Any], Function] = WeakKeyDictionary()
-_failed: WeakKeyDictionary[Callable[..., Any], Collector] = WeakKeyDictionary()
+_overloaded: KeptWith[Callable[..., Any], tuple[Function, ...]] = KeptWith()
+_functions: KeptWith[Callable[..., Any], Function] = KeptWith()
+_failed: KeptWith[Callable[..., Any], Collector] = KeptWith()
 """The functions that could not be compiled, and the compilation that found out."""
 _being_defined: list[Function] = []
 _needed_failed: set[Function] = set()

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
+from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place
 from ..frontend.walks import check_copies
 from ..interpreter.inference import CannotInfer, infer_type, type_of_value
@@ -29,7 +29,14 @@ from ..typecheck.types import MOST_PARTS, NONE, ClassType, InterfaceType, Type
 from . import decorators, overloads
 from .compile import method_function
 from .decorators import Attribute
-from .members import add_properties, container_method, find_other, is_function
+from .members import (
+    Contents,
+    add_properties,
+    container_method,
+    contents_of,
+    find_other,
+    is_function,
+)
 from .python_types import type_of_annotation
 from .qualified_names import mangled, qualified_name
 
@@ -48,8 +55,9 @@ _INTERNAL = frozenset(
 
 _PICKLING = ("__getstate__", "__setstate__")
 
-Known = WeakKeyDictionary[type, "list[tuple[Facts, ClassType]]"]
-_shared: Known = WeakKeyDictionary()
+Types = list["tuple[Facts, ClassType]"]
+Known = KeptWith[type, Types] | dict[type, Types]
+_shared: Known = KeptWith()
 _types: ContextVar[Known] = ContextVar("types", default=_shared)
 """The class types that modules may share."""
 
@@ -120,7 +128,7 @@ def kept_if_compiled() -> Iterator[None]:
     except BaseException:
         for python, cls in _made[before:]:
             types = _types.get()
-            types[python] = [entry for entry in types[python] if entry[1] is not cls]
+            types[python] = [entry for entry in types.get(python, []) if entry[1] is not cls]
         raise
     finally:
         del _made[before:]
@@ -129,7 +137,7 @@ def kept_if_compiled() -> Iterator[None]:
 @contextmanager
 def own_types() -> Iterator[None]:
     """Make class types that modules outside do not share, as traces need: each has its methods."""
-    token = _types.set(WeakKeyDictionary())
+    token = _types.set({})
     try:
         yield
     finally:
@@ -149,13 +157,14 @@ def _make(module: Module, facts: Facts) -> ClassType:
         cls.add_attribute(name, submodule)
     cls.constants.update(facts.constants)
     cls.missing.update(facts.missing)
-    cls.finder.append(lambda name: _find_method(cls, module, facts.methods, name))
-    cls.others.append(lambda name: find_other(cls, type(module), facts.functions, name))
-    cls.places.append(lambda name: attribute_place(type(module), name))
-    add_properties(cls, type(module))
+    python, contents = type(module), contents_of(module)  # the module itself need not live on
+    cls.finder.append(lambda name: _find_method(cls, python, contents, facts.methods, name))
+    cls.others.append(lambda name: find_other(cls, python, facts.functions, name))
+    cls.places.append(lambda name: attribute_place(python, name))
+    add_properties(cls, python)
     for hooks, found in zip((cls.forward_pre_hooks, cls.forward_hooks), facts.hooks, strict=True):
         hooks.extend(method_function(cls, hook.__name__, hook) for hook in found)
-    python_classes[cls] = type(module)
+    python_classes[cls] = python
     return cls
 
 
@@ -167,17 +176,19 @@ def _container(module: Module) -> str:
     return ""
 
 
-def _find_method(cls: ClassType, module: Module, own: dict[str, Any], name: str) -> Function | None:
+def _find_method(
+    cls: ClassType, owner: type, contents: Contents, own: dict[str, Any], name: str
+) -> Function | None:
     """A method that compiled code reaches, found when it is first asked for.
 
     It is the Python class's; or the module's own, where one was put in the place of the class's.
     """
-    written = own.get(name) or inspect.getattr_static(type(module), name, None)
-    synthetic = container_method(cls, module, name)
+    written = own.get(name) or inspect.getattr_static(owner, name, None)
+    synthetic = container_method(cls, contents, name)
     if synthetic is not None and decorators.modifier(written) != decorators.EXPORT:
         cls.methods[name] = synthetic
         return synthetic
-    scripted = getattr(type(module), "_script_methods", {})
+    scripted = getattr(owner, "_script_methods", {})
     python = scripted.get(name) or written
     if not inspect.isfunction(python) or getattr(Module, name, None) is python:
         return None

@@ -22,7 +22,9 @@ from .compile import (
 from .overloads import overloads_of
 from .resolver import meaning_of, python_name
 
-__all__ = ["add_properties", "container_method", "find_other", "is_function"]
+__all__ = [
+    *("Contents", "add_properties", "container_method", "contents_of", "find_other", "is_function"),
+]
 
 _LEFT_TO_PYTHON = (decorators.IGNORE, decorators.UNUSED)
 
@@ -81,12 +83,22 @@ def add_properties(cls: ClassType, python: type) -> None:
                 cls.methods[function.name] = function
 
 
-def container_method(cls: ClassType, module: Module, name: str) -> Function | None:
+Contents = tuple[int | None, list[str] | None]
+"""How many modules a container holds, and their names if it is asked by name."""
+
+
+def contents_of(module: Module) -> Contents:
+    """What the methods of a container tell of it; Nones for other modules."""
+    length = len(module) if isinstance(module, ModuleList | Sequential | ModuleDict) else None
+    return length, list(module.keys()) if isinstance(module, ModuleDict) else None
+
+
+def container_method(cls: ClassType, contents: Contents, name: str) -> Function | None:
     """`__len__` and `__contains__` of containers, whose answers are known now."""
-    if name == "__len__" and isinstance(module, ModuleList | Sequential | ModuleDict):
-        text = f"def __len__(self):\n   return {len(module)}\n"
-    elif name == "__contains__" and isinstance(module, ModuleDict):
-        keys = list(module.keys())
+    length, keys = contents
+    if name == "__len__" and length is not None:
+        text = f"def __len__(self):\n   return {length}\n"
+    elif name == "__contains__" and keys is not None:
         test = f"key in {keys!r}" if keys else "False"
         text = f"def __contains__(self, key: str):\n   return {test}\n"
     else:

@@ -30,7 +30,7 @@ from .concrete import concrete_type, kept_if_compiled, own_methods, own_types
 from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
-from .members import container_method
+from .members import container_method, contents_of
 from .module import RecursiveScriptModule, ScriptMeta, ScriptModule, not_castable
 from .preparing import prepared
 from .scripted_objects import RecursiveScriptClass, script_object
@@ -273,7 +273,7 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
         hook.ensure_defined()
     check_hooks(target.cls)
     for name in ("__len__", "__contains__"):
-        counted = container_method(target.cls, module, name)
+        counted = container_method(target.cls, contents_of(module), name)
         if counted is not None and name not in target.cls.methods:
             target.cls.methods[name] = counted
             counted.ensure_defined()

@@ -6,11 +6,11 @@ one element a step, and an output row is a run of neighbouring columns.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ...remembered import remembered
 from ..threads import get_threads, share
 from .bits import copy_even_8, copy_run
 from .compile import compiled, inlined
@@ -281,7 +281,7 @@ def _planes(x: Any, space: tuple[int, int], pads: Any, stride: Any) -> tuple[Any
     return planes, height, width
 
 
-@lru_cache(256)
+@remembered(8 << 20)
 def _offsets(
     inside: int, channels: int, kernel: Any, stride: Any, dilation: Any, height: int, width: int
 ) -> Any:
@@ -321,7 +321,7 @@ def convolve(
     else:
         planes, height, width = _planes(x, space, pads, stride)
     shape = weight.shape[1], x.shape[1]
-    offsets = _offsets(*shape, kernel, tuple(stride), tuple(dilation), height, width)
+    offsets = _offsets(*shape, tuple(kernel), tuple(stride), tuple(dilation), height, width)
     terms = np.zeros(weight.shape[0], F) if bias is None else np.ascontiguousarray(bias)
     out = np.empty((x.shape[0], weight.shape[0], *output), F)
     work = offsets.size * out.size

@@ -1,0 +1,95 @@
+"""What is remembered of functions, classes and types for as long as these live.
+
+What is remembered usually refers to what it is remembered of (a compiled function to Python's).  In
+a `WeakKeyDictionary` it would keep its own key alive; so it is kept with the key itself, where
+Python's garbage collector sees the circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, Generic, TypeVar, overload
+from weakref import WeakKeyDictionary
+
+__all__ = ["KeptWith"]
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+_NAME: Final = "__rushlight_kept__"
+
+
+class _Kept:
+    """All that is kept with one object; copies of the object's attributes do not count."""
+
+    def __init__(self, owner: object = None) -> None:
+        self.owner = owner
+        self.values: dict[int, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, ()  # whoever pickles a function by its contents gets nothing of ours
+
+
+class KeptWith(Generic[Key, Value]):
+    """A table from objects to values, each of which lives as long as its object."""
+
+    def __init__(self) -> None:
+        self._others: WeakKeyDictionary[Key, Value] = WeakKeyDictionary()
+
+    @overload
+    def get(self, key: Key) -> Value | None: ...
+    @overload
+    def get(self, key: Key, default: Value) -> Value: ...
+    def get(self, key: Key, default: Any = None) -> Any:
+        """The value of an object."""
+        return self._find(key, default)
+
+    def _find(self, key: Key, default: object) -> Any:
+        kept = _kept(key)
+        if kept is not None and id(self) in kept.values:
+            return kept.values[id(self)]
+        return self._others.get(key, default) if self._others else default
+
+    def __contains__(self, key: Key) -> bool:
+        return self._find(key, self) is not self
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        kept = _kept(key)
+        if kept is None:
+            kept = _Kept(key)
+            if not _put(key, kept):  # bound methods, classes of builtin modules
+                self._others[key] = value
+                return
+        kept.values[id(self)] = value
+
+    def setdefault(self, key: Key, value: Value) -> Value:
+        """The value of an object, which is this one if it has none yet."""
+        if key not in self:
+            self[key] = value
+        found: Value = self._find(key, None)
+        return found
+
+    def pop(self, key: Key, default: Any = None) -> Any:
+        """Forget the value of an object, and give it."""
+        found = self._find(key, default)
+        kept = _kept(key)
+        if kept is not None:
+            kept.values.pop(id(self), None)
+        self._others.pop(key, None)
+        return found
+
+
+def _kept(key: object) -> _Kept | None:
+    found = getattr(key, "__dict__", {}).get(_NAME)
+    return found if isinstance(found, _Kept) and found.owner is key else None
+
+
+def _put(key: object, kept: _Kept) -> bool:
+    try:
+        if isinstance(key, type):
+            type.__setattr__(key, _NAME, kept)
+        else:
+            object.__setattr__(key, _NAME, kept)
+    except (AttributeError, TypeError):
+        return False
+    return True
