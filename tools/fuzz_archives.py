@@ -196,7 +196,8 @@ def code(chance: random.Random, data: bytes) -> bytes:
 def graph_text(chance: random.Random, data: bytes) -> bytes:
     """Words, signs and lines of a graph's text exchanged, left out, doubled or changed."""
     for _ in range(chance.choice((1, 1, 2, 4))):
-        data = _text(chance, data, _GRAPH_WORDS) if chance.randrange(4) else cut(chance, data)
+        cuts = not chance.randrange(4)
+        data = cut(chance, data or b"\n") if cuts else _text(chance, data, _GRAPH_WORDS)
     return data
 
 
