@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import resource
 import zipfile
 from pathlib import Path
 
@@ -124,12 +123,18 @@ def became(body: str) -> str:
     return "result"
 
 
+def _peak() -> int:
+    """The most memory that this program has had; `getrusage` would count its parent's."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def main() -> None:
     """Run all."""
     became("return x")
     start = int(Path("/proc/self/statm").read_text().split()[1]) * 4096
     found = {name: became(body) for name, body in PROGRAMS.items()}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = _peak()
     print(json.dumps([found, peak - start]))
 
 
