@@ -275,7 +275,10 @@ def arange(
         start, end, step, whole = int(start), int(end), int(step), True
         if not step:
             raise BadNumber("step must be nonzero", headline="`step` is 0 as a whole number")
-    count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    steps = (end - start) / step if not whole else 0.0
+    if not abs(steps) < 1 << 62:
+        raise OperatorError("invalid size, possible overflow?")
+    count = -(-(end - start) // step) if whole else math.ceil(steps)
     if whole:
         return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
     return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
@@ -301,7 +304,10 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
     if (end - start) * step < 0:
         raise OperatorError("upper bound and lower bound inconsistent with step sign")
     check_dtype("range_cpu", float_dtype(dtype), "buqce")
-    count = int((end - start) / step) + 1
+    steps = (end - start) / step
+    if not abs(steps) < 1 << 62:
+        raise OperatorError("invalid size, possible overflow?")
+    count = int(steps) + 1
     places = np.arange(count, dtype=np.float64)
     return np.asarray(start + step * places).astype(float_dtype(dtype))
 

@@ -148,7 +148,10 @@ def _sized(
     space = input.shape[2:]
     if len(factors) != len(space):
         raise OperatorError("Must specify as many scale_factors as there are dimensions of space")
-    return [floor(float(np.float64(s) * f)) for s, f in zip(space, factors, strict=True)], factors
+    sizes = [float(np.float64(s) * f) for s, f in zip(space, factors, strict=True)]
+    if not all(abs(size) < 1 << 62 for size in sizes):
+        raise OperatorError("value cannot be converted to type int64_t without overflow")
+    return list(map(floor, sizes)), factors
 
 
 def _check_count(output: Ints, dims: int) -> None:

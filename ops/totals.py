@@ -13,6 +13,7 @@ from .errors import OperatorError
 from .pointwise import as_array, cast, in_place
 from .promotion import kind
 from .reduce import refuse_complex_nansum, sum_over
+from .storage import settled
 from .table import operator
 
 __all__: list[str] = []
@@ -123,6 +124,7 @@ def _lengths(
     if lengths is None:
         assert offsets is not None
         lengths = np.diff(offsets, axis=-1)
+    lengths = settled(lengths)
     if lengths.dtype.kind != "i":
         raise OperatorError("segment_reduce(): Expected lengths and offsets of integers.")
     if lengths.size and lengths.min() < 0:

@@ -145,3 +145,28 @@ def test_all_scattering_is_refused_as_scatter(scatter: Callable[..., Any]) -> No
         scatter(zeros, 0, place, torch.ones(1).double(), *more)
     with pytest.raises(RuntimeError, match=r"^scatter\(\): Expected dtype int32/int64 for index"):
         scatter(zeros, 0, place * 1.0, torch.ones(1), *more)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: torch.arange(0.0, 1e300, 1e-300), "possible overflow"),
+        (lambda: torch.range(0.0, 1e300, 1e-300), "possible overflow"),
+        (lambda: _grown(float("inf")), "without overflow"),
+        (lambda: _grown(float("nan")), "without overflow"),
+        (lambda: _segments([1 << 62, 1 << 62, 1 << 62, (1 << 62) + 4]), "Expected all rows"),
+        (lambda: _segments([2, 9], unsafe=True), "Expected all rows"),
+        (lambda: _segments([-4, 8], unsafe=True), "negative value"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(ask: Any, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        ask()
+
+
+def _grown(factor: float) -> Any:
+    return torch.nn.functional.interpolate(torch.ones(1, 1, 4, 4), scale_factor=factor)
+
+
+def _segments(lengths: list[int], **more: Any) -> Any:
+    return torch.segment_reduce(torch.ones(4), "sum", lengths=torch.tensor(lengths), **more)
