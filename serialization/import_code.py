@@ -91,6 +91,10 @@ class CodeImporter:
 
     # -- look-up
 
+    def defines(self, qualified: str) -> bool:
+        """Whether there is a class or function of that name."""
+        return self._outline(qualified) is not None
+
     def definition(self, qualified: str) -> tree.Definition | None:
         """The tree of a class or function."""
         outline = self._outline(qualified)

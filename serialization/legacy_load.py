@@ -46,6 +46,7 @@ class LegacyLoader(Loader):
         self._model = self._read_model()
         self._tensors = [self._tensor(tensor) for tensor in self._model.tensors]
         storages = StorageReader(self.archive, "", self.mapped)
+        self._numbers: dict[str, int] = {}  # of the next module of a name
         self._states: dict[int, tuple[Node, ...]] = {}
         named = self.importer.type_named
         self._values = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
@@ -122,9 +123,10 @@ class LegacyLoader(Loader):
 
     def _free_name(self, qualified: str) -> str:
         space, _, name = qualified.rpartition(".")
-        number, found = 0, qualified
-        while self.importer.definition(found) is not None:
+        number, found = self._numbers.get(qualified, 0), qualified
+        while self.importer.defines(found):
             found, number = f"{space}.___torch_mangle_{number}.{name}", number + 1
+        self._numbers[qualified] = number
         return found
 
     def _members(

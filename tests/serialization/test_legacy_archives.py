@@ -294,3 +294,10 @@ def test_audit() -> None:
     found = audit(model_json(), "m.pt")
     assert found.severity in ("", "note")
     assert found.kind.startswith("a TorchScript archive in the `model.json` format")
+
+
+def test_a_thousand_modules_of_one_name_are_named_at_once() -> None:
+    made, main = example()
+    main["submodules"] = [{"name": "", "submodules": []}] * 2000
+    with pytest.raises(ArchiveError, match="two members of one name"):
+        load(made.write(made.model(main)))
