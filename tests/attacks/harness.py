@@ -1,0 +1,275 @@
+"""Runs attacks, each in a process of its own with limits.
+
+A `Family` is a promise (its sentence is the promise, word for word in docs/security.md) and the
+attacks on it.  `Zygote` is a fresh interpreter that imports rushlight once and forks a child for
+each attack, so that three hundred of them take seconds.  A child has limits of memory, processor
+time and file size; whatever it does but end by itself with a right result or a documented error
+breaks the promise: a signal, a hang, another exception, a touched file, a foreign process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import importlib
+import io
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FAMILIES = ("memory", "sandbox", "bounds", "container", "durability", "threads", "determinism")
+
+__all__ = ["FAMILIES", "Attack", "Broken", "Family", "Zygote", "families", "refused", "run_here"]
+
+Action = Callable[[], None]
+
+
+class Broken(Exception):
+    """A promise was broken, in words."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack: `run` ends by itself, or with a documented error.
+
+    `seconds` is the wall clock a child has, `megabytes` how much its memory may grow, `long` leaves
+    it to `tools/red_team.py`.
+    """
+
+    name: str
+    run: Action
+    seconds: float = 20.0
+    megabytes: int = 2048
+    long: bool = False
+
+
+@dataclass
+class Family:
+    """A promise and the attacks on it."""
+
+    name: str
+    promise: str
+    long: frozenset[str] = frozenset()
+    """Names of attacks that take seconds: they are left to `tools/red_team.py`."""
+    attacks: dict[str, Attack] = field(default_factory=dict)
+
+    def attack(self, name: str, **limits: Any) -> Callable[[Action], Action]:
+        """Declare a function as an attack of this family."""
+
+        def declare(run: Action) -> Action:
+            if name in self.attacks:
+                raise ValueError(f"{self.name} has two attacks {name!r}")
+            limits.setdefault("long", name in self.long)
+            self.attacks[name] = Attack(name, run, **limits)
+            return run
+
+        return declare
+
+
+def families() -> dict[str, Family]:
+    """All families, by name."""
+    if str(HERE) not in sys.path:
+        sys.path.insert(0, str(HERE))
+    return {name: importlib.import_module(f"attacks_on_{name}").FAMILY for name in FAMILIES}
+
+
+# --------------------------------------------------------------------------- what may be raised
+
+
+def is_documented(error: BaseException) -> bool:
+    """Whether an error is one that the documents name: with a diagnostic, or of torch's kinds."""
+    from rushlight.frontend.exceptions import ScriptError
+    from rushlight.ops.errors import OperatorError
+
+    if isinstance(error, ScriptError | OperatorError):
+        return getattr(error, "code", "") != "internal"
+    found = getattr(error, "diagnostics", None)
+    if found:
+        return "internal" not in [d.code for d in found]
+    kinds = (RuntimeError, NotImplementedError, AttributeError, TypeError, ValueError, IndexError)
+    return (type(error) in kinds or isinstance(error, OSError)) and bool(str(error))
+
+
+@contextlib.contextmanager
+def refused(*codes: str) -> Iterator[None]:
+    """What is inside ends in a documented error; of one of these diagnostic codes, if any is given.
+
+    Raises:
+        Broken: it does not.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_documented(error):
+            raise
+        found = [d.code for d in getattr(error, "diagnostics", ())] or [getattr(error, "code", "")]
+        if codes and not set(codes) & set(found):
+            raise Broken(f"refused as {found}, not as {codes}: {error}") from error
+        return
+    raise Broken("nothing was refused")
+
+
+# --------------------------------------------------------------------------- one attack
+
+
+def _resident(field_name: str = "VmRSS:") -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field_name):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def run_here(attack: Attack) -> str:
+    """Run an attack in this process; "" if its promise held, else what broke."""
+    try:
+        attack.run()
+        gc.collect()
+    except Broken as broken:
+        return str(broken)
+    except BaseException as error:
+        if isinstance(error, Exception) and is_documented(error):
+            return ""
+        return "".join(traceback.format_exception(error))[-3000:]
+    return ""
+
+
+def _limit(attack: Attack) -> None:
+    in_use = _resident("VmSize:")
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + (attack.megabytes << 20), hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (256 << 20, 256 << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(attack.seconds * 4) + 1,) * 2)
+
+
+def _child(attack: Attack, answer: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.disable()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sink = os.open("output", os.O_CREAT | os.O_RDWR, 0o600)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        _limit(attack)
+        told = run_here(attack)
+        os.chdir("/")
+    os.write(answer, json.dumps(told).encode() + b"\n")
+    os._exit(0)
+
+
+def _await(process: int, answer: int, seconds: float) -> str:
+    """What a child tells, or how it ended."""
+    until, told = time.monotonic() + seconds, b""
+    while not told.endswith(b"\n"):
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([answer], [], [], left)[0]:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            return f"it hangs: more than {seconds:g} seconds"
+        more = os.read(answer, 1 << 16)
+        if not more:
+            break
+        told += more
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if status < 0:
+        return f"the process was ended by {signal.Signals(-status).name}"
+    return str(json.loads(told)) if told else f"the process ended with status {status}"
+
+
+def run_forked(attack: Attack) -> str:
+    """Run an attack in a child of this process; "" if its promise held, else what broke."""
+    answer, theirs = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(answer)
+        try:
+            _child(attack, theirs)
+        finally:
+            os._exit(9)
+    os.close(theirs)
+    try:
+        return _await(process, answer, attack.seconds)
+    finally:
+        os.close(answer)
+
+
+# --------------------------------------------------------------------------- the zygote
+
+
+class Zygote:
+    """A fresh interpreter that runs attacks in children of its own."""
+
+    def __init__(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", str(HERE / "harness.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+
+    def run(self, family: str, name: str) -> str:
+        """ "" if the promise held, else what broke."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([family, name]) + "\n")
+        self._process.stdin.flush()
+        return str(json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        """End the interpreter."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+        self._process.stdout.close()
+
+
+def _warm_up() -> None:
+    """Import what attacks use, which each child would else import anew."""
+    import rushlight as torch
+    from rushlight.__main__ import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/warm.pt"
+        module: Any = torch.jit.script(torch.nn.Linear(2, 2))
+        module.save(path)
+        torch.jit.load(path, trust="none")(torch.ones(1, 2))
+        buffer = module._save_to_buffer_for_lite_interpreter()
+        torch.jit.mobile._load_for_lite_interpreter(io.BytesIO(buffer))
+        with contextlib.redirect_stdout(io.StringIO()):
+            for command in (["what"], ["audit"], ["show", "--code"], ["run"]):
+                with contextlib.suppress(SystemExit):
+                    main([*command, path, *["[[1.0, 2.0]]"][: command == ["run"]]])
+
+
+def _serve() -> None:
+    everything = families()
+    _warm_up()
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        family, name = json.loads(line)
+        told = run_forked(everything[family].attacks[name])
+        answers.write(json.dumps(told) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
+    sys.modules["harness"] = sys.modules["__main__"]
+    _serve()
