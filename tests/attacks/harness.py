@@ -245,6 +245,10 @@ def _warm_up() -> None:
     import rushlight as torch
     from rushlight.__main__ import main
 
+    index = torch.zeros(20_000, dtype=torch.int64)
+    torch.zeros(20_000).scatter_add_(0, index, torch.ones(20_000))  # imports the native kernels
+    torch.nn.functional.conv2d(torch.ones(1, 1, 4, 4), torch.ones(1, 1, 3, 3))
+    torch.linalg.inv(torch.eye(2))
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/warm.pt"
         module: Any = torch.jit.script(torch.nn.Linear(2, 2))
@@ -261,6 +265,8 @@ def _warm_up() -> None:
 def _serve() -> None:
     everything = families()
     _warm_up()
+    gc.collect()
+    gc.freeze()  # or each child would copy the whole heap to look for garbage
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         family, name = json.loads(line)
