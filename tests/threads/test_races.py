@@ -15,10 +15,10 @@ RACE = Path(__file__).parent / "race.py"
 
 
 @pytest.mark.parametrize(
-    "programs", ["first_scripts first_calls draws gradients modes", "early_forks", "late_forks"]
+    "programs", ["first_scripts first_calls draws gradients modes", "late_forks"]
 )
 def test_threads(programs: str) -> None:
-    """They are run in a process of their own."""
+    """They are run in a process of their own; `race.py early_forks` takes minutes."""
     path = os.pathsep.join(filter(None, sys.path))
     subprocess.run(
         [sys.executable, "-W", "error", str(RACE), programs],
