@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ..ops.allocation import Ledger, current_ledger, is_counting
-from ..ops.errors import LimitExceeded, out_of_memory
+from ..ops.errors import LimitExceeded, OutOfMemory, out_of_memory
 from ..ops.table import Operator
 from .watch import Watched, unwatch, watch
 from .work import work_of
@@ -211,12 +211,12 @@ class Entered:
 
 def documented(error: BaseException) -> BaseException:
     """What a MemoryError is told as; any other error itself."""
-    if not isinstance(error, MemoryError):
+    if not isinstance(error, MemoryError | OutOfMemory):
         return error
     guard = _ACTIVE.guard
     if guard is not None and (current_ledger().refused or not is_counting()):
         return LimitExceeded(guard.out_of_memory)
-    return out_of_memory(error)
+    return out_of_memory(error) if isinstance(error, MemoryError) else error
 
 
 def resident() -> int:

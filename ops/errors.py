@@ -18,7 +18,7 @@ from ..frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
-    *("UnsupportedOperator", "WrongType", "out_of_memory", "told"),
+    *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "told"),
 ]
 
 
@@ -112,11 +112,16 @@ class UnsupportedDtype(OperatorError, NotImplementedError):
         super().__init__(torch_message, code="dtype-mismatch", headline=headline, roles=roles)
 
 
-def out_of_memory(error: MemoryError) -> OperatorError:
+@_shown_as(RuntimeError)
+class OutOfMemory(OperatorError):
+    """There is not as much memory as an operator asked for."""
+
+
+def out_of_memory(error: MemoryError) -> OutOfMemory:
     """A MemoryError as the error that it becomes; an array's one knows how much was asked for."""
     size = getattr(error, "_total_size", 0)
     asked = f": you tried to allocate {size} bytes." if size else ""
-    return OperatorError(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
+    return OutOfMemory(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
 
 
 _RAISE: Final = opmap["RAISE_VARARGS"]

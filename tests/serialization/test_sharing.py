@@ -178,8 +178,9 @@ def test_limits_of_pickles_are_those_given() -> None:
         load_archive(archive(constant=b"]q\x00(h\x00e"))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_compiling_what_takes_too_long_is_an_error_of_the_archive() -> None:
-    code = forward("    x = 1\n" + "    x = x + 1\n" * 3000 + "    return x\n")
+    code = forward("    x = 1\n" + "    x = x + 1\n" * 40_000 + "    return x\n")
     limits = Limits(running=Bounds(seconds=0.2))
     with pytest.raises(ArchiveError, match="cannot be loaded: it has run for more"):
         load_archive(archive(code=code), limits=limits, trusted=False)
