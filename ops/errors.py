@@ -133,7 +133,7 @@ def told(error: Exception) -> Exception:
     """An OperatorError where memory was at an end, or where Python or NumPy stumbled over arguments
     that nobody thought of; else the error itself."""
     if isinstance(error, MemoryError):
-        made = out_of_memory(error)
+        made: OperatorError = out_of_memory(error)
     elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
         made = OperatorError(str(error) or type(error).__name__)
     else:
