@@ -174,7 +174,7 @@ def trim_traceback(error: BaseException) -> None:
         at = at.tb_next
     trimmed: TracebackType | None = None
     for entry in reversed(kept):
-        trimmed = TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+        trimmed = TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno or 1)
     error.__traceback__ = trimmed
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..frontend.cells import clean_lines
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.exceptions import attach, exception_for
+from ..frontend.paths import is_library_file
 from ..frontend.torch_text import runtime_error_text
 from ..ir.graph import Node
 from ..ops.errors import OperatorError
@@ -38,6 +40,30 @@ def _is_of_python(cause: Exception) -> bool:
     """Whether this is what Python or NumPy raises where a plan writes out an operator."""
     builtin = (LookupError, ZeroDivisionError, TypeError, ValueError, AttributeError)
     return isinstance(cause, builtin) and not isinstance(cause, OperatorError)
+
+
+def is_from_outside(cause: Exception) -> bool:
+    """Whether an exception is none of the program's: the handler of a signal raised it, or another
+    thread sent it.
+
+    Its class, or a function of the user's that raised it, is the sign: operators have neither, and
+    what is left to Python is called in one place.
+    """
+    if isinstance(cause, Failure):
+        return False
+    traceback, called = cause.__traceback__, False
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        called = called or code.co_name == "_run_python"
+        if not called and os.path.isabs(code.co_filename) and not is_library_file(code.co_filename):
+            return True
+        traceback = traceback.tb_next
+    home = type(cause).__module__.partition(".")[0]
+    return not called and home not in _HOMES
+
+
+_HOMES = frozenset("builtins rushlight numpy ml_dtypes ctypes concurrent struct".split())
+"""Where the classes of the exceptions that operators raise are defined."""
 
 
 class Failure(Exception):

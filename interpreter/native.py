@@ -28,7 +28,7 @@ from ..frontend.locks import after_fork, ask_first, fork_safe_lock
 from ..typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from .code import Code
 from .native_lines import FUNCTIONS
-from .native_source import NativeSource, write_native
+from .native_source import DONE, FAILED, STOPPED, NativeSource, write_native
 from .plan import Plan
 
 __all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
@@ -49,6 +49,13 @@ MISSES: Final = 8
 
 TRIALS: Final = 5
 """Calls with lists that are timed: to hand lists over may cost more than the plan does."""
+
+REFUSALS: Final = (ArithmeticError, MemoryError, TypeError, ValueError)
+"""What native code raises for numbers beyond 64 bits or without memory: the plan knows what to say.
+Anything else comes from the handler of a signal."""
+
+ROUNDS: Final = 20_000_000
+"""Rounds of loops after which a call is long: some hundredths of a second."""
 
 _DTYPES: Final = {"i": np.int64, "f": np.float64, "b": np.bool_}
 
@@ -83,7 +90,8 @@ class Native:
         self._misses = 0
         self._trials = TRIALS
         self._begun = False
-        self._run: Callable[..., tuple[bool, Any]] | None = None
+        self._is_long = False
+        self._run: Callable[..., tuple[int, Any]] | None = None
         self._convert: list[Callable[[Any], Any]] | None = None
 
     @property
@@ -103,15 +111,31 @@ class Native:
         if self._convert is not None and self._trials and self._limit:
             return self._tried(plan, values)
         try:
-            done, result = run(*values) if self._convert is None else run(*self._given(values))
-        except Exception:  # numbers beyond 64 bits, no memory: the plan knows what to say
-            done = False
-        if done:
+            status, result = self._run_natively(run, values)
+        except REFUSALS:
+            status = FAILED
+        if status == DONE:
             return result
         self._misses += 1
         if self._misses >= MISSES and self._limit:
             self._run = None
         return plan.run(*values)
+
+    def _run_natively(self, run: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """The status and the result; what takes long runs in a thread beside this one.
+
+        Native code looks at no signals: Python's handlers run here, while this thread waits.
+        """
+        if self._convert is not None:
+            values = self._given(values)
+        if not self._is_long:
+            found = run(ROUNDS, _NEVER, *values)
+            if found[0] != STOPPED:
+                return found
+        began = perf_counter()
+        found = _beside(run, values)
+        self._is_long = perf_counter() - began > 0.001
+        return found
 
     def _given(self, values: Sequence[Any]) -> list[Any]:
         assert self._convert is not None
@@ -132,16 +156,16 @@ class Native:
         try:
             run = self._run
             assert run is not None
-            done, result = run(*self._given(values))
-        except Exception:
-            done = False
-        if done and perf_counter() - began < self._spent / max(1, self._calls):
+            status, result = self._run_natively(run, values)
+        except REFUSALS:
+            status = FAILED
+        if status == DONE and perf_counter() - began < self._spent / max(1, self._calls):
             self._trials = 0
             return result
         self._trials -= 1
         if not self._trials:
             self._run = None
-        return result if done else plan.run(*values)
+        return result if status == DONE else plan.run(*values)
 
     # ------------------------------------------------------------------ compiling
 
@@ -197,6 +221,38 @@ def _begin_anew() -> None:
 after_fork(_begin_anew)
 
 
+_ZERO: Final = np.zeros(1, np.int64)
+_NEVER: Final = _ZERO.ctypes.data
+"""The address of a number that stays 0."""
+
+
+def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """What native code gives in a thread of its own, which ends when this one is interrupted."""
+    stop, done = np.zeros(1, np.int64), threading.Event()
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(run(1 << 62, stop.ctypes.data, *values))
+        except Exception as error:
+            found.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work, name="rushlight-hot", daemon=True)
+    try:
+        thread.start()
+        while not done.wait(0.05):
+            pass
+    except RuntimeError:  # no more threads, or the interpreter is shutting down
+        return run(1 << 62, _NEVER, *values)
+    finally:
+        stop[0] = 1
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
+
+
 def _change(kind: str) -> Callable[[Any], Any]:
     """What makes of a machine value of a kind what native code takes."""
     dtype = _DTYPES[kind[-1]]
@@ -214,8 +270,11 @@ def _same(value: Any) -> Any:
     return value
 
 
-def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
-    """The function of a source: gives whether it could finish, and the result.
+def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
+    """The function of a source: gives how it ended, and the result.
+
+    Its first arguments are how many rounds of loops may run, and the address of a number: what is
+    not 0 there stops it.
 
     Raises:
         Exception: numba does not take it, or the C library lacks a function.
@@ -232,10 +291,28 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[bool, Any]]:
             if re.search(rf"\b{name}\(", source.text):
                 space[name] = _helper(name)
         exec(compile(source.text, "<native>", "exec"), space)
-        signature = tuple(_numba_type(kind) for kind in source.arguments)
+        space["stopped"] = _stopped()
+        signature = (*(numba.int64,) * 2, *(_numba_type(kind) for kind in source.arguments))
         make = numba.jit([signature], nopython=True, error_model="numpy", nogil=True)
-        made: Callable[..., tuple[bool, Any]] = make(space["native"])
+        made: Callable[..., tuple[int, Any]] = make(space["native"])
         return made
+
+
+@cache
+def _stopped() -> Any:
+    """A function for native code: the number at an address, read anew each time."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    def stopped(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            pointer = builder.inttoptr(given[0], ir.IntType(64).as_pointer())
+            return builder.load_atomic(pointer, "monotonic", 8)
+
+        return types.int64(types.int64), generate
+
+    return intrinsic(stopped)
 
 
 @cache

@@ -54,6 +54,16 @@ class NativeSource:
         return any(kind[0] == "A" for kind in self.arguments)
 
 
+DONE, FAILED, STOPPED = 1, 0, 2
+"""What native code gives before its result: why it could not finish, if so."""
+
+BETWEEN = (65536, 256, 16)
+"""Rounds between two looks at whether to stop: of inner loops, of those around them, of others."""
+
+LOOK = "if left < 0 or stopped(stop): return STOP"
+"""`left` is how many rounds may still run, `stop` the address of a number that others set."""
+
+
 def write_native(code: Code, arguments: Sequence[Type]) -> NativeSource | None:
     """The source of a code's native form; None if it has none."""
     if len(arguments) != code.argument_count:
@@ -98,6 +108,17 @@ def _empty(kind: str) -> str:
     return {"i": "0", "f": "0.0", "b": "False"}[kind]
 
 
+def _height(region: Region) -> int:
+    """How many loops lie in each other in a region."""
+    found = 0
+    for part in region:
+        if isinstance(part, Repeat):
+            found = max(found, 1 + _height(part.body))
+        elif isinstance(part, Branch):
+            found = max(found, _height(part.then), _height(part.otherwise))
+    return found
+
+
 class _Writer:
     """The writing of one code's native form."""
 
@@ -105,6 +126,7 @@ class _Writer:
         self.code = code
         self.source = NativeSource()
         self._variables: dict[str, str] = {}
+        self._loops = 0
 
     def write(self, arguments: list[str]) -> NativeSource:
         source = self.source
@@ -113,13 +135,16 @@ class _Writer:
         self._region(self.code.body, 1, dict(enumerate(arguments)))
         if not source.result:
             raise _NotNative
-        fail = f"return False, {_empty(source.result)}"
-        body = [line.replace("return FAIL", fail) for line in source.lines]
+        for word, status in (("FAIL", FAILED), ("STOP", STOPPED)):
+            instead = f"return {status}, {_empty(source.result)}"
+            source.lines = [line.replace(f"return {word}", instead) for line in source.lines]
+        body = source.lines
         first = [
             f" {name} = {_empty(kind)}"
             for name, kind in self._variables.items()
             if kind in "ifb" and name not in names
         ]
+        names = ["left", "stop", *names]
         source.lines = [f"def native({', '.join(names)}):", *first, *body]
         return source
 
@@ -178,16 +203,38 @@ class _Writer:
 
     def _rounds(self, part: Repeat, depth: int, state: State, count: str) -> State | None:
         test = None if part.condition is None else self._truth(part.condition, state)
+        between = BETWEEN[min(_height(part.body), 2)]
+        number = self._loops = self._loops + 1
         if part.count is None:
+            self._add(depth, f"w{number} = 0")
             self._add(depth, f"while {test or True}:")
-        else:
-            state[part.index] = "i"
-            index = self._name(part.index, "i")
-            self._add(depth, f"for {index} in range({count}):")
-            if test is not None:
-                self._add(depth + 1, f"if not {test}: break")
-        end = self._region(part.body, depth + 1, state)
-        if end is not None and part.count is not None:
+            self._add(depth + 1, f"w{number} += 1")
+            self._add(depth + 1, f"if not w{number} & {between - 1}:")
+            self._add(depth + 2, f"left -= {between}")
+            self._add(depth + 2, LOOK)
+            return self._region(part.body, depth + 1, state)
+        state[part.index] = "i"
+        index = self._name(part.index, "i")
+        # loops that are known to be short run without looking
+        stretches = re.fullmatch(r"\(\d\d?\)", count) is None
+        inside = depth + 2 if stretches else depth + 1
+        if stretches:
+            self._add(depth, f"n{number} = int64({count})")
+            self._add(depth, f"left -= min(n{number}, {1 << 40})")
+            self._add(depth, f"k{number} = 0")
+            self._add(depth, "while True:")
+            self._add(depth + 1, f"e{number} = min(k{number} + {between}, n{number})")
+            count = f"k{number}, e{number}"
+        self._add(inside - 1, f"for {index} in range({count}):")
+        if test is not None:
+            self._add(inside, f"if not {test}: break")
+        end = self._region(part.body, inside, state)
+        if stretches:
+            self._add(depth + 1, f"k{number} = e{number}")
+            ended = f"k{number} >= n{number}"
+            self._add(depth + 1, f"if {ended if test is None else f'{ended} or not {test}'}: break")
+            self._add(depth + 1, LOOK)
+        if end is not None:
             end.pop(part.index, None)
         return end
 
@@ -259,7 +306,7 @@ class _Writer:
         if "A" in kind:
             raise _NotNative
         self.source.result = kind
-        self._add(depth, f"return True, {text}")
+        self._add(depth, f"return {DONE}, {text}")
 
     def _unpack(self, step: Step, depth: int, state: State) -> None:
         _, targets, number = step.instruction

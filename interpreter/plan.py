@@ -71,7 +71,8 @@ class Plan:
         """The step that raised and the registers by name; None if the plan was not running."""
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:
-                step = self.steps[traceback.tb_lineno - 1]
+                line: int | None = traceback.tb_lineno  # None between two lines
+                step = None if line is None else self.steps[line - 1]
                 return None if step is None else (step, dict(traceback.tb_frame.f_locals))
             traceback = traceback.tb_next
         return None

@@ -32,7 +32,7 @@ from ..typecheck.types import ANY, ClassType, InterfaceType
 from .arguments import Binding
 from .assemble import assemble
 from .code import Code
-from .errors import Failure, script_error, task_error
+from .errors import Failure, is_from_outside, script_error, task_error
 from .guard import CALLS, Guard, active_guard
 from .inlined_size import check_inlined_size
 from .instructions import row
@@ -130,6 +130,8 @@ class Executable:
                 return self._native.call(plan, values)
             return plan.run(*values)
         except Exception as cause:
+            if is_from_outside(cause):
+                raise
             raise Failure.in_plan(cause, plan) from None
 
     def _next_plan(self) -> Plan | None:
@@ -158,6 +160,8 @@ class Executable:
         try:
             return execute(self.code, values, invoke, self.guard)
         except MachineFailure as failed:
+            if is_from_outside(failed.cause):
+                raise failed.cause from None
             raise Failure.in_machine(failed, self.code) from None
 
 
@@ -334,6 +338,9 @@ def call(
     except Failure as failure:
         _leave_all(entered)
         error = script_error(failure, function)
+    except BaseException:  # an interrupt
+        _leave_all(entered)
+        raise
     else:
         return executable.binding.give_back(result)
     raise error from None
@@ -361,6 +368,9 @@ def _recorded_call(
     except Failure as failure:
         _leave_all(entered)
         error = script_error(failure, function)
+    except BaseException:  # an interrupt
+        _leave_all(entered)
+        raise
     else:
         record.finish()
         if executable.sets_slots:

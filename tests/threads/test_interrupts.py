@@ -1,0 +1,228 @@
+"""Signals and exceptions from other threads end what runs, and leave nothing half-made."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import io
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter import native
+from rushlight.interpreter.run import executable_of
+from rushlight.typecheck.defining import DEFINING
+
+pytest.importorskip("numba")
+
+
+class Stop(Exception):
+    pass
+
+
+def endless(n: int) -> int:
+    k = 0
+    while k >= 0:
+        k = (k + n) % 1000003
+    return k
+
+
+def nested(n: int) -> int:
+    s = 0
+    for i in range(n):
+        for j in range(n):
+            for k in range(n):
+                s += (i ^ j) % (k + 1)
+    return s
+
+
+def with_lists(n: int) -> int:
+    kept = [0] * 100
+    for i in range(n):
+        kept[i % 100] += i
+        if kept[i % 100] < 0:
+            break
+    return kept[0]
+
+
+def of_tensors(n: int) -> int:
+    x = torch.ones(3)
+    with torch.no_grad():
+        while bool(x.sum() > 0):
+            x = x * 1.0
+    return n
+
+
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    def ring(number: int, frame: object) -> None:
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, ring)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def hot(function: Any) -> Any:
+    """The function, compiled to native code anew if there is any."""
+    scripted = torch.jit.script(function)
+    scripted._debug_flush_compilation_cache()
+    made = executable_of(scripted._rushlight_function)._native
+    if made is not None and not made._limit:
+        made._begin()
+        assert made.is_ready
+    return scripted
+
+
+@pytest.mark.parametrize("function", [endless, nested, with_lists, of_tensors])
+@pytest.mark.parametrize("way", ["native", "plan", "machine"])
+def test_a_signal_ends_a_loop(
+    function: Any, way: str, alarm: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now" if way == "native" else "off")
+    monkeypatch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
+    scripted = hot(function)
+    for _ in range(2):  # the second time it is known to be long
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        began = time.monotonic()
+        with pytest.raises(Stop):
+            scripted(1 << 40)
+        assert time.monotonic() - began < 5
+        assert torch.is_grad_enabled()
+
+
+def test_an_exception_from_another_thread_ends_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted, caught = hot(nested), threading.Event()
+
+    def work() -> None:
+        try:
+            scripted(1 << 40)
+        except Stop:
+            caught.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.1)
+    stop = ctypes.py_object(Stop)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), stop)
+    thread.join(10)
+    assert caught.is_set()
+
+
+def summed(n: int, m: int, k: int) -> int:
+    s = 0
+    for i in range(n):
+        for j in range(m):
+            s += i ^ j
+        while s > k:
+            s -= k
+        if s == 12345:
+            return -1
+    return s
+
+
+@pytest.mark.parametrize("rounds", [native.ROUNDS, 100, -1])
+def test_long_calls_give_the_same(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    monkeypatch.setattr(native, "ROUNDS", rounds)
+    scripted = hot(summed)
+    for n, m in ((0, 0), (-5, 3), (3, -(2**63)), (20, 1), (300, 70000), (70001, 3), (257, 65536)):
+        assert scripted(n, m, 1 << 33) == vectorised(n, m, 1 << 33)
+
+
+def vectorised(n: int, m: int, k: int) -> int:
+    """The same, with NumPy."""
+    s, places = 0, np.arange(max(m, 0))
+    for i in range(n):
+        s += int((places ^ i).sum())
+        while s > k:
+            s -= k
+        if s == 12345:
+            return -1
+    return s
+
+
+SOURCE = """
+import rushlight as torch
+from rushlight import Tensor, nn
+
+class Point:
+    def __init__(self, x: int):
+        self.x = x
+    def twice(self) -> int:
+        return self.x * 2
+
+def helper(x: Tensor, n: int) -> Tensor:
+    return torch.relu(x) * Point(n).twice()
+
+def function(x: Tensor) -> Tensor:
+    return helper(helper(x, 1), 2) + 1
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    def forward(self, x: Tensor) -> Tensor:
+        return function(self.inner(x))
+"""
+
+
+def everything(module: Any, folder: Path) -> None:
+    """Compile, save, load and run."""
+    x = torch.ones(1, 2)
+    assert torch.jit.script(module.function)(x).tolist() == [[9.0, 9.0]]
+    scripted = torch.jit.script(module.Model())
+    data = scripted.save_to_buffer()
+    torch.jit.save(scripted, folder / "m.pt")
+    loaded = torch.jit.load(io.BytesIO(data))
+    assert loaded(x).tolist() == scripted(x).tolist()
+    scripted(x).sum().backward()
+    torch.randn(3)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in finalizers
+def test_an_interrupt_leaves_nothing_half_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    events = 0
+
+    def profile(frame: object, event: str, argument: object) -> None:
+        nonlocal events
+        events -= 1
+        if events == 0:
+            raise Stop
+
+    after, number = 7, 0
+    while True:  # interrupts at ever later calls and returns, until one comes too late
+        number += 1
+        name = f"interrupted_{number}"
+        (tmp_path / f"{name}.py").write_text(SOURCE)
+        module = importlib.import_module(name)
+        events = after
+        sys.setprofile(profile)
+        try:
+            everything(module, tmp_path)
+        except Stop:
+            pass
+        else:
+            break
+        finally:
+            sys.setprofile(None)
+        assert not DEFINING._is_owned()
+        assert [file.name for file in tmp_path.glob("*m.pt*")] in ([], ["m.pt"])
+        everything(module, tmp_path)
+        with pytest.raises(RuntimeError, match="nonsense"):
+            torch.jit.CompilationUnit("def f(x):\n    return x.nonsense()\n")
+        after = after * 8 // 7 + 1
+    assert number > 20
