@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# In a checkout the parts lie beside this folder, not in it: ir/ is rushlight.ir.
+# In a checkout the parts lie beside this folder, and links in it lead to them (ir -> ../ir).  An
+# archive of the checkout may come without links.
 if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
