@@ -4,8 +4,8 @@
 
 PYTHON is an interpreter that has torch; TABLES is tests/rushlight/layers unless said otherwise
 (`layer_rows.py` says what a row is).  Compared are parameters drawn, texts, results of both modes
-in eager and scripted form, code in archives, rushlight's archives run by torch and torch's by
-rushlight.  `--record` writes what torch found to TABLES/recorded, for the tests.
+in eager and scripted form, schemas, rushlight's archives run by torch and torch's by rushlight.
+`--record` writes what torch found to TABLES/recorded, for the tests.
 Exit status 1 if anything differs.
 """
 
@@ -97,9 +97,9 @@ def record(folder: Path, results: dict[int, dict[str, Any]]) -> None:
 
 
 def _record_of(found: dict[str, Any], key: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    kept = {n: found[n] for n in ("construction", "repr", "script code") if n in found}
+    kept = {n: found[n] for n in ("construction", "repr", "script schema") if n in found}
     if "refused" in found:  # what torch cannot save, though it may compile it
-        kept.pop("script code", None)
+        kept.pop("script schema", None)
     if "state" in found:
         kept["state"] = [layer_rows.summary(leaf) for leaf in found["state"]]
     names = [name for name in ("eager eval", "eager train") if name in found]

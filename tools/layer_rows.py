@@ -20,7 +20,6 @@ import pickle
 import re
 import sys
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,12 +131,10 @@ def run(library: Any, row: Row) -> dict[str, Any]:
     found.update({f"eager {k}": v for k, v in _called(library, layer, row).items()})
     try:
         scripted = library.jit.script(row.layer(library))
-        found["script code"] = _unmangled(scripted.code)
-        found["script graph"] = _plain_graph(str(scripted.graph))
+        found["script schema"] = _unmangled(str(scripted.forward.schema))
         buffer = io.BytesIO()
         library.jit.save(scripted.eval(), buffer)
         found["archive"] = buffer.getvalue()
-        found["script archive code"] = archive_code(found["archive"])
     except Exception as error:
         found["refused"] = str(error)
         return found
@@ -185,44 +182,6 @@ def _unmangled(text: str) -> str:
 def _sets_in_order(text: str) -> str:
     """A message with the elements of sets, which come as they please, in alphabetical order."""
     return re.sub(r"\{([^{}]*)\}", lambda m: str(sorted(m[1].split(", "))), text)
-
-
-def _plain_graph(text: str) -> str:
-    """Graph text without places in files, its values numbered in the order they come in.
-
-    `warn_id` counts the warnings that a process has compiled; it is left out as well.
-    """
-    text = _unmangled(re.sub(r" *#.*|\[warn_id=\d+\]", "", text))
-    seen: dict[str, str] = {}
-
-    def rename(match: re.Match[str]) -> str:
-        base = re.sub(r"\.\d+$", "", match[1])
-        return seen.setdefault(match[1], f"%{'' if base.isdigit() else base}#{len(seen)}")
-
-    return re.sub(r"%([\w.]+)", rename, text)
-
-
-def archive_code(archive: bytes) -> str:
-    """All code of an archive, its constants in alphabetical order (theirs means nothing)."""
-    parts = []
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        for name in opened.namelist():
-            if "/code/" in name and name.endswith(".py"):
-                text = _unmangled(opened.read(name).decode())
-                parts.append((re.sub(r"/___torch_mangle_\d+", "", name), _sorted_finals(text)))
-    return "\n".join(f"== {name.partition('/')[2]}\n{text}" for name, text in sorted(parts))
-
-
-def _sorted_finals(text: str) -> str:
-    lines, finals = [], []
-    for line in text.splitlines():
-        if " : Final[" in line:
-            finals.append(line)
-            continue
-        lines += sorted(finals)
-        finals = []
-        lines.append(line)
-    return "\n".join(lines + sorted(finals))
 
 
 def main() -> None:

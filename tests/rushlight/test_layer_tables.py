@@ -58,9 +58,9 @@ def test_layer(row: layer_rows.Row) -> None:
     check_state(wanted["state"], got["state"])
     for mode in ("eval", "train"):
         assert layer_rows.same(wanted[f"eager {mode}"], got[f"eager {mode}"]), mode
-    if "script code" not in wanted:  # torch cannot script it
+    if "script schema" not in wanted:  # torch cannot script it
         return
-    assert got["script code"] == wanted["script code"]
+    assert got["script schema"] == wanted["script schema"]
     again = layer_rows.replay(rushlight, row, got["archive"])
     for mode in ("eval", "train"):
         scripted = wanted.get(f"script {mode}", wanted[f"eager {mode}"])  # they differ seldom
