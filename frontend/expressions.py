@@ -10,6 +10,7 @@ import ast
 from types import EllipsisType
 
 from . import tree
+from .clock import checkpoint
 from .diagnostics import Collector
 from .positions import Located, Positions
 from .source import Source, Span
@@ -140,7 +141,11 @@ class ExpressionConverter:
                 return self.refuse(type(node).__name__, node)
 
     def expressions(self, nodes: list[ast.expr]) -> tuple[tree.Expr, ...]:
-        return tuple(self.expression(node) for node in nodes)
+        found = []
+        for node in nodes:
+            checkpoint()
+            found.append(self.expression(node))
+        return tuple(found)
 
     def around(self, node: Located, width: int, parts: tuple[tree.Expr, ...]) -> Span:
         """The span of a node of which torch marks `width` characters and all its parts."""
@@ -241,6 +246,7 @@ class ExpressionConverter:
             chain.append(chain[-1].left)
         result = self.expression(chain[-1].left)
         for part in reversed(chain):
+            checkpoint()
             right = self.expression(part.right)
             span = self.covering(part, result, right)
             result = tree.Binary(span, BINARY[type(part.op)], result, right)
@@ -282,7 +288,7 @@ class ExpressionConverter:
         if None in node.keys:
             first = node.keys[0] is None
             return self.refuse("dict-expansion" if first else "dict-expansion-later", node)
-        keys = tuple(self.expression(key) for key in node.keys if key is not None)
+        keys = self.expressions([key for key in node.keys if key is not None])
         values = self.expressions(node.values)
         return tree.DictDisplay(self.around(node, 1, keys + values), keys, values)
 

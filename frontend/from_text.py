@@ -6,17 +6,16 @@ The code in an archive is Python by its grammar, so Python's parser reads it; no
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 from . import tree
+from .clock import OutOfTime
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, parse
-from .python_ast import python_tree
+from .python_ast import has_words, python_tree
 from .source import Source, Span
 from .type_comments import fold_first_comment
 from .value_class import value_class
@@ -38,8 +37,6 @@ MAXIMUM_LENGTH = 1 << 24
 
 MAXIMUM_WORDS = 1 << 20
 """Words and brackets of one text: Python's own tree takes up to two kilobytes for each."""
-
-_WORD = re.compile(r"\w+|[\[({]")
 
 
 def module_trees(
@@ -219,14 +216,16 @@ def _definitions(
 
 
 def _guarded(node: _N, converter: Converter, make: Callable[[_N, Converter], _T]) -> _T | None:
-    """What is made of a node; None, after a report, if it is nested too deeply."""
+    """What is made of a node; None, after a report, if it is too deep or takes too long."""
     try:
         return make(node, converter)
-    except RecursionError:
-        span = converter.span(node)
-        what = "the code is nested too deeply"
+    except (RecursionError, OutOfTime) as error:
+        span = converter.span(node if converter.at is None else converter.at)
+        what = str(error) if isinstance(error, OutOfTime) else "the code is nested too deeply"
         _report(converter.source, converter.collector, span, what, "limit-exceeded")
         return None
+    finally:
+        converter.at = None
 
 
 def _definition(node: ast.stmt, converter: Converter) -> tree.Definition | None:
@@ -276,14 +275,9 @@ def _too_big(text: str) -> str | None:
     """Why a text is not even given to the parser, or None."""
     if len(text) > MAXIMUM_LENGTH:
         return f"the text has {len(text)} characters, more than {MAXIMUM_LENGTH}"
-    if len(text) > MAXIMUM_WORDS and _has_words(text, MAXIMUM_WORDS):
+    if has_words(text, MAXIMUM_WORDS):
         return f"the text has more than {MAXIMUM_WORDS} words and brackets"
     return None
-
-
-def _has_words(text: str, count: int) -> bool:
-    """Whether a text has more than so many words and brackets."""
-    return next(islice(_WORD.finditer(text), count, None), None) is not None
 
 
 def _place_of(error: SyntaxError, source: Source) -> Span:

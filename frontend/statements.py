@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from . import tree
+from .clock import checkpoint
 from .expressions import BINARY, ExpressionConverter
 from .ignored_blocks import call_of_block
+from .made_once import made_once
 from .source import Span
 from .torch_ranges import whole_end
 from .unsupported import construct_of, describe
@@ -21,24 +23,31 @@ class StatementConverter(ExpressionConverter):
     """Makes tree statements of `ast` statements; what TorchScript lacks is reported and dropped.
 
     `in_constructor` says that the statements are those of an `__init__`, `local_functions` that
-    functions may hold functions (code files of archives).
+    functions may hold functions (code files of archives); `at` is the one whose turn it is.
     """
 
     in_constructor = False
     function_name = ""
+    at: ast.stmt | None = None
     local_functions = False
+
+    @made_once
+    def has_walrus(self) -> bool:
+        """Whether the text may have `:=`."""
+        return ":=" in self.source.text
 
     def statements(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]:
         converted: list[tree.Statement | None] = []
         for node in nodes:
-            converted.append(self.walrus_names(node))
+            checkpoint()
+            self.at = node
+            if self.has_walrus:
+                converted.append(self.walrus_names(node))
             converted.append(self.statement(node))
         return tuple(statement for statement in converted if statement is not None)
 
     def walrus_names(self, node: ast.stmt) -> tree.Statement | None:
         """The names that `:=` in a statement would bind, as names bound to an error."""
-        if ":=" not in self.source.text:
-            return None
         if isinstance(node, ast.If | ast.While | ast.For | ast.With | ast.FunctionDef):
             return None  # the statements in it have their turn
         found = [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]

@@ -238,7 +238,7 @@ class _Freezing:
                 continue
             plain = all(
                 use.user.kind == "prim::fork"
-                or (use.user.kind in ("prim::GetAttr", "prim::SetAttr") and use.index == 0)
+                or (use.user.kind in ("prim::GetAttr", "prim::SetAttr") and use.number == 0)
                 for use in value.uses
             )
             target = self.resolve(value, method.owner, graph)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from ..frontend.clock import arm, disarm
 from ..ops.allocation import Ledger, current_ledger, is_counting
 from ..ops.errors import LimitExceeded, OutOfMemory, out_of_memory
 from ..ops.table import Operator
@@ -69,6 +70,7 @@ class _Use(Watched):
         self.checked = 0
         self.resident = 0
         self.entered: Any = None
+        self.alarm: Any = None
         self.is_outermost = False
 
 
@@ -107,10 +109,12 @@ class Guard:
             use.entered = use.ledger.lower(memory, bounds.output)
         use.resident = 0 if is_counting() else resident() + memory
         watch(use, bounds.seconds)
+        use.alarm = arm(use.until, bounds.seconds)
 
     def end(self) -> None:
         """The last of them is over."""
         use = self._uses.use
+        disarm(use.alarm)
         unwatch(use)
         if use.is_outermost:
             use.ledger.close(use.entered)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..frontend.bounds import EXHAUSTED, report_exhausted
 from ..frontend.diagnostics import Collector
+from ..ops.errors import LimitExceeded
 from ..typecheck.checker import check_function
 from ..typecheck.functions import Function
 from ..typecheck.names import Resolver
@@ -44,7 +45,9 @@ def define_function(
     except Postponed:
         del collector.found[found:]  # all of it will be found again
         raise
-    except EXHAUSTED as error:
+    except (*EXHAUSTED, LimitExceeded) as error:
+        if function.typed is not None and function.tree is not None:  # all statements are checked
+            collector.at = function.tree.name_span
         report_exhausted(error, collector, f"in function `{function.name}`")
     except FAULTS as error:
         if not report_fault(error, collector, f"in function `{function.name}`"):

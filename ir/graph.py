@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+from ..frontend.clock import ARMED, checkpoint
 from ..frontend.source import UNKNOWN, Span
 from ..frontend.value_class import value_class
 from ..typecheck.functions import Bounding
@@ -34,19 +35,18 @@ class CallSite:
     module: str = ""
 
 
-@value_class(frozen=True, slots=True)
-class Use:
-    """`user.inputs[index]` is the value."""
+class Use(NamedTuple):
+    """`user.inputs[number]` is the value."""
 
     user: Node
-    index: int
+    number: int
 
 
 class Value:
     """A result of a node or a parameter of a block.
 
     `id` numbers the values of a graph in order of creation; `name` is a debug name, unique in the
-    graph, or None.  Equality is identity.
+    graph, or None.  `uses` are the keys of a dict, in order.  Equality is identity.
     """
 
     __slots__ = ("_name", "id", "node", "type", "uses")
@@ -55,7 +55,7 @@ class Value:
         self.node = node
         self.id = id
         self.type = type
-        self.uses: list[Use] = []
+        self.uses: dict[Use, None] = {}
         self._name: str | None = None
 
     @property
@@ -79,15 +79,15 @@ class Value:
     def replace_uses(self, other: Value) -> None:
         """Let every user of this value use `other` instead."""
         for use in self.uses:
-            use.user._inputs[use.index] = other
-            other.uses.append(use)
-        self.uses = []
+            use.user._inputs[use.number] = other
+        used, self.uses = self.uses, {}
+        other.uses |= used
 
     def replace_uses_after(self, node: Node, other: Value) -> None:
         """The same, for users that come after `node` only."""
         for use in list(self.uses):
             if node.is_before(use.user):
-                use.user.set_input(use.index, other)
+                use.user.set_input(use.number, other)
 
     def copy_name(self, other: Value) -> None:
         """Take the name of `other`, made unique, if it has one."""
@@ -167,7 +167,7 @@ class Node:
         return value
 
     def add_input(self, value: Value) -> None:
-        value.uses.append(Use(self, len(self._inputs)))
+        value.uses[Use(self, len(self._inputs))] = None
         self._inputs.append(value)
 
     def insert_input(self, index: int, value: Value) -> None:
@@ -179,16 +179,16 @@ class Node:
 
     def set_input(self, index: int, value: Value) -> None:
         old = self._inputs[index]
-        old.uses.remove(Use(self, index))
+        del old.uses[Use(self, index)]
         self._inputs[index] = value
-        value.uses.append(Use(self, index))
+        value.uses[Use(self, index)] = None
 
     def remove_input(self, index: int) -> None:
         for i in range(index, len(self._inputs)):
-            self._inputs[i].uses.remove(Use(self, i))
+            del self._inputs[i].uses[Use(self, i)]
         del self._inputs[index]
         for i in range(index, len(self._inputs)):
-            self._inputs[i].uses.append(Use(self, i))
+            self._inputs[i].uses[Use(self, i)] = None
 
     def clear_inputs(self) -> None:
         while self._inputs:
@@ -353,6 +353,8 @@ class Block:
         after the next one, while iterating."""
         node = self.param.next
         while node is not self.ret:
+            if ARMED:
+                checkpoint()
             following = node.next
             yield node
             node = following
@@ -376,6 +378,8 @@ class Block:
                     return
                 node, end = waiting.pop()
                 continue
+            if ARMED:
+                checkpoint()
             following = node.next
             yield node
             if node.blocks:

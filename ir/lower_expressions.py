@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
+from ..frontend.clock import checkpoint
 from ..frontend.source import Span
 from ..typecheck import typed
 from ..typecheck.schema import OperatorTable
@@ -44,6 +45,7 @@ class ExpressionLowering(Emitter):
         Raises:
             NotImplementedError: there is no lowering for the form.
         """
+        checkpoint()
         match expr:
             case typed.Local(name=name):
                 return self.load(name, expr.type)

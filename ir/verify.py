@@ -55,7 +55,7 @@ def uses_match_inputs(graph: Graph) -> Iterator[str]:
     """A value's uses are exactly the inputs that name it."""
     for value in _values(graph):
         for use in value.uses:
-            if use.index >= len(use.user.inputs) or use.user.inputs[use.index] is not value:
+            if use.number >= len(use.user.inputs) or use.user.inputs[use.number] is not value:
                 yield f"%{value.debug_name} has a use that is none, in {use.user!r}"
     for node in _nodes_and_returns(graph):
         for index, value in enumerate(node.inputs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from ..frontend.clock import OutOfTime
 from ..frontend.diagnostics import Collector
 from ..frontend.exceptions import raise_for
 from ..interpreter.errors import Failure, script_error
@@ -146,7 +147,7 @@ class Loader:
         try:
             with self.guard.entered(room=self.weights()):
                 return self._load(extra_files)
-        except LimitExceeded as error:
+        except (LimitExceeded, OutOfTime) as error:
             raise self.error("limit-exceeded", f"cannot be loaded: {error}") from None
 
     def _load(self, extra_files: dict[str, Any] | None) -> ScriptObject:

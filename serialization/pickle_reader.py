@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..frontend.clock import checkpoint
 from .errors import ArchiveError, archive_error
 from .limits import DEFAULT_LIMITS, Limits
 from .pickle_nodes import (
@@ -92,7 +93,9 @@ class PickleReader:
         if self.data[:2] != b"\x80\x02":
             raise self.error("damaged-archive", "does not begin as a pickle of protocol 2")
         self.at = 2
-        for _ in range(self.limits.opcodes):
+        for count in range(self.limits.opcodes):
+            if not count & 1023:
+                checkpoint()
             self.opcode_at = self.at
             opcode = self.take(1)
             if opcode == b".":

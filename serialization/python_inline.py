@@ -57,7 +57,7 @@ def _can_inline(value: Value) -> bool:
     node = value.node
     if len(node.outputs) != 1 or len(value.uses) != 1 or node.blocks:
         return False
-    user, index = value.uses[0].user, value.uses[0].index
+    ((user, index),) = value.uses
     if value.name is not None and user.kind != "prim::Return":
         return False
     if user.kind == "prim::Loop":

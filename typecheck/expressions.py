@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..frontend import tree
+from ..frontend.clock import checkpoint
 from ..frontend.diagnostics import Label
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
@@ -61,6 +62,7 @@ class Expressions(Displays):
 
     def sugared(self, node: tree.Expr, hint: Type | None = None) -> Sugar:
         """What an expression stands for, a value or not."""
+        checkpoint()
         match node:
             case tree.Name():
                 return self.name(node)

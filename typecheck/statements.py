@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 
 from ..frontend import tree
+from ..frontend.clock import checkpoint
 from ..frontend.diagnostics import Label
 from ..frontend.source import Span
 from . import typed
@@ -44,6 +45,7 @@ class Statements(Joins, Elements):
                 if number and not isinstance(statement, tree.Pass):
                     self.warn_unreachable(statement, statements[number - 1])
                 break
+            checkpoint()
             self.collector.at = statement.span
             self.statement(statement, into)
         return tuple(into)

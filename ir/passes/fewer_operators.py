@@ -135,9 +135,9 @@ def _added(product: Node) -> tuple[Node, Value | None]:
     """The sum that follows a product and what it adds, if nobody else uses the product."""
     if len(product.output.uses) != 1:
         return product, None
-    use = product.output.uses[0]
+    (use,) = product.output.uses
     node = use.user
-    if node.kind in ("aten::add", "aten::add_") and use.index == 0 and len(node.inputs) == 3:
+    if node.kind in ("aten::add", "aten::add_") and use.number == 0 and len(node.inputs) == 3:
         sizes = facts_of(node.inputs[1].type)
         vector = sizes is not None and sizes.sizes is not None and len(sizes.sizes) == 1
         same_block = node.owner is product.owner

@@ -204,7 +204,7 @@ def _same_object(value: Value) -> set[Value]:
         for use in pending.pop().uses:
             user = use.user
             signature = user.signature
-            if user.owner is not value.node.owner or use.index or signature is None:
+            if user.owner is not value.node.owner or use.number or signature is None:
                 continue
             if signature.is_mutable and len(user.outputs) == 1 and user.output not in found:
                 found.add(user.output)

@@ -64,7 +64,7 @@ def _first_use(value: Value) -> Use | None:
 
 def _is_before(one: Use, other: Use) -> bool:
     if one.user is other.user:
-        return one.index < other.index
+        return one.number < other.number
     return one.user.is_before(other.user)
 
 

@@ -315,7 +315,9 @@ Value.of_node = Node
 
 def _without_uses(value: InnerValue) -> None:
     if value.uses:
-        raise RuntimeError(f"%{value.debug_name} is still used by {value.uses[0].user.kind}")
+        raise RuntimeError(
+            f"%{value.debug_name} is still used by {next(iter(value.uses)).user.kind}"
+        )
 
 
 class Block(Handle[InnerBlock], _Searching):

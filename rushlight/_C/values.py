@@ -130,7 +130,7 @@ class Value(Handle[InnerValue]):
 
     def uses(self) -> list[Use]:
         """The inputs that are this value."""
-        return [Use(Value.of_node(use.user), use.index) for use in self._inner.uses]
+        return [Use(Value.of_node(use.user), use.number) for use in self._inner.uses]
 
     def toIValue(self) -> Any:
         """The value of a constant; None for any other value."""

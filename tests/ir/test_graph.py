@@ -52,7 +52,7 @@ Damage = Callable[[Graph], None]
 
 
 def _use(graph: Graph) -> None:
-    graph.inputs[0].uses.append(Use(graph.block.ret, 7))
+    graph.inputs[0].uses[Use(graph.block.ret, 7)] = None
 
 
 def _order(graph: Graph) -> None:

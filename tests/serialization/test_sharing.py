@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import io
 import struct
+import time
 import zipfile
 from collections.abc import Callable
 
 import pytest
 
 import rushlight as torch
+from rushlight.frontend import clock
 from rushlight.frontend.from_text import MAXIMUM_LENGTH, MAXIMUM_WORDS
 from rushlight.interpreter.guard import Bounds
 from rushlight.serialization.audit import audit
@@ -178,9 +180,42 @@ def test_limits_of_pickles_are_those_given() -> None:
         load_archive(archive(constant=b"]q\x00(h\x00e"))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_compiling_what_takes_too_long_is_an_error_of_the_archive() -> None:
-    code = forward("    x = 1\n" + "    x = x + 1\n" * 40_000 + "    return x\n")
+def test_a_text_that_would_be_parsed_for_too_long_is_refused_unread() -> None:
     limits = Limits(running=Bounds(seconds=0.2))
-    with pytest.raises(ArchiveError, match="cannot be loaded: it has run for more"):
-        load_archive(archive(code=code), limits=limits, trusted=False)
+    with pytest.raises(
+        ArchiveError, match=r"cannot be loaded: a text of \d+ characters is too long"
+    ):
+        load_archive(archive(code=forward("    a;" + "a;" * 200_000)), limits=limits, trusted=False)
+
+
+LONG = "    x = 1\n" + "    x = x + 1\n" * 300 + "    return x\n"
+
+
+def test_compiling_what_takes_too_long_ends_at_a_statement() -> None:
+    limits = Limits(running=Bounds(seconds=0.01))
+    load_archive(archive())  # what is made once for all archives is not counted
+    with pytest.raises(RuntimeError, match=r"has run for more than 0\.01 seconds") as error:
+        load_archive(archive(code=forward(LONG)), limits=limits, trusted=False)
+    (found,) = error.value.diagnostics  # type: ignore[attr-defined]
+    assert found.code == "limit-exceeded"
+    assert found.primary is not None
+    assert found.primary.span.filename == "code/__torch__.py"
+
+
+@pytest.mark.parametrize("after", range(0, 10_000, 700))
+def test_compiling_looks_at_the_clock_by_itself(
+    after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the time is up, the next look at the clock ends it, before anything is sent."""
+    looks = 0
+
+    def monotonic() -> float:
+        nonlocal looks
+        looks += 1
+        return time.monotonic() + (1000.0 if looks > after else 0.0)
+
+    monkeypatch.setattr(clock, "monotonic", monotonic)
+    with pytest.raises(RuntimeError, match=r"more than 60 seconds|too long") as error:
+        load_archive(archive(code=forward(LONG)), trusted=False)
+    assert error.value.diagnostics  # type: ignore[attr-defined]
+    assert looks <= after + 20

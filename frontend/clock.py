@@ -1,0 +1,73 @@
+"""The clock by which code that is not trusted is read and compiled.
+
+Its guard arms the clock for a thread; whatever goes through texts, trees, graphs or pickles calls
+`checkpoint` now and then, for each statement at least.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+from typing import Final
+
+from .bounds import BoundExceeded
+
+__all__ = ["ARMED", "Alarm", "OutOfTime", "arm", "checkpoint", "disarm", "time_left"]
+
+
+class OutOfTime(BoundExceeded):
+    """It goes on for longer than it may."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alarm:
+    """When a thread's work is to end, by `time.monotonic`, and how long it may take in all."""
+
+    until: float
+    seconds: float
+
+
+class _Alarms(threading.local):
+    next: Alarm | None = None
+
+
+_ALARMS: Final = _Alarms()
+ARMED: Final[set[Alarm]] = set()
+"""The alarms of all threads; while there is none, no clock needs a look."""
+
+
+def arm(until: float, seconds: float) -> Alarm | None:
+    """Let the work of this thread end at a time; gives what `disarm` takes afterwards."""
+    before = _ALARMS.next
+    if before is None or until < before.until:
+        _ALARMS.next = made = Alarm(until, seconds)
+        ARMED.add(made)
+    return before
+
+
+def disarm(before: Alarm | None) -> None:
+    """Take the alarm off that was set since."""
+    alarm = _ALARMS.next
+    if alarm is not None and alarm is not before:
+        ARMED.discard(alarm)
+        _ALARMS.next = before
+
+
+def checkpoint() -> None:
+    """Go on, if there is time left.
+
+    Raises:
+        OutOfTime: this thread's time is up.
+    """
+    if ARMED:
+        alarm = _ALARMS.next
+        if alarm is not None and monotonic() > alarm.until:
+            raise OutOfTime(f"it has run for more than {alarm.seconds:g} seconds")
+
+
+def time_left() -> float:
+    """The seconds until this thread's work is to end; infinite where nothing bounds it."""
+    alarm = _ALARMS.next if ARMED else None
+    return inf if alarm is None else alarm.until - monotonic()
