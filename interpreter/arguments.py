@@ -57,33 +57,34 @@ class Binding:
         Raises:
             RuntimeError: one is missing, unknown, given twice or of the wrong type.
         """
+        fault = None
         if len(args) != len(self.arguments) or kwargs or self._positional != len(args):
-            args = self._complete(args, kwargs or {})
+            args, fault = self._complete(args, kwargs or {})
         position = 0
         values = []
         try:
-            for convert, value in zip(self._inward, args, strict=True):
+            for convert, value in zip(self._inward, args, strict=False):
                 values.append(value.value if value.__class__ is _Default else convert(value))
                 position += 1
         except CastError as reason:
             error = self._wrong_type(position, args[position], str(reason))
             raise error from None
+        if fault is not None:
+            raise fault
         return values
 
-    def _complete(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The arguments in the order of the signature, defaults put in."""
-        self._check_count(args)
+    def _complete(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], Exception | None]:
+        """The arguments in the order of the signature, defaults put in; and what is wrong.
+
+        A wrong type of an argument that is there is told before what is missing or too much.
+        """
+        self._check_count(len(args), len(args) + len(kwargs))
         complete = list(args)
         left = dict(kwargs)
-        for position, argument in enumerate(self.arguments):
-            if position < len(args):
-                if argument.name in left:
-                    torch = (
-                        f"Argument '{argument.name}' specified both as positional and keyword "
-                        f"argument. Schema: {declaration(self.signature)}"
-                    )
-                    raise given_twice(self.function, argument, torch)
-            elif argument.name in left:
+        for argument in self.arguments[len(args) :]:
+            if argument.name in left:
                 complete.append(left.pop(argument.name))
             elif argument.has_default:
                 complete.append(_Default(argument.default))
@@ -92,27 +93,38 @@ class Binding:
                     f"{self.signature_name}() is missing value for argument '{argument.name}'. "
                     f"Declaration: {declaration(self.signature)}"
                 )
-                raise missing_argument(self.function, argument, torch)
+                return complete, missing_argument(self.function, argument, torch)
+        return complete, self._left_over(left, len(args))
+
+    def _left_over(self, left: Mapping[str, Any], given: int) -> Exception | None:
+        """What is wrong with keywords that no argument has taken."""
+        known = {a.name: a for a in self.arguments[:given]}
         for name in left:
+            if name in known:
+                torch = (
+                    f"Argument '{name}' specified both as positional and keyword "
+                    f"argument. Schema: {declaration(self.signature)}"
+                )
+                return given_twice(self.function, known[name], torch)
             torch = (
                 f"Unknown keyword argument '{name}' for operator '{self.signature_name}'. Schema: "
                 f"{declaration(self.signature)}"
             )
-            raise unknown_keyword(self.function, name, [a.name for a in self.arguments], torch)
-        return complete
+            return unknown_keyword(self.function, name, [a.name for a in self.arguments], torch)
+        return None
 
-    def _check_count(self, args: Sequence[Any]) -> None:
-        if len(args) > len(self.arguments):
+    def _check_count(self, positional: int, given: int) -> None:
+        if given > len(self.arguments):
             raise self._too_many(
-                len(args),
+                given,
                 f"{self.signature_name}() expected at most {len(self.arguments)} argument(s) but "
-                f"received {len(args)} argument(s). Declaration: {declaration(self.signature)}",
+                f"received {given} argument(s). Declaration: {declaration(self.signature)}",
             )
-        if len(args) > self._positional:
+        if positional > self._positional:
             raise self._too_many(
-                len(args),
+                positional,
                 f"{self.signature_name}() takes {self._positional} positional argument(s) but "
-                f"{len(args)} was/were given.  Declaration: {declaration(self.signature)}",
+                f"{positional} was/were given.  Declaration: {declaration(self.signature)}",
             )
 
     def _too_many(self, given: int, torch: str) -> Exception:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..ir.graph import Block, Graph, Node, Value
 from ..ops.table import TABLE, Operator, Table
-from ..typecheck.types import NONE, EnumType, ListType, TupleType, Type
+from ..typecheck.types import INT, NONE, EnumType, ListType, TupleType, Type
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode
 from .liveness import Liveness, in_register
@@ -21,7 +21,7 @@ from .tidy import drop_needless_frees
 
 __all__ = ["Assembler", "UnsupportedKind", "assemble"]
 
-_MOVE, _FREE, _RETURN, _TUPLE = map(opcode, ("move", "free", "return", "tuple"))
+_MOVE, _FREE, _RETURN, _TUPLE, _LIST = map(opcode, ("move", "free", "return", "tuple", "list"))
 _NO_LIMIT = 2**63 - 1
 
 Entry = TypeVar("Entry")
@@ -50,6 +50,8 @@ class Assembler:
         self.types: list[Type] = []
         self.names: list[str] = []
         self._constant_numbers: dict[object, int] = {}
+        self._warnings: list[Node] = []
+        self._warned: set[int] = set()
 
     def code(self) -> Code:
         """The code of the whole graph."""
@@ -60,6 +62,7 @@ class Assembler:
         self._let_go(self.live.entry[self.graph.block], end, region)
         self._block(self.graph.block, region)
         self._return(end, region)
+        region[:0] = [Step((_LIST, register, ()), end) for register in self._warned]
         drop_needless_frees(region)
         return Code(
             self.name,
@@ -104,6 +107,15 @@ class Assembler:
     def name_number(self, entry: str) -> int:
         """The number of a name."""
         return _number(self.names, entry)
+
+    def warning(self, node: Node) -> tuple[int, int]:
+        """The register of a call's list of what has warned in it, and the number of a warning."""
+        if not self._warned:  # no step so far knows the register, so the list may be made first
+            self._warned = {self.registers.count}
+            self.registers.count += 1
+            self.registers.pinned |= self._warned
+        self._warnings.append(node)
+        return *self._warned, self.constant(len(self._warnings), INT)
 
     # -- structure
 
@@ -191,7 +203,7 @@ class Assembler:
         registers.of.update(zip(carried, places, strict=False))
         inner: Region = []
         self._loop_body(node, counted, [*body.outputs[1:], body.outputs[0]], places, inner)
-        registers.pinned = outer_pins
+        registers.pinned = outer_pins | self._warned
         test = places[-1] if tested else None
         index_register = registers.of.get(index, 0)
         region.append(Repeat(count, test, index_register, numbers, inner, node))

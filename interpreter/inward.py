@@ -7,7 +7,6 @@ tuple for a list, a tensor of one element for a number; lists and dicts are copi
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
@@ -44,7 +43,7 @@ from ..typecheck.types import (
 )
 from .actions import write_slot
 from .inference import CannotInfer, infer_type, type_of_value
-from .objects import EnumMember, ScriptObject, python_classes
+from .objects import EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
 from .shared_values import SharedValues
 from .tasks import Future
@@ -384,7 +383,7 @@ def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptOb
 
 def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
     """A copy, as a script object, of an object of the Python class that a script class is of."""
-    python = python_classes.get(cls)
+    python = python_class(cls)
     if python is None or not isinstance(value, python):
         return None
     slots = [_attribute(value, a.name, a.type, cls) for a in cls.attributes.values()]
@@ -419,12 +418,15 @@ def _future_inward(value: Any) -> TaskResult:
 
 
 def _enum_inward(value: Any, type: EnumType) -> EnumMember:
-    names = [name for name, _ in type.members]
-    if isinstance(value, EnumMember) and value.enum is type:
-        return value
-    python = python_classes.get(type)
-    if python is not None and isinstance(value, python) and isinstance(value, Enum):
-        return EnumMember(type, value.name)
-    if isinstance(value, Enum) and value.name in names and value.__class__.__name__ == type.python:
-        return EnumMember(type, value.name)
-    raise _cannot(value)
+    """The member of that name and value; torch does not look at the class either.
+
+    Raises:
+        CastError: the value has no name, another type, or is no member.
+    """
+    try:
+        name, held = value.name, inward(type.value)(value.value)
+    except AttributeError as error:
+        raise CastError(f" Python error details: AttributeError: {error}") from None
+    if (name, held) not in type.members:
+        raise _cannot(value)
+    return EnumMember(type, name)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ..frontend.kept import KeptWith
 from ..ops.errors import OperatorError
@@ -16,9 +17,11 @@ __all__ = [
     "EnumMember",
     "ScriptObject",
     "call_method",
+    "comes_from",
     "enum_member",
     "module_handles",
     "object_members",
+    "python_class",
     "python_classes",
     "run_method",
 ]
@@ -26,6 +29,37 @@ __all__ = [
 python_classes: KeptWith[Type, type] = KeptWith()
 """The Python classes that script classes and enumerations were made from: at the border their
 objects and members become Python's own."""
+
+
+_compiled: WeakValueDictionary[str, ClassType | EnumType] = WeakValueDictionary()
+"""The types that were last made from Python classes, by qualified name."""
+
+
+def comes_from(type: ClassType | EnumType, python: type) -> None:
+    """Objects or members of the type are this Python class's at the border."""
+    python_classes[type] = python
+    _compiled[type.qualified_name] = type
+
+
+def python_class(type: ClassType | EnumType) -> type | None:
+    """The Python class whose objects stand for those of a type.
+
+    The type of an archive has the class that a type of the same name was compiled from in this
+    process, if attributes or members are the same; None if there is none.
+    """
+    found = python_classes.get(type)
+    if found is not None:
+        return found
+    twin = _compiled.get(type.qualified_name)
+    if twin is None or _contents(twin) != _contents(type):
+        return None
+    return python_classes.get(twin)
+
+
+def _contents(type: ClassType | EnumType) -> object:
+    if isinstance(type, EnumType):
+        return repr(type.members)  # a nan equals itself
+    return [(a.name, a.type.annotation_str) for a in type.attributes.values()]
 
 
 module_handles: list[Callable[[ScriptObject], object]] = []

@@ -28,7 +28,7 @@ from ..typecheck.types import (
     Type,
 )
 from .actions import read_slot
-from .objects import EnumMember, ScriptObject, module_handles, python_classes
+from .objects import EnumMember, ScriptObject, module_handles, python_class
 from .shared_parts import bounded_conversion, may_share
 from .tasks import Future
 from .type_cache import kept_by_type
@@ -121,7 +121,7 @@ def _object_outward(value: ScriptObject) -> Any:
         return value.handle
     if value.cls.is_module:
         return next((make(value) for make in module_handles), value)
-    python = python_classes.get(value.cls)
+    python = python_class(value.cls)
     if python is None:
         return value
     made: Any = object.__new__(python)
@@ -130,13 +130,27 @@ def _object_outward(value: ScriptObject) -> Any:
     return made
 
 
+def _member_outward(value: EnumMember) -> Any:
+    """Python's member of an enumeration.
+
+    Raises:
+        RuntimeError: it comes from an archive, and no script here has named such a class.
+    """
+    python = python_class(value.enum)
+    if python is None:
+        name = value.enum.qualified_name
+        raise RuntimeError(
+            f"Unknown reference to ScriptClass {name}. (Did you forget to import it?)"
+        )
+    return getattr(python, value.name)
+
+
 def _value_outward(value: Any) -> Any:
     """The Python value of a machine's value by what it is, for `Any` and unions."""
     if isinstance(value, ScriptObject):
         return _object_outward(value)
     if isinstance(value, EnumMember):
-        python = python_classes.get(value.enum)
-        return value if python is None else python[value.name]  # type: ignore[index]
+        return _member_outward(value)
     if isinstance(value, list):
         return [_value_outward(v) for v in value]
     if isinstance(value, tuple):

@@ -51,6 +51,7 @@ class Tables(Protocol):
     def operator(self, entry: Operator) -> int: ...
     def type(self, entry: Type) -> int: ...
     def name_number(self, entry: str) -> int: ...
+    def warning(self, node: Node) -> tuple[int, int]: ...
 
 
 Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
@@ -136,9 +137,10 @@ def _element_type(tables: Tables, node: Node) -> Operands:
 
 
 def _place(tables: Tables, node: Node) -> Operands:
-    """The file and the line that a warning names."""
+    """The file and the line that a warning names, what has warned in the call, and its number."""
     span = node.span.original or node.span
-    return tables.constant(span.filename or "<string>", STRING), tables.constant(span.line, INT)
+    place = tables.constant(span.filename or "<string>", STRING), tables.constant(span.line, INT)
+    return *place, *tables.warning(node)
 
 
 _TOLD_MORE: dict[str, Callable[[Tables, Node], Operands]] = {

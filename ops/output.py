@@ -47,12 +47,23 @@ def text_of(elem: Any) -> str:
 
 
 @operator("aten::warn(str message, int stacklevel=2) -> ()")
-def warn(message: str, stacklevel: int, file: str | None = None, line: int = 0) -> None:
-    """Warn; the place is that of the script's line, if it is told."""
+def warn(
+    message: str,
+    stacklevel: int,
+    file: str | None = None,
+    line: int = 0,
+    warned: list[int] | None = None,
+    number: int = 0,
+) -> None:
+    """Warn; the place is that of the script's line, if it is told.
+
+    `warned` has the numbers of what has warned in this call of a script: each does once.
+    """
     note_output(len(message))
-    if file is None:
+    if file is None or warned is None:
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
-    else:
+    elif number not in warned:
+        warned.append(number)
         warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .schema import Argument, Signature
-from .types import DictType, EnumType, ListType, OptionalType, TupleType, Type
+from .types import DictType, ListType, OptionalType, TupleType, Type
 
 __all__ = ["python_default", "python_signature", "torch_signature", "type_text"]
 
@@ -66,7 +66,7 @@ def type_text(type: Type) -> str:
     match type:
         case TupleType(_, None, _):
             return f"({', '.join(map(type_text, type.contained))})"
-        case TupleType() | EnumType():
+        case TupleType():
             return type.annotation_str
         case ListType(element):
             return f"{type_text(element)}[]"

@@ -15,7 +15,7 @@ from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.inference import class_types, refused_classes, type_of_value
-from ..interpreter.objects import python_classes
+from ..interpreter.objects import comes_from
 from ..interpreter.run import evaluate
 from ..interpreter.values import to_machine
 from ..ir.define import define_function
@@ -106,7 +106,7 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType | None:
     members = tuple((m.name, to_machine(m.value, types[0])) for m in cls)
     made = EnumType(mangled(qualified_name(cls)), types[0], members)
     _known[cls] = made
-    python_classes[made] = cls
+    comes_from(made, cls)
     return made
 
 
@@ -134,7 +134,7 @@ def _script_class(cls: type, scope: Scope) -> ClassType:
     try:
         _being_made.add(id(cls))
         _known[cls] = made
-        python_classes[made] = cls
+        comes_from(made, cls)
         with compiling() as collector:
             before = len(collector.errors)
             _compile_class(made, cls, scope, collector)

@@ -69,7 +69,7 @@ def add_properties(cls: ClassType, python: type) -> None:
     """The properties of a module's Python class as calls of their functions."""
     unused = getattr(python, "__jit_unused_properties__", ())
     for name, member in inspect.getmembers(python, lambda m: isinstance(m, property)):
-        if name in unused or hasattr(Module, name) or member.fget is None:
+        if name in unused or member.fget is None:
             continue
         if decorators.modifier(member.fget) in _LEFT_TO_PYTHON:
             continue

@@ -408,12 +408,14 @@ def _cast(name: str, value: object, type: Type) -> object:
 
 
 _DETAILS = "Cast error details: "
+_RAISED = " Python error details: "
 
 
 def not_castable(name: str, type: Type, error: CastError) -> str:
     """torch's sentence on a value that an attribute cannot hold."""
     shown = type.annotation_str if isinstance(type, InterfaceType) else type
-    return f"Could not cast attribute '{name}' to type {shown}: {str(error).removeprefix(_DETAILS)}"
+    told = str(error).removeprefix(_DETAILS).removeprefix(_RAISED)
+    return f"Could not cast attribute '{name}' to type {shown}: {told}"
 
 
 def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:

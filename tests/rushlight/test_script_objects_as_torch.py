@@ -71,6 +71,24 @@ def test_warnings_name_the_line_of_the_script() -> None:
         assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]
 
 
+def warnings_in_a_loop(n: int):
+    for i in range(n):
+        warnings.warn(f"careful {i}")  # noqa: B028
+        for j in range(2):
+            if i + j > 1:
+                warnings.warn("large", stacklevel=2)
+    return n
+
+
+def test_a_line_warns_once_in_a_call() -> None:
+    scripted = torch.jit.script(warnings_in_a_loop)
+    for one in (scripted, scripted, loaded(scripted)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert one(4) == 4
+        assert [str(w.message) for w in caught] == ["careful 0", "large"]
+
+
 class Stateful(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,152 @@
+"""Members of enumerations and objects of script classes are Python's own at the border."""
+
+from __future__ import annotations
+
+import enum
+import io
+import zipfile
+from typing import Any, Dict, List, Tuple
+
+import pytest
+
+import rushlight as torch
+
+# ruff: noqa: UP006, UP035
+
+
+def loaded(scripted: Any) -> Any:
+    buffer = io.BytesIO()
+    torch.jit.save(scripted, buffer)
+    buffer.seek(0)
+    return torch.jit.load(buffer)
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Other(enum.Enum):
+    RED = 1
+    GREEN = 3
+
+
+class Word(enum.Enum):
+    RED = "red"
+
+
+def members(c: Colour) -> Tuple[List[Colour], Dict[str, Colour], Word]:
+    return [c, Colour.BLUE], {"a": c}, Word.RED
+
+
+class Keeper(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.colour = Colour.RED
+
+    def forward(self, c: Colour) -> Colour:
+        before = self.colour
+        self.colour = c
+        return before
+
+
+@torch.jit.script
+class Pair:
+    def __init__(self, x: int) -> None:
+        self.x = x
+        self.more: List[int] = [x]
+
+
+def pairs(n: int) -> List[Pair]:
+    return [Pair(n), Pair(n + 1)]
+
+
+def test_members_are_python_s_also_from_archives() -> None:
+    scripted = torch.jit.script(members)
+    for one in (scripted, loaded(scripted), loaded(loaded(scripted))):
+        got = one(Colour.RED)
+        assert got == ([Colour.RED, Colour.BLUE], {"a": Colour.RED}, Word.RED)
+    module = torch.jit.script(Keeper())
+    for keeper in (module, loaded(module)):
+        assert keeper.colour is Colour.RED
+        assert keeper(Colour.BLUE) is Colour.RED
+        assert keeper.colour is Colour.BLUE
+
+
+def test_objects_of_archives_are_of_the_class_scripted_here() -> None:
+    for one in (torch.jit.script(pairs), loaded(torch.jit.script(pairs))):
+        got = one(3)
+        assert [(type(p), p.x, p.more) for p in got] == [(Pair, 3, [3]), (Pair, 4, [4])]
+
+
+def test_what_no_script_here_knows_is_named() -> None:
+    buffer, renamed = io.BytesIO(), io.BytesIO()
+    torch.jit.save(torch.jit.script(members), buffer)
+    with zipfile.ZipFile(buffer) as old, zipfile.ZipFile(renamed, "w") as new:
+        for record in old.namelist():
+            new.writestr(record, old.read(record).replace(b"Colour", b"Scolur"))
+    renamed.seek(0)
+    unknown = torch.jit.load(renamed)
+    name = f"__torch__.{__name__}.Scolur"
+    with pytest.raises(RuntimeError, match="Unknown reference to ScriptClass") as caught:
+        unknown(Colour.RED)
+    assert (
+        str(caught.value) == f"Unknown reference to ScriptClass {name}. (Did you forget to "
+        "import it?)"
+    )
+
+
+def test_arguments_are_told_by_name_and_value() -> None:
+    scripted = torch.jit.script(members)
+    assert scripted(Other.RED)[0][0] is Colour.RED  # as in torch
+    for wrong, reason in (
+        (1, " Python error details: AttributeError: 'int' object has no attribute 'name'"),
+        (Word.RED, "Cast error details: Unable to cast Python instance of type <class 'str'> to "),
+        (Other.GREEN, "Cast error details: Unable to cast Python instance of type <enum 'Other'>"),
+    ):
+        with pytest.raises(RuntimeError) as caught:
+            scripted(wrong)
+        *_, declaration, last = str(caught.value).split("\n")
+        name = f"__torch__.{__name__}"
+        assert declaration.startswith(f"Declaration: members(Enum<{name}.Colour> c) -> ")
+        assert last.startswith(reason)
+    module = torch.jit.script(Keeper())
+    with pytest.raises(RuntimeError, match=r"type Enum<.*>: AttributeError: 'int' object has no"):
+        module.colour = 3
+
+
+class WithDouble(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 2
+
+    @property
+    def double(self) -> int:
+        return self.count * 2
+
+
+class Inherits(WithDouble):
+    def forward(self) -> int:
+        return self.double
+
+
+def test_a_property_may_have_the_name_of_a_method_of_modules() -> None:
+    assert torch.jit.script(Inherits())() == loaded(torch.jit.script(Inherits()))() == 4
+
+
+def three(x: int, y: int, z: int = 3) -> int:
+    return x + y + z
+
+
+def test_wrong_types_are_told_before_what_is_missing_or_too_much() -> None:
+    scripted = torch.jit.script(three)
+    for args, kwargs, wanted in (
+        (("a",), {}, "Expected a value of type 'int' for argument 'x'"),
+        ((1, 2), {"z": "a"}, "Expected a value of type 'int' for argument 'z'"),
+        ((1,), {"x": 2}, "is missing value for argument 'y'"),
+        ((1, 2), {"x": 2, "w": 3}, "expected at most 3 argument.s. but received 4 argument.s."),
+        ((1, 2), {"x": 2}, "Argument 'x' specified both as positional and keyword argument"),
+        ((1, 2), {"w": 2}, "Unknown keyword argument 'w' for operator 'three'"),
+    ):
+        with pytest.raises(RuntimeError, match=wanted):
+            scripted(*args, **kwargs)
