@@ -108,7 +108,7 @@ class Assembler:
         """The number of a name."""
         return _number(self.names, entry)
 
-    def warning(self, node: Node) -> tuple[int, int]:
+    def warning(self, node: Node) -> tuple[int, ...]:
         """The register of a call's list of what has warned in it, and the number of a warning."""
         if not self._warned:  # no step so far knows the register, so the list may be made first
             self._warned = {self.registers.count}
