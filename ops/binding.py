@@ -6,7 +6,7 @@ only convertible (a 0-d tensor for a number, a NumPy number, a number for a tens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -34,14 +34,14 @@ from .pointwise import number_as
 from .promotion import number_dtype
 from .random import Generator
 from .table import Operator
-from .tensor import Tensor
+from .tensor import Size, Tensor
 from .tracing import ACTIVE, traced_number
 
-__all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "describe"]
+__all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "type_name", "wrong_keyword"]
 
 
 class Mismatch(Exception):
-    """The arguments do not fit the overload; the text says why, in torch's words."""
+    """The arguments do not fit the overload: `Form.fault` says why."""
 
 
 _PYTHON_DTYPES: Final = {
@@ -148,11 +148,22 @@ def _anything(value: Any, lenient: bool) -> Any:
     return value
 
 
+def _also_bools(value: Sequence[Any], converted: list[Any]) -> Any:
+    """Ints, of which torch looks at the first alone before it converts: others may be bools."""
+    found = [
+        int(each) if isinstance(each, bool) and place else known
+        for place, (each, known) in enumerate(zip(value, converted, strict=True))
+    ]
+    return _NO if any(each is _NO for each in found) else found
+
+
 def _list_of(element: Converter, is_int: bool, size: int | None) -> Converter:
     def convert(value: Any, lenient: bool) -> Any:
         if isinstance(value, (list, tuple)):
             converted = [element(each, lenient or is_int) for each in value]
-            return _NO if any(each is _NO for each in converted) else converted
+            if any(each is _NO for each in converted):
+                return _also_bools(value, converted) if is_int else _NO
+            return converted
         if size is not None:
             one = element(value, lenient)
             return _NO if one is _NO else [one] * size
@@ -170,7 +181,7 @@ def _optional(element: Converter) -> Converter:
 
 _SIMPLE: Final[dict[Type, Converter]] = {
     TENSOR: _tensor,
-    INT: _int_or_dtype,
+    INT: _int,
     FLOAT: _float,
     NUMBER: _number,
     COMPLEX: _complex,
@@ -202,6 +213,12 @@ def _converter(type: Type, size: int | None) -> Converter:
     return _SIMPLE.get(type, _anything)
 
 
+def _converter_of(argument: Argument) -> Converter:
+    if argument.name in _SPELLED_BY_NAME:
+        return _optional(_int_or_dtype) if "?" in str(argument.type) else _int_or_dtype
+    return _converter(argument.type, argument.size)
+
+
 # --------------------------------------------------------------------------- texts
 
 
@@ -220,26 +237,39 @@ _SPELLINGS: Final = {
 }
 
 
+_SPELLED_BY_NAME: Final = {
+    **{"dtype": "torch.dtype", "out_dtype": "torch.dtype", "layout": "torch.layout"},
+    "memory_format": "torch.memory_format",
+}
+
+
 def _spelling(argument: Argument) -> str:
     type = argument.type
     if isinstance(type, OptionalType):
         type = type.element
-    if argument.name == "dtype":
-        return "torch.dtype"
-    if argument.name == "memory_format":
-        return "torch.memory_format"
+    if argument.name in _SPELLED_BY_NAME:
+        return _SPELLED_BY_NAME[argument.name]
     return _SPELLINGS.get(str(type), str(type))
 
 
-def describe(value: Any) -> str:
-    """The type of a Python value in torch's messages."""
-    if isinstance(value, (tuple, list)) and value:
-        kinds = list(dict.fromkeys(describe(each) for each in value))
-        if len(kinds) == 1:
-            return f"{type(value).__name__} of {kinds[0]}s"
-        return f"{type(value).__name__} of ({', '.join(describe(each) for each in value)})"
-    name = type(value).__name__
-    return {"DType": "torch.dtype", "Device": "torch.device"}.get(name, name)
+def type_name(value: Any) -> str:
+    """The type of a Python value as the C interface of Python names it."""
+    kind = type(value)
+    if kind in _TYPE_NAMES:
+        return _TYPE_NAMES[kind]
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+def wrong_keyword(function: str, name: str, kind: str, value: Any) -> TypeError:
+    """The error of an argument, given by name, of another type than `kind`."""
+    text = f"{function}(): argument '{name}' must be {kind}, not {type_name(value)}"
+    return TypeError(text)
+
+
+_TYPE_NAMES: Final[dict[type, str]] = {
+    **{DType: "torch.dtype", Device: "torch.device", Layout: "torch.layout"},
+    **{MemoryFormat: "torch.memory_format", Size: "torch.Size", Generator: "torch._C.Generator"},
+}
 
 
 # --------------------------------------------------------------------------- one overload
@@ -252,14 +282,18 @@ class Form:
     before the dot.  A single list of ints may then also be given as separate numbers.
     """
 
-    __slots__ = ("arguments", "converters", "entry", "name", "names", "positional", "spread")
+    __slots__ = (
+        *("arguments", "as_method", "converters", "entry", "name", "names", "positional"),
+        "spread",
+    )
 
     def __init__(self, entry: Operator, name: str, as_method: bool) -> None:
         self.entry = entry
         self.name = name
+        self.as_method = as_method
         self.arguments = entry.signature.arguments
         self.names = ["input" if a.name == "self" else a.name for a in self.arguments]
-        self.converters = [_converter(a.type, a.size) for a in self.arguments]
+        self.converters = [_converter_of(a) for a in self.arguments]
         self.positional = sum(not a.keyword_only for a in self.arguments)
         own = self.arguments[int(as_method) : self.positional]
         self.spread: int | None = None
@@ -274,11 +308,7 @@ class Form:
         """
         args = self._gather(args)
         if len(args) > self.positional:
-            plural = "" if self.positional == 1 else "s"
-            raise Mismatch(
-                f"{self.name}() takes {self.positional} positional argument{plural} "
-                f"but {len(args)} were given"
-            )
+            raise Mismatch
         given: dict[int, Any] = dict(enumerate(args))
         for key, value in kwargs.items():
             given[self._place(key, given)] = value
@@ -296,32 +326,32 @@ class Form:
             return args
         return [*args[:spread], tuple(args[spread:])]
 
-    def _place(self, key: str, given: dict[int, Any]) -> int:
+    def _named(self, key: str) -> int:
+        """Which argument a keyword means; -1 if none."""
         key = _OTHER_NAMES.get(key, key) if key not in self.names else key
         if key == "self" and "input" in self.names:
             key = "input"
-        if key not in self.names:
-            raise Mismatch(f"{self.name}() got an unexpected keyword argument '{key}'")
-        place = self.names.index(key)
-        if place in given:
-            raise Mismatch(f"{self.name}() got multiple values for argument '{key}'")
+        return self.names.index(key) if key in self.names else -1
+
+    def _place(self, key: str, given: dict[int, Any]) -> int:
+        place = self._named(key)
+        if place < 0 or place in given:
+            raise Mismatch
         return place
 
     def _value(self, place: int, value: Any, lenient: bool) -> Any:
+        converted = self._converted(place, value, lenient)
+        if converted is _NO:
+            raise Mismatch
+        return converted
+
+    def _converted(self, place: int, value: Any, lenient: bool) -> Any:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = _PYTHON_DTYPES.get(value, value)
         if lenient and argument.type == TENSOR and self.name not in TAKE_NUMBERS:
-            converted = self.converters[place](value, False)
-        else:
-            converted = self.converters[place](value, lenient)
-        if converted is _NO:
-            where = f" (position {place + 1})" if not argument.keyword_only else ""
-            raise Mismatch(
-                f"{self.name}(): argument '{self.names[place]}'{where} must be "
-                f"{_spelling(argument)}, not {describe(value)}"
-            )
-        return converted
+            return self.converters[place](value, False)
+        return self.converters[place](value, lenient)
 
     def _default(self, place: int) -> Any:
         argument = self.arguments[place]
@@ -329,24 +359,116 @@ class Form:
             return argument.default
         if isinstance(argument.type, OptionalType) and argument.keyword_only:
             return None
-        missing = [
-            f'"{self.names[i]}"'
-            for i, a in enumerate(self.arguments[place : self.positional], place)
-            if not a.has_default
-        ]
-        raise Mismatch(
-            f"{self.name}() missing {len(missing)} required positional "
-            f"arguments: {', '.join(missing)}"
+        raise Mismatch
+
+    def _may_miss(self, place: int) -> bool:
+        argument = self.arguments[place]
+        return argument.has_default or (
+            isinstance(argument.type, OptionalType) and argument.keyword_only
         )
 
-    def __str__(self) -> str:
-        parts: list[str] = []
-        for argument, name in zip(self.arguments, self.names, strict=True):
-            if argument.keyword_only and "*" not in parts:
-                parts.append("*")
-            default = f" = {argument.default}" if argument.has_default else ""
-            parts.append(f"{_spelling(argument)} {name}{default}")
-        return f"({', '.join(parts)})"
+    # ------------------------------------------------------------------ what is wrong
+
+    def fault(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """Why arguments do not fit, in torch's words: the first thing, by order of parameters.
+
+        Args:
+            args: of a method without the object before the dot.
+            kwargs: `out` may be among them.
+        """
+        first = int(self.as_method)
+        places = range(first, len(self.arguments))
+        if self.as_method and not places:
+            given = f"arguments ({len(args)} given)" if args else "keyword arguments"
+            return f"TensorBase.{self.name}() takes no {given}"
+        if len(args) > self.positional - first and self.spread is None:
+            return self._too_many(len(args), places)
+        named = {self._named(key): value for key, value in kwargs.items()}
+        for place in places:
+            if place - first < len(args):
+                wrong = self._wrong(place, args[place - first], args, place - first + 1)
+                if place == self.spread:
+                    args = args[: place - first + 1]
+            elif place in named:
+                wrong = self._wrong(place, named[place], args, 0)
+            else:
+                wrong = "" if self._may_miss(place) else self._missing(place)
+            if wrong:
+                return wrong
+        return f"{self.name}(){self._not_wanted(len(args), kwargs)}"
+
+    def _too_many(self, count: int, places: range) -> str:
+        most = self.positional - places.start
+        least = sum(not self._may_miss(place) for place in places)
+        if least < most:
+            takes = f"from {least} to {most} positional arguments"
+        else:
+            takes = f"{most} positional argument{'' if most == 1 else 's'}"
+        return f"{self.name}() takes {takes} but {count} {'was' if count == 1 else 'were'} given"
+
+    def _missing(self, place: int) -> str:
+        names = [
+            f'"{self.names[other]}"'
+            for other in range(place, len(self.arguments))
+            if not self._may_miss(other)
+        ]
+        plural = "s" if len(names) == 1 else ""  # the other way round, as torch has it
+        start = f"{self.name}() missing {len(names)} required"
+        return f"{start} positional argument{plural}: {', '.join(names)}"
+
+    def _wrong(self, place: int, value: Any, args: Sequence[Any], position: int) -> str:
+        """What is wrong about a value, or ""; `position` is 0 for a keyword."""
+        argument = self.arguments[place]
+        spreads = place == self.spread and position and not isinstance(value, (list, tuple))
+        parts = tuple(args[position - 1 :]) if spreads else value
+        if self._converted(place, parts, True) is not _NO:
+            return ""
+        found = ""
+        if isinstance(argument.type, ListType) and argument.type.element == TENSOR:
+            found = _wrong_tensor(value, place - int(self.as_method))
+        start = f"{self.name}(): argument '{self.names[place]}'"
+        if str(argument.type).rstrip("?") == "int[]":
+            found = _wrong_int(parts, start, position)
+            if spreads and found.startswith("found"):
+                found = ""
+        where = f" (position {position})" if position else ""
+        start += f"{where} must be {_spelling(argument)}, "
+        if found.startswith("found"):
+            return f"{start}but {found}"
+        return found or f"{start}not {type_name(value)}"
+
+    def _not_wanted(self, count: int, kwargs: Mapping[str, Any]) -> str:
+        first = int(self.as_method)
+        for key in kwargs:
+            place = self._named(key)
+            if place < 0 and (self.as_method or key not in ("out", "requires_grad")):
+                return f" got an unexpected keyword argument '{key}'"
+            if 0 <= place < count + first:
+                return f" got multiple values for argument '{key}'"
+        return ": invalid keyword arguments"
+
+
+def _wrong_tensor(value: Any, place: int) -> str:
+    """What torch says of a list with something else than tensors, the argument of that number."""
+    for number, each in enumerate(value if isinstance(value, (list, tuple)) else ()):
+        if not isinstance(each, Tensor):
+            name = type_name(each)
+            return f"expected Tensor as element {number} in argument {place}, but got {name}"
+    return ""
+
+
+def _wrong_int(value: Any, start: str, position: int) -> str:
+    """What torch says of a list with something else than ints: it looks at the first, then at
+    all."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return ""
+    at = next(place for place, each in enumerate(value) if not fits(_int(each, True)))
+    if at:
+        return (
+            f"{start} failed to unpack the object at pos {at + 1} with error "
+            f'"type must be tuple of ints,but got {type_name(value[at])}"'
+        )
+    return f"found element of type {type_name(value[0])} at pos 0" if position else ""
 
 
 _OTHER_NAMES: Final = {

@@ -17,24 +17,20 @@ import numpy as np
 from ..typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
 from .autocast import EAGER, autocast_state
 from .autocast_calls import cast_arguments
-from .binding import TAKE_NUMBERS, Form, Mismatch, describe
-from .dtype import Array, DType, dtype_by_number
-from .errors import OperatorError, told
+from .binding import TAKE_NUMBERS, Form, Mismatch, wrong_keyword
+from .dtype import Array, dtype_by_number
+from .errors import told
 from .grad_mode import is_grad_enabled
-from .keyword_order import hash_order
-from .layouts import into_resized
-from .listing import listing
-from .metadata import become
-from .named_results import NamedResults, named_results
+from .named_results import named_results
 from .old_signatures import without_numbers_between
-from .out_dtypes import check_out_dtype
 from .out_forms import COMPUTED_IN_OUT, check_dtype_of_out
+from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .overlap import check_out
 from .pointwise import cast, number_as
 from .promotion import common_dtype_with, number_dtype
+from .python_forms import refusal
 from .quiet import QUIET, enter, leave
 from .recipes import Key, Recipe, keep, key_of
-from .storage import is_resizable
 from .table import TABLE, Operator
 from .tensor import Parameter, Tensor
 from .tracing import ACTIVE, current_tracer
@@ -395,14 +391,19 @@ class EagerFunction:
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS
         requires_grad = False
+        given = args, kwargs
         if kwargs:
             kwargs = dict(kwargs)
             if not self._as_method:
                 out = kwargs.pop("out", None)
+                if not isinstance(out, (Tensor, tuple, list, type(None))):
+                    raise wrong_keyword(self.__name__, "out", "Tensor", out)
             if "requires_grad" in kwargs and not self._takes("requires_grad"):
-                requires_grad = bool(kwargs.pop("requires_grad"))
+                requires_grad = kwargs.pop("requires_grad")
+                if not isinstance(requires_grad, (bool, type(None))):
+                    raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
-            _check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
+            check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
         if isinstance(out, Tensor) and f"aten::{self.__name__}" in COMPUTED_IN_OUT:
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
@@ -411,13 +412,13 @@ class EagerFunction:
             if operands[0] is not args[0]:
                 key = None
             args = operands
-        try:
-            form, values, lenient = self._match(args, kwargs)
-        except TypeError:
+        found = self._match(args, kwargs)
+        if found is None:
             old = without_numbers_between(self.__name__, args, kwargs)
             if old is None:
-                raise
+                raise self._refusal(*given)
             return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
+        form, values, lenient = found
         if key is not None and not lenient:
             keep(self.recipes, key, Recipe(form, args, kwargs, values))
         if not kwargs and _LEAVES.issuperset(map(type, args)):
@@ -431,8 +432,8 @@ class EagerFunction:
                     f"{self.__name__}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
                 )
-            _check_out(self.operator_name, result, out)
-            written_out = _write_out(self.operator_name, result, out)
+            check_dtypes_of_out(self.operator_name, result, out)
+            written_out = write_out(self.operator_name, result, out)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             result.requires_grad_(True)
@@ -441,35 +442,23 @@ class EagerFunction:
     def _takes(self, name: str) -> bool:
         return any(name in form.names for form in self.forms)
 
-    def _match(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list[Any], bool]:
+    def _match(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Form, list[Any], bool] | None:
         """The first overload that fits, strictly or else after conversion, and its values."""
-        faults: list[Mismatch] = []
         for lenient in (False, True):
             for form in self.forms:
                 try:
                     return form, form.bind(args, kwargs, lenient), lenient
-                except Mismatch as fault:
-                    faults.append(fault)
-        raise self._type_error(args, kwargs, faults)
+                except Mismatch:
+                    pass
+        return None
 
-    def _type_error(
-        self, args: Sequence[Any], kwargs: dict[str, Any], faults: list[Mismatch]
-    ) -> TypeError:
+    def _refusal(self, args: Sequence[Any], kwargs: dict[str, Any]) -> TypeError:
         if not self.forms:
             return TypeError(f"{self.__name__}() cannot be called on tensors")
-        if len(self.forms) == 1:
-            return TypeError(str(faults[0]))
-        given = [describe(a) for a in args]
-        given += [f"{key}={describe(kwargs[key])}" for key in hash_order(kwargs)]
-        given += [""] if kwargs and not args else []  # torch's own comma
-        if self._as_method:
-            expected = "".join(f"\n * {form}" for form in self.forms)
-        else:
-            expected = listing(self.operator_name, self.forms)
-        return TypeError(
-            f"{self.__name__}() received an invalid combination of arguments - got "
-            f"({', '.join(given)}), but expected one of:{expected}\n"
-        )
+        own = args[1:] if self._as_method else args
+        return TypeError(refusal(self.operator_name, self.__name__, self.forms, own, kwargs))
 
     def _remember(self, form: Form, args: Sequence[Any], values: list[Any]) -> None:
         """Keep what was found out about arguments of these types, if their count says it all."""
@@ -536,65 +525,3 @@ def eager_function(name: str) -> EagerFunction:
             raise KeyError(name)
         found = _FUNCTIONS[name] = make_function(name)
     return found
-
-
-# --------------------------------------------------------------------------- out=
-
-
-def _check_out(operator_name: str, result: Any, out: Any) -> None:
-    """Refuse tensors of dtypes that the results may not be written into."""
-    name = operator_name.partition("::")[2]
-    if isinstance(out, Tensor):
-        check_out_dtype(name, result.dtype, out.dtype)
-        return
-    fields = result.fields if isinstance(result, NamedResults) else ("out",) * len(result)
-    for part, target, field in zip(result, out, fields, strict=True):
-        check_out_dtype(name, part.dtype, target.dtype, field)
-
-
-def _check_factory_dtype(wanted: DType | None, out: DType) -> None:
-    if wanted is not None and wanted is not out:
-        raise OperatorError(
-            f"dtype {wanted.scalar_name} does not match dtype of out parameter ({out.scalar_name})",
-            code="dtype-mismatch",
-            headline=f"`out` is `{out}`, so `dtype` cannot be `{wanted}`",
-        )
-
-
-def _write_out(name: str, result: Any, out: Any) -> Any:
-    """Put results into the tensors of `out=`, which take the results' shapes.
-
-    Raises:
-        OperatorError: a tensor has several elements in one place, or cannot take the shape.
-    """
-    if isinstance(out, Tensor):
-        _write_one(name, result, out)
-        return out
-    for part, target in zip(result, out, strict=True):
-        _write_one(name, part, target)
-    if isinstance(result, NamedResults):
-        return named_results(f"{type(result).__name__}_out", result.fields)(out)
-    return out
-
-
-def _write_one(name: str, result: Tensor, out: Tensor) -> None:
-    array, target = result._array, out._array
-    if target.size > 1 and any(
-        not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
-    ):
-        raise OperatorError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation.",
-            headline="several elements of `out` share one place in memory",
-        )
-    if array.shape == target.shape:
-        target[...] = cast(array, target.dtype)
-    elif array.size * target.itemsize > target.nbytes and not is_resizable(target):
-        raise OperatorError(
-            "Trying to resize storage that is not resizable",
-            code="shape-mismatch",
-            headline=f"`out` is an array's memory of shape {list(target.shape)}, the result has "
-            f"shape {list(array.shape)}",
-        )
-    else:
-        become(target, into_resized(name, array, target.dtype))

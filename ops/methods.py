@@ -52,12 +52,13 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
     plans = {} if isinstance(function, AutocastFunction) else function.plans
+    kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
 
     def method(self: Tensor, other: Any) -> Any:
         plan = plans.get((type(self), type(other)))
         if plan is not None:
             return plan(self, other)
-        if isinstance(other, _NUMBERS):
+        if isinstance(other, kinds):
             return function(self, other)
         return NotImplemented
 

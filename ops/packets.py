@@ -29,9 +29,11 @@ class Overload:
         for lenient in (False, True):
             try:
                 values = self._form.bind(args, kwargs, lenient)
-            except Mismatch as fault:
+            except Mismatch:
                 if lenient:
-                    raise RuntimeError(f"{fault}\nDeclaration: {self._entry.schema}") from None
+                    raise RuntimeError(
+                        f"{self._form.fault(args, kwargs)}\nDeclaration: {self._entry.schema}"
+                    ) from None
             else:
                 return run(self._entry, values, [*args, *kwargs.values()])
         raise AssertionError("a second try either binds or raises")

@@ -112,7 +112,7 @@ def test_plans_give_back_the_handle_that_was_changed() -> None:
             ("bb", "foo", "dimx", "keepdim", "dim"),
             "dim=int, keepdim=int, dimx=int, foo=int, bb=int",
         ),
-        (("zz", "a", "descending", "weird_long_name"), None),
+        (("zz", "a", "stable", "weird_long_name", "dim", "b", "c"), None),
     ],
 )
 def test_keywords_that_fit_nothing(given: tuple[str, ...], named: str | None) -> None:
