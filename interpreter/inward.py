@@ -413,7 +413,7 @@ def _slot(value: Any, type: Type) -> object:
 
 def _future_inward(value: Any) -> TaskResult:
     if isinstance(value, Future):
-        return value.task_result
+        return value._result
     raise _cannot(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import GenericAlias
 from typing import Any
@@ -31,17 +32,14 @@ class Task:
 class Future:
     """The result of a task in Python: `wait()` gives it, or raises what the task failed with."""
 
+    __module__ = "rushlight"  # its public place
+
     def __class_getitem__(cls, element: Any) -> GenericAlias:
         return GenericAlias(cls, (element,))
 
     def __init__(self, result: TaskResult, convert: Callable[[Any], Any] | None = None) -> None:
         self._result = result
         self._convert = convert
-
-    @property
-    def task_result(self) -> TaskResult:
-        """The result as the machine has it."""
-        return self._result
 
     def wait(self) -> Any:
         """The value of the task.
@@ -60,9 +58,32 @@ class Future:
         """Whether the task has ended; always true here."""
         return True
 
+    def set_result(self, result: Any) -> None:
+        """Give the value, which is there already.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            "Attempting to mark a completed Future as complete again. Note that a Future can only "
+            "be marked completed once."
+        )
+
     def then(self, callback: Callable[[Future], Any]) -> Future:
-        """The future of `callback(self)`."""
+        """The future of `callback(self)`; its `wait` raises a RuntimeError if that fails."""
         try:
             return Future(TaskResult(callback(self)))
         except Exception as error:  # told to whoever waits
-            return Future(TaskResult(error=error))
+            return Future(TaskResult(error=RuntimeError(_failed(error))))
+
+    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+        """Call `callback(self)`; if it fails, that is written to the standard error."""
+        try:
+            callback(self)
+        except Exception as error:
+            print(_failed(error), file=sys.stderr)
+
+
+def _failed(error: Exception) -> str:
+    told = f"{type(error).__name__}: {error}"
+    return f"Got the following error when running the callback: {told}"

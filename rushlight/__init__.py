@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import utils as utils
     from . import version as version
+    from .interpreter.tasks import Future as Future
     from .jit.graph_text import parse_ir as parse_ir
     from .weights import load as load
     from .weights import save as save
@@ -86,6 +87,7 @@ is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autoc
 set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _ELSEWHERE = {
+    "Future": ".interpreter.tasks",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
     "pca_lowrank": ".low_rank",

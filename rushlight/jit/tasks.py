@@ -21,5 +21,17 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
 
 
 def wait(future: Future) -> Any:
-    """The result of a task, or the exception it raised."""
+    """The result of a task, or the exception it raised.
+
+    Raises:
+        TypeError: it is none.
+        RuntimeError: it is None.
+    """
+    if future is None:
+        raise RuntimeError("Future can't be None")
+    if not isinstance(future, Future):
+        raise TypeError(
+            "wait(): incompatible function arguments. The following argument types are supported:\n"
+            f"    1. (arg0: torch._C.Future) -> object\n\nInvoked with: {future!r}"
+        )
     return future.wait()

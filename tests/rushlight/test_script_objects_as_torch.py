@@ -71,6 +71,40 @@ def test_warnings_name_the_line_of_the_script() -> None:
         assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]
 
 
+def tenth(x: int) -> int:
+    return 10 // x
+
+
+def forked_tenth(x: int):
+    return torch.jit.fork(tenth, x)
+
+
+def test_futures(capsys: pytest.CaptureFixture[str]) -> None:
+    scripted = torch.jit.script(forked_tenth)
+    future, failed = scripted(5), scripted(0)
+    assert type(future) is torch.Future is torch._C.Future
+    assert repr(future).startswith("<rushlight.Future object at 0x")
+    assert (future.wait(), future.value(), torch.jit.wait(future), future.done()) == (2, 2, 2, True)
+    assert future.then(lambda f: f.wait() + 1).wait() == 3
+    assert failed.then(lambda f: 7).wait() == 7
+    running = "Got the following error when running the callback: "
+    with pytest.raises(RuntimeError, match=f"^{running}ZeroDivisionError: .* by zero$"):
+        future.then(lambda f: 1 // 0).wait()
+    future.add_done_callback(lambda f: print(f.wait()))
+    future.add_done_callback(lambda f: 1 // 0)
+    out, err = capsys.readouterr()
+    assert out == "2\n"
+    assert err.startswith(f"{running}ZeroDivisionError: ")
+    with pytest.raises(RuntimeError, match="Attempting to mark a completed Future as complete"):
+        future.set_result(3)
+    with pytest.raises(RuntimeError, match="division by 0"):
+        failed.wait()
+    with pytest.raises(TypeError, match="Invoked with: 3"):
+        torch.jit.wait(3)
+    with pytest.raises(RuntimeError, match=r"^Future can.t be None"):
+        torch.jit.wait(None)
+
+
 def warnings_in_a_loop(n: int):
     for i in range(n):
         warnings.warn(f"careful {i}")  # noqa: B028
