@@ -17,7 +17,7 @@ __all__ = ["found", "name_of"]
 _ROOT: Final = __name__.partition(".")[0]
 
 _PUBLIC: Final = (
-    ("nn.functional_", "nn.functional"),
+    ("nn.functional.", "nn.functional"),
     ("nn.modules.lazy_layers", "nn"),
     ("optim.", "optim"),
     ("ops.", ""),

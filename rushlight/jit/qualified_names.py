@@ -35,7 +35,7 @@ def qualified_name(thing: object) -> str:
         return f"__torch__.{name}"
     if module.split(".")[0] == "rushlight":
         module = ".".join(["torch", *module.split(".")[1:]])
-        if module.startswith("torch.nn.functional_"):  # one module in torch, several files here
+        if module.startswith("torch.nn.functional."):  # one module in torch, several files here
             module = "torch.nn.functional"
         elif module == "torch.functional_in_script":
             module = "torch.functional"

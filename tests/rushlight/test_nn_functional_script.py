@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
 
 import rushlight as torch
 import rushlight.nn.functional as F
+from rushlight.jit.qualified_names import qualified_name
 
 
 def pools(x: torch.Tensor) -> Any:
@@ -86,3 +89,13 @@ def test_functions_of_sizes_leave_no_trace() -> None:
     assert text.count("prim::ListConstruct") == 4
     with pytest.raises(torch.jit.Error):
         torch.jit.script(pooled)(torch.ones(2, 2))
+
+
+def test_functions_of_many_files_are_one_module_to_users_and_archives() -> None:
+    for name in F.__all__:
+        function = getattr(F, name)
+        if isinstance(function, FunctionType):
+            assert function.__module__ == "rushlight.nn.functional"
+            assert pickle.loads(pickle.dumps(function)) is function
+    for function in (F.relu, F._canonical_mask):  # `_canonical_mask` says which file it is in
+        assert qualified_name(function) == f"__torch__.torch.nn.functional.{function.__name__}"

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .flag_dispatch import FlagDispatch
-from .functional_activation import relu
-from .functional_pooling import (
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from ..flag_dispatch import FlagDispatch
+from ..sizes import annotate, pair, pair_of_floats, single, triple, triple_of_floats
+from .activations import relu
+from .pooling import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
@@ -21,7 +22,6 @@ from .functional_pooling import (
     max_pool2d,
     max_pool3d,
 )
-from .sizes import annotate, pair, pair_of_floats, single, triple, triple_of_floats
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -355,19 +355,3 @@ def lp_pool3d(
         out = avg_pool3d(input.pow(norm_type), kernel_size, padding=0, ceil_mode=ceil_mode)
 
     return (_sign(out) * relu(_abs(out))).mul(kd * kw * kh).pow(1.0 / norm_type)
-
-
-for _function in (
-    _unpool_output_size,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-    fractional_max_pool2d_with_indices,
-    _fractional_max_pool2d,
-    fractional_max_pool3d_with_indices,
-    _fractional_max_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-):
-    _function.__module__ = "rushlight.nn.functional"

@@ -6,10 +6,10 @@ import math
 import warnings
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import DTYPES
-from ..ops.tensor import Tensor
-from .functional_class_loss import cross_entropy
+from ...ops.dispatch import eager_function
+from ...ops.dtype import DTYPES
+from ...ops.tensor import Tensor
+from .class_losses import cross_entropy
 
 __all__ = ["linear_cross_entropy"]
 

@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.namespace import broadcast_shapes
-from ..ops.tensor import Tensor
-from . import _reduction as _Reduction
+from ...ops.dispatch import eager_function
+from ...ops.namespace import broadcast_shapes
+from ...ops.tensor import Tensor
+from .. import _reduction as _Reduction
 
 __all__ = [
     "binary_cross_entropy",

@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.construct import stands_for
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from . import dtype_names
+from ...ops.construct import stands_for
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from .. import dtype_names
 
 __all__ = [
     "embedding",

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from . import _reduction as _Reduction
-from .functional_activation import logsigmoid
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from .. import _reduction as _Reduction
+from .activations import logsigmoid
 
 __all__ = [
     "cosine_embedding_loss",

@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import DType
-from ..ops.tensor import Tensor
-from . import dtype_names
+from ...ops.dispatch import eager_function
+from ...ops.dtype import DType
+from ...ops.tensor import Tensor
+from .. import dtype_names
 
 __all__ = [
     "celu",

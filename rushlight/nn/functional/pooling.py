@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .flag_dispatch import FlagDispatch
-from .sizes import annotate, list_with_default
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from ..flag_dispatch import FlagDispatch
+from ..sizes import annotate, list_with_default
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -255,22 +255,3 @@ def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> T
     """Means of as many windows over three dimensions as `output_size` says; None keeps a size."""
     _output_size = list_with_default(output_size, input.size())
     return _adaptive_avg_pool3d(input, _output_size)
-
-
-for _function in (
-    max_pool1d_with_indices,
-    _max_pool1d,
-    adaptive_max_pool1d_with_indices,
-    _adaptive_max_pool1d,
-    max_pool2d_with_indices,
-    _max_pool2d,
-    adaptive_max_pool2d_with_indices,
-    _adaptive_max_pool2d,
-    max_pool3d_with_indices,
-    _max_pool3d,
-    adaptive_max_pool3d_with_indices,
-    _adaptive_max_pool3d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-):
-    _function.__module__ = "rushlight.nn.functional"

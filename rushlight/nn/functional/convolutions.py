@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .sizes import pair
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from ..sizes import pair
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -77,7 +77,3 @@ def fold(
         pair(padding),
         pair(stride),
     )
-
-
-for _function in (unfold, fold):
-    _function.__module__ = "rushlight.nn.functional"

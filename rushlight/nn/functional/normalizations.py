@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .functional_pooling import avg_pool2d, avg_pool3d
-from .functional_resizing import pad
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from .pooling import avg_pool2d, avg_pool3d
+from .resizing import pad
 
 __all__ = [
     "batch_norm",
@@ -211,17 +211,3 @@ def normalize(
     else:
         denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
         return _div(input, denom, out=out)
-
-
-for _function in (
-    _verify_batch_size,
-    batch_norm,
-    _verify_spatial_size,
-    instance_norm,
-    layer_norm,
-    rms_norm,
-    group_norm,
-    local_response_norm,
-    normalize,
-):
-    _function.__module__ = "rushlight.nn.functional"

@@ -10,14 +10,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import DType
-from ..ops.tensor import Tensor
-from . import dtype_names
-from .functional_activation import softmax
-from .functional_dropout import dropout
-from .functional_resizing import pad
-from .sizes import is_scripting
+from ...ops.dispatch import eager_function
+from ...ops.dtype import DType
+from ...ops.tensor import Tensor
+from .. import dtype_names
+from ..sizes import is_scripting
+from .activations import softmax
+from .dropouts import dropout
+from .resizing import pad
 
 __all__ = [
     "multi_head_attention_forward",

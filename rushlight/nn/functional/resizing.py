@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
-from .functional_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .sizes import declares, is_scripting
+from ...ops.dispatch import eager_function
+from ...ops.tensor import Tensor
+from ..sizes import declares, is_scripting
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [
     "affine_grid",
@@ -495,15 +495,3 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
         stacklevel=2,
     )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
-for _function in (
-    pad,
-    grid_sample,
-    affine_grid,
-    interpolate,
-    upsample,
-    upsample_nearest,
-    upsample_bilinear,
-):
-    _function.__module__ = "rushlight.nn.functional"
