@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from ..frontend.cells import clean_lines
@@ -53,13 +54,21 @@ def is_from_outside(cause: Exception) -> bool:
         return False
     traceback, called = cause.__traceback__, False
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        called = called or code.co_name == "_run_python"
-        if not called and os.path.isabs(code.co_filename) and not is_library_file(code.co_filename):
+        frame = traceback.tb_frame
+        called = called or frame.f_code.co_name == "_run_python"
+        if not called and _is_users(frame):
             return True
         traceback = traceback.tb_next
     home = type(cause).__module__.partition(".")[0]
     return not called and home not in _HOMES
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Whether a function of the user's runs there: from a file, `python -c` or a prompt."""
+    filename = frame.f_code.co_filename
+    if os.path.isabs(filename):
+        return not is_library_file(filename)
+    return frame.f_globals.get("__name__") == "__main__"
 
 
 _HOMES = frozenset("builtins rushlight numpy ml_dtypes ctypes concurrent struct".split())

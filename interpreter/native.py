@@ -27,6 +27,7 @@ import numpy as np
 from ..frontend.locks import after_fork, ask_first, fork_safe_lock
 from ..typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from .code import Code
+from .errors import is_from_outside
 from .native_lines import FUNCTIONS
 from .native_source import DONE, FAILED, STOPPED, NativeSource, write_native
 from .plan import Plan
@@ -109,11 +110,8 @@ class Native:
                 return plan.run(*values)
             return self._timed(plan, values)
         if self._convert is not None and self._trials and self._limit:
-            return self._tried(plan, values)
-        try:
-            status, result = self._run_natively(run, values)
-        except REFUSALS:
-            status = FAILED
+            return self._tried(plan, run, values)
+        status, result = self._run_natively(run, values)
         if status == DONE:
             return result
         self._misses += 1
@@ -126,12 +124,17 @@ class Native:
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
-        if self._convert is not None:
-            values = self._given(values)
-        if not self._is_long:
-            found = run(ROUNDS, _NEVER, *values)
-            if found[0] != STOPPED:
-                return found
+        try:
+            if self._convert is not None:
+                values = self._given(values)
+            if not self._is_long:
+                found = run(ROUNDS, _NEVER, *values)
+                if found[0] != STOPPED:
+                    return found
+        except REFUSALS as error:
+            if is_from_outside(error):
+                raise
+            return FAILED, None
         began = perf_counter()
         found = _beside(run, values)
         self._is_long = perf_counter() - began > 0.001
@@ -150,15 +153,10 @@ class Native:
             self._begin()
         return result
 
-    def _tried(self, plan: Plan, values: Sequence[Any]) -> Any:
+    def _tried(self, plan: Plan, run: Callable[..., Any], values: Sequence[Any]) -> Any:
         """A call with lists that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
-        try:
-            run = self._run
-            assert run is not None
-            status, result = self._run_natively(run, values)
-        except REFUSALS:
-            status = FAILED
+        status, result = self._run_natively(run, values)
         if status == DONE and perf_counter() - began < self._spent / max(1, self._calls):
             self._trials = 0
             return result
@@ -227,30 +225,57 @@ _NEVER: Final = _ZERO.ctypes.data
 
 
 def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """What native code gives in a thread of its own, which ends when this one is interrupted."""
-    stop, done = np.zeros(1, np.int64), threading.Event()
-    found: list[Any] = []
+    """What native code gives in a thread of its own, which ends when this one is interrupted.
+
+    In a child that a signal's handler forked that thread is not, and there it begins anew.
+    """
+    stop, found = np.zeros(1, np.int64), list[Any]()
+    try:
+        while not found:
+            done = threading.Lock()  # an Event has a lock inside, which a fork might find taken
+            done.acquire()
+            thread = _started(run, values, stop, found, done)
+            if thread is None:
+                return _refusing(run, _NEVER, values)
+            while not done.acquire(timeout=0.05) and thread.is_alive():
+                pass
+    finally:
+        stop[0] = 1
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return found[0]
+
+
+def _started(
+    run: Callable[..., Any], values: Sequence[Any], stop: Any, found: list[Any], done: Any
+) -> threading.Thread | None:
+    """A thread that runs native code; None if there are no more, or Python is shutting down."""
 
     def work() -> None:
         try:
-            found.append(run(1 << 62, stop.ctypes.data, *values))
-        except Exception as error:
+            found.append(_refusing(run, stop.ctypes.data, values))
+        except BaseException as error:
             found.append(error)
         finally:
-            done.set()
+            done.release()
 
     thread = threading.Thread(target=work, name="rushlight-hot", daemon=True)
     try:
         thread.start()
-        while not done.wait(0.05):
-            pass
-    except RuntimeError:  # no more threads, or the interpreter is shutting down
-        return run(1 << 62, _NEVER, *values)
-    finally:
-        stop[0] = 1
-    if isinstance(found[0], Exception):
-        raise found[0]
-    return found[0]
+    except RuntimeError as error:
+        if not str(error).startswith("can't"):  # but from the handler of a signal
+            raise
+        return None
+    return thread
+
+
+def _refusing(run: Callable[..., Any], stop: int, values: Sequence[Any]) -> Any:
+    try:
+        return run(1 << 62, stop, *values)
+    except REFUSALS as error:
+        if is_from_outside(error):
+            raise
+        return FAILED, None
 
 
 def _change(kind: str) -> Callable[[Any], Any]:

@@ -18,8 +18,8 @@ from harness import Broken, Family
 FAMILY = Family(
     "threads",
     "Sixteen threads may define, load, call, draw, save and walk back at once and get what one "
-    "gets; a fork meanwhile gives a child that works; an interrupt ends compiling, plans and the "
-    "machine, and leaves everything usable.",
+    "gets; a fork meanwhile gives a child that works; an interrupt ends compiling, plans, native loops "
+    "and the machine, and leaves everything usable.",
     frozenset(
         {
             "large kernels in sixteen threads",
@@ -390,12 +390,11 @@ def _interrupted(arguments: str, body: str, values: str, warm: bool) -> Callable
         exec(compile(source, str(Path("loop.py").resolve()), "exec"), names)
         function = torch.jit.script(names["f"])
         if warm:
-            began = time.monotonic()
-            while time.monotonic() - began < 3:
-                function(200_000)
+            os.environ["RUSHLIGHT_NATIVE"] = "now"
+            function(10)
         signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
         began = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
         try:
             function(*eval(values))
         except KeyboardInterrupt:
@@ -413,7 +412,6 @@ for name, (arguments, body, values) in LOOPS.items():
         FAMILY.attack(
             f"an interrupt of {name}{', hot' if warm else ''}",
             seconds=40.0,
-            long=warm,
         )(_interrupted(arguments, body, values, warm))
 
 

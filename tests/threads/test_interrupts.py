@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import importlib
 import io
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -72,14 +75,18 @@ def alarm() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-def hot(function: Any) -> Any:
-    """The function, compiled to native code anew if there is any."""
-    scripted = torch.jit.script(function)
-    scripted._debug_flush_compilation_cache()
-    made = executable_of(scripted._rushlight_function)._native
-    if made is not None and not made._limit:
-        made._begin()
-        assert made.is_ready
+@cache
+def hot(function: Any, way: str = "native") -> Any:
+    """The function as it runs in a way: native code of it, a plan or the machine's code."""
+    copied = FunctionType(function.__code__, globals(), function.__name__)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_NATIVE", "now" if way == "native" else "off")
+        patch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
+        scripted = torch.jit.script(copied)
+        made = executable_of(scripted._rushlight_function)._native
+        if made is not None:
+            made._begin()
+            assert made.is_ready
     return scripted
 
 
@@ -88,9 +95,8 @@ def hot(function: Any) -> Any:
 def test_a_signal_ends_a_loop(
     function: Any, way: str, alarm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now" if way == "native" else "off")
     monkeypatch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
-    scripted = hot(function)
+    scripted = hot(function, way)
     for _ in range(2):  # the second time it is known to be long
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         began = time.monotonic()
@@ -100,8 +106,109 @@ def test_a_signal_ends_a_loop(
         assert torch.is_grad_enabled()
 
 
-def test_an_exception_from_another_thread_ends_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError, MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("rounds", [native.ROUNDS, 1 << 50])
+def test_what_a_handler_raises_is_not_taken_for_a_refusal(
+    kind: type[BaseException], rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor for a want of threads; also where the loop ends before it is known to be long."""
+    monkeypatch.setattr(native, "ROUNDS", rounds)
+    scripted, rings = hot(finite), []
+
+    def ring(number: int, frame: object) -> None:
+        rings.append(number)
+        raise kind("rung")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(kind, match=r"^rung$"):
+            scripted(50_000_000 if rounds > 1 << 40 else 1 << 40)
+        assert rings == [signal.SIGALRM]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def finite(n: int) -> int:
+    k = 0
+    for i in range(n):
+        k = (k * 31 + i) % 1000003
+    return k
+
+
+def test_a_handler_may_fork_amid_a_native_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child goes on with the loop, whose thread it does not have."""
+    monkeypatch.setattr(native, "ROUNDS", 100)
+    scripted, children = hot(finite), []
+    wanted = scripted(1000)
+
+    def ring(number: int, frame: object) -> None:
+        children.append(os.fork())
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        found = scripted(30_000_000)
+        if children == [0]:
+            os._exit(found % 100 if scripted(1000) == wanted else 111)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    until = time.monotonic() + 20
+    while not (ended := os.waitpid(children[0], os.WNOHANG))[0] and time.monotonic() < until:
+        time.sleep(0.01)
+    if not ended[0]:
+        os.kill(children[0], signal.SIGKILL)
+        os.waitpid(children[0], 0)
+    assert ended == (children[0], found % 100 << 8)
+
+
+def test_a_thread_that_dies_early_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "ROUNDS", -1)
+    scripted, deaths = hot(finite), [None, None]
+    run = threading.Thread.run
+
+    def dying(self: threading.Thread) -> None:
+        if not deaths:
+            run(self)
+        else:
+            deaths.pop()
+
+    monkeypatch.setattr(threading.Thread, "run", dying)
+    assert scripted(100_000) == finite(100_000)
+    assert not deaths
+
+
+def test_threads_may_give_up_native_code_while_others_try_it() -> None:
+    """What another thread has given up is still called by who saw it before."""
+    scripted = torch.jit.script(sum_of)
+    executable = executable_of(scripted._rushlight_function)
+    made = executable._native
+    assert made is not None
+    made._begin()
+    for thread in threading.enumerate():
+        if thread.name == "rushlight-native":
+            thread.join()
+    assert made.is_ready
+    given = made._given
+
+    def later(values: Any) -> Any:
+        made._run = None  # as another thread does after its last trial
+        return given(values)
+
+    made._given = later  # type: ignore[method-assign]
+    assert scripted([1, 2, 3]) == 6
+    assert not made.is_ready
+
+
+def sum_of(values: list[int]) -> int:
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+def test_an_exception_from_another_thread_ends_a_loop() -> None:
     scripted, caught = hot(nested), threading.Event()
 
     def work() -> None:
@@ -133,7 +240,6 @@ def summed(n: int, m: int, k: int) -> int:
 
 @pytest.mark.parametrize("rounds", [native.ROUNDS, 100, -1])
 def test_long_calls_give_the_same(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
     monkeypatch.setattr(native, "ROUNDS", rounds)
     scripted = hot(summed)
     for n, m in ((0, 0), (-5, 3), (3, -(2**63)), (20, 1), (300, 70000), (70001, 3), (257, 65536)):
