@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..frontend.bounds import EXHAUSTED, report_exhausted
 from ..frontend.diagnostics import Collector
-from ..ops.errors import LimitExceeded
+from ..ops.memory.errors import LimitExceeded
 from ..typecheck.checker import check_function
 from ..typecheck.functions import Function
 from ..typecheck.names import Resolver

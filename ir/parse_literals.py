@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..ops.dtype import DTYPES, Device
+from ..ops.memory.dtype import DTYPES, Device
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (

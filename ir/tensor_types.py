@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.dtype import dtype_of
-from ..ops.storage import strides_of
+from ..ops.memory.dtype import dtype_of
+from ..ops.memory.storage import strides_of
 from ..typecheck.tensor_facts import RefinedTensor
 
 __all__ = ["contiguous_strides", "refined_type", "type_of_array"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..ops.random import Generator
+from ..ops.random_numbers.random import Generator
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..ops.binding import TAKE_NUMBERS
-from ..ops.dispatch import eager_function
-from ..ops.dtype import CPU, dtype_of
-from ..ops.table import TABLE, Operator
+from ..ops.eager.binding import TAKE_NUMBERS
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import CPU, dtype_of
+from ..ops.table.table import TABLE, Operator
 from ..typecheck.schema import Signature
 
 __all__ = ["DECOMPOSED", "recorded", "signature_named"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import CPU
-from ..ops.tensor import Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import CPU
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["copy_to", "get_item", "set_item"]
 

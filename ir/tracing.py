@@ -19,11 +19,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..frontend.source import Source, Span
-from ..ops.dispatch import eager_function
-from ..ops.dtype import Device
-from ..ops.table import TABLE, Operator
-from ..ops.tensor import Tensor
-from ..ops.tracing import TracedFloat, TracedInt
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import Device
+from ..ops.table.table import TABLE, Operator
+from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import TracedFloat, TracedInt
 from ..typecheck.functions import Function
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import utils as utils
     from . import version as version
-    from .interpreter.tasks import Future as Future
+    from .interpreter.values.tasks import Future as Future
     from .jit.graph_text import parse_ir as parse_ir
     from .weights import load as load
     from .weights import save as save
@@ -105,14 +105,14 @@ _ELSEWHERE = {
 @cache
 def _public_names() -> dict[str, Any]:
     """What `ops` offers; the first look-up imports it, and NumPy with it."""
-    found: dict[str, Any] = import_module(".ops.namespace", __name__).public_names()
+    found: dict[str, Any] = import_module(".ops.eager.namespace", __name__).public_names()
     return found
 
 
 def _unknown(name: str) -> AttributeError:
     if name.startswith("_"):  # asked for by the import system and inspection: import nothing
         return AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    names = import_module(".ops.unknown_names", __name__)
+    names = import_module(".ops.eager.unknown_names", __name__)
     error: AttributeError = names.unknown_in_module(__name__, name, __dir__)
     return error
 

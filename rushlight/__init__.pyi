@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, overload
 from .jit.graph_text import parse_ir as parse_ir
 from .weights import load as load
 from .weights import save as save
-from .ops.dtype import Device as _Device
-from .ops.dtype import DType as _DType
-from .ops.dtype import Layout as _Layout
-from .ops.dtype import MemoryFormat as _MemoryFormat
-from .ops.random import Generator as _Generator
-from .ops.tensor import Size as _Size
-from .ops.tensor import Tensor as _Tensor
+from .ops.memory.dtype import Device as _Device
+from .ops.memory.dtype import DType as _DType
+from .ops.memory.dtype import Layout as _Layout
+from .ops.memory.dtype import MemoryFormat as _MemoryFormat
+from .ops.random_numbers.random import Generator as _Generator
+from .ops.tensors.tensor import Size as _Size
+from .ops.tensors.tensor import Tensor as _Tensor
 
 from . import amp as amp
 from . import autograd as autograd
@@ -42,19 +42,19 @@ from . import storage as storage
 from . import testing as testing
 from . import utils as utils
 from . import version as version
-from .ops.random import Generator as Generator
-from .ops.tensor import Parameter as Parameter
-from .ops.tensor import Size as Size
-from .ops.dtype import Device as device
-from .ops.dtype import DType as dtype
-from .ops.grad_mode import enable_grad as enable_grad
-from .ops.construct import finfo as finfo
-from .ops.construct import iinfo as iinfo
-from .ops.grad_mode import inference_mode as inference_mode
-from .ops.dtype import Layout as layout
-from .ops.dtype import MemoryFormat as memory_format
-from .ops.grad_mode import no_grad as no_grad
-from .ops.grad_mode import set_grad_enabled as set_grad_enabled
+from .ops.random_numbers.random import Generator as Generator
+from .ops.tensors.tensor import Parameter as Parameter
+from .ops.tensors.tensor import Size as Size
+from .ops.memory.dtype import Device as device
+from .ops.memory.dtype import DType as dtype
+from .ops.table.grad_mode import enable_grad as enable_grad
+from .ops.tensors.construct import finfo as finfo
+from .ops.tensors.construct import iinfo as iinfo
+from .ops.table.grad_mode import inference_mode as inference_mode
+from .ops.memory.dtype import Layout as layout
+from .ops.memory.dtype import MemoryFormat as memory_format
+from .ops.table.grad_mode import no_grad as no_grad
+from .ops.table.grad_mode import set_grad_enabled as set_grad_enabled
 
 __version__: _str
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from .interpreter.tasks import Future
+from .interpreter.values.tasks import Future
 from .jit.annotations import (
     BroadcastingList1,
     BroadcastingList2,

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
-from .ops.dispatch import eager_function
-from .ops.dtype import DType
-from .ops.tensor import Parameter, Tensor
-from .ops.typed_storage import TypedStorage
+from .ops.eager.dispatch import eager_function
+from .ops.eager.typed_storage import TypedStorage
+from .ops.memory.dtype import DType
+from .ops.tensors.tensor import Parameter, Tensor
 
 __all__ = [
     "_element_size",

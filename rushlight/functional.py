@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from . import functional_in_script
 from .nn.sizes import scripted_as
-from .ops import functional, namespace
-from .ops.dispatch import eager_function
-from .ops.functional import (
+from .ops.eager import functional, namespace
+from .ops.eager.dispatch import eager_function
+from .ops.eager.functional import (
     unravel_index,
 )
-from .ops.tensor import Tensor
+from .ops.tensors.tensor import Tensor
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes"),

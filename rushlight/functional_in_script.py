@@ -9,8 +9,8 @@ from typing import Any
 
 from .nn.flag_dispatch import FlagDispatch
 from .nn.sizes import declares
-from .ops.dispatch import eager_function
-from .ops.tensor import Tensor
+from .ops.eager.dispatch import eager_function
+from .ops.tensors.tensor import Tensor
 
 __all__ = ["lu", "norm", "stft", "tensordot", "unique", "unique_consecutive"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.construct import tensor
-from .ops.dtype import DTYPES, DType
-from .ops.tensor import Tensor
+from .ops.memory.dtype import DTYPES, DType
+from .ops.tensors.construct import tensor
+from .ops.tensors.tensor import Tensor
 
 __all__ = ["TENSOR_CLASSES"]
 

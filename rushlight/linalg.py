@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.matrix_checks import LinAlgError as LinAlgError
-from .ops.namespace import names_with_prefix
-from .ops.unknown_names import unknown_in_module
+from .ops.eager.namespace import names_with_prefix
+from .ops.eager.unknown_names import unknown_in_module
+from .ops.linear_algebra.matrix_checks import LinAlgError as LinAlgError
 
 _NAMES = names_with_prefix("linalg_")
 

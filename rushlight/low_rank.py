@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .ops.dispatch import eager_function
-from .ops.tensor import Tensor
+from .ops.eager.dispatch import eager_function
+from .ops.tensors.tensor import Tensor
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops import namespace as _namespace  # gives tensors their methods
-from .ops.masked import FUNCTIONS as _FUNCTIONS
+from .ops.eager import namespace as _namespace  # gives tensors their methods
+from .ops.eager.masked import FUNCTIONS as _FUNCTIONS
 
 __all__ = sorted(_FUNCTIONS)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .ops.namespace import public_names
+from .ops.eager.namespace import public_names
 
 __all__ = [
     "default_generator",

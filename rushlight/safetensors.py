@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import closing
 
 from .frontend.exceptions import trimmed
-from .ops.tensor import Tensor
-from .serialization.atomic_file import atomic_file
-from .serialization.file_bytes import OpenedFile, Readable
-from .serialization.safetensors import read_safetensors, write_safetensors
+from .ops.tensors.tensor import Tensor
+from .serialization.files.atomic_file import atomic_file
+from .serialization.files.file_bytes import OpenedFile, Readable
+from .serialization.weights.safetensors import read_safetensors, write_safetensors
 
 __all__ = ["load", "load_file", "save", "save_file"]
 

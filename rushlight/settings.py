@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.dtype import DTYPES, Device
+from .ops.memory.dtype import DTYPES, Device
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -97,7 +97,7 @@ def set_default_tensor_type(t: Any) -> None:
     Raises:
         TypeError: not a class of floating-point tensors.
     """
-    from .ops.namespace import public_names
+    from .ops.eager.namespace import public_names
 
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
     kinds = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16"}
@@ -145,7 +145,7 @@ def compiled_with_cxx11_abi() -> bool:
 
 def typename(obj: Any) -> str:
     """The name of a value's type: `torch.FloatTensor`, or with its module if it has one."""
-    from .ops.tensor import Tensor
+    from .ops.tensors.tensor import Tensor
 
     if isinstance(obj, Tensor):
         return str(obj.type())

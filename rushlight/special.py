@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.namespace import names_with_prefix
-from .ops.unknown_names import unknown_in_module
+from .ops.eager.namespace import names_with_prefix
+from .ops.eager.unknown_names import unknown_in_module
 
 _NAMES = names_with_prefix("special_")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.typed_storage import TypedStorage
-from .ops.untyped_storage import Storage as UntypedStorage
+from .ops.eager.typed_storage import TypedStorage
+from .ops.tensors.untyped_storage import Storage as UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from .frontend.exceptions import trimmed
-from .serialization.identify import TORCHSCRIPT, identify
-from .serialization.weights_load import load_weights
-from .serialization.weights_save import save_weights
+from .serialization.files.identify import TORCHSCRIPT, identify
+from .serialization.weights.load import load_weights
+from .serialization.weights.save import save_weights
 
 __all__ = ["load", "save"]
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..ir.graph import Graph
-from .python_printer import print_graph_source
+from .printing.printer import print_graph_source
 
 Graph.source_formatter = print_graph_source

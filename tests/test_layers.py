@@ -58,6 +58,20 @@ def part_of(name: tuple[str, ...]) -> str | None:
     return name[1] if len(name) > 1 and name[1] in FLOORS else "rushlight"
 
 
+ROOMS = {
+    "ops": """
+        memory table special_functions arithmetic reductions shapes selection linear_algebra
+        random_numbers signals layers pooling resizing losses quantized_tensors python_values
+        tensors eager gradients
+    """.split(),
+    "interpreter": "values bounds code plans failures native running".split(),
+    "serialization": """
+        files printing pickles loading saving legacy weights mobile archives source
+    """.split(),
+}
+"""The rooms of a part, the lower first; kernels are asked for by name."""
+
+
 FILES = [file for part in FLOORS for file in sorted((ROOT / part).rglob("*.py"))]
 
 
@@ -70,6 +84,19 @@ def test_a_part_imports_only_lower_floors(part: str) -> None:
         reached = {name: part_of(name) for name in imports(file)}
         wrong = {".".join(name) for name, target in reached.items() if target not in allowed}
         assert not wrong, f"{file.relative_to(ROOT)} reaches up: {wrong}"
+
+
+@pytest.mark.parametrize("part", ROOMS)
+def test_a_room_imports_only_lower_rooms(part: str) -> None:
+    rooms = ROOMS[part]
+    folders = {file.name for file in (ROOT / part).iterdir() if (file / "__init__.py").is_file()}
+    assert folders - {"kernels"} == set(rooms)
+    for position, room in enumerate(rooms):
+        above = set(rooms[position + 1 :])
+        for file in sorted((ROOT / part / room).rglob("*.py")):
+            reached = {n for n in imports(file) if n[:2] == ("rushlight", part) and len(n) > 2}
+            wrong = {".".join(name) for name in reached if name[2] in above}
+            assert not wrong, f"{file.relative_to(ROOT)} reaches up: {wrong}"
 
 
 def test_files_import_without_cycles() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from rushlight.ops.namespace import public_names
+from rushlight.ops.eager.namespace import public_names
 
 
 def evaluate(expression: str) -> Any:

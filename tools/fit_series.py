@@ -1,8 +1,8 @@
-"""Write ops/series.txt: Chebyshev series of special functions, computed to 40 digits with mpmath.
+"""Write ops/special_functions/series.txt: Chebyshev series, computed to 40 digits with mpmath.
 
-    PYTHON_WITH_MPMATH tools/fit_series.py > ops/series.txt
+    PYTHON_WITH_MPMATH tools/fit_series.py > ops/special_functions/series.txt
 
-A line is a name, the interval, and the coefficients.  ops/special_functions.py says how the
+A line is a name, the interval, and the coefficients.  `bessel.py` and `gamma.py` say how the
 functions are put together from them.
 """
 

@@ -372,8 +372,8 @@ def try_one(data: bytes) -> str:
 
     Returns what rule that breaks, if any.
     """
-    from rushlight.interpreter.guard import Bounds
-    from rushlight.serialization.limits import Limits
+    from rushlight.interpreter.bounds.guard import Bounds
+    from rushlight.serialization.files.limits import Limits
 
     limits = Limits(running=Bounds(instructions=100_000, memory=1 << 28, seconds=3.0))
     uses: dict[str, tuple[Callable[[bytes, Any], None], ...]] = {
@@ -392,8 +392,8 @@ def try_one(data: bytes) -> str:
 
 
 def _look(data: bytes, limits: Any) -> None:
-    from rushlight.serialization.audit import audit
-    from rushlight.serialization.identify import identify
+    from rushlight.serialization.archives.audit import audit
+    from rushlight.serialization.files.identify import identify
 
     identify(data)
     audit(data, "fuzzed", limits)
@@ -415,8 +415,8 @@ def _load_weights(data: bytes, limits: Any) -> None:
 def _read_pickle(data: bytes, limits: Any) -> None:
     """A bare pickle, for both of its readers."""
     import rushlight as torch
-    from rushlight.serialization.errors import ArchiveError
-    from rushlight.serialization.pickle_reader import read_pickle
+    from rushlight.serialization.files.errors import ArchiveError
+    from rushlight.serialization.pickles.reader import read_pickle
 
     content = data.removeprefix(PICKLE)
     try:
@@ -453,7 +453,7 @@ def _parse(data: bytes, limits: Any) -> None:
 def _is_documented(error: Exception) -> bool:
     """Errors of archives and scripts carry diagnostics, or are of torch's kinds."""
     from rushlight.frontend.exceptions import ScriptError
-    from rushlight.ops.errors import OperatorError
+    from rushlight.ops.memory.errors import OperatorError
 
     if isinstance(error, ScriptError | OperatorError):
         return True

@@ -20,8 +20,8 @@ from spelling import returned, signatures
 
 import rushlight.ops  # noqa: F401  (fills the table)
 from rushlight.frontend.codes import CODES
-from rushlight.ops.dispatch import eager_function
-from rushlight.ops.table import TABLE
+from rushlight.ops.eager.dispatch import eager_function
+from rushlight.ops.table.table import TABLE
 
 SAMPLES = ROOT / "tests" / "ops" / "data" / "operators.npz"
 HEADING = "## Operators that do not exist here"

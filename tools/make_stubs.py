@@ -19,10 +19,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 from spelling import returned, signatures
 
 import rushlight
-from rushlight.ops.dispatch import EagerFunction
-from rushlight.ops.dtype import DType, Layout, MemoryFormat
-from rushlight.ops.namespace import public_names
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.eager.dispatch import EagerFunction
+from rushlight.ops.eager.namespace import public_names
+from rushlight.ops.memory.dtype import DType, Layout, MemoryFormat
+from rushlight.ops.tensors.tensor import Tensor
 
 STUB = ROOT / "rushlight" / "__init__.pyi"
 
@@ -41,13 +41,13 @@ from typing import Any, NamedTuple, overload
 from .jit.graph_text import parse_ir as parse_ir
 from .weights import load as load
 from .weights import save as save
-from .ops.dtype import Device as _Device
-from .ops.dtype import DType as _DType
-from .ops.dtype import Layout as _Layout
-from .ops.dtype import MemoryFormat as _MemoryFormat
-from .ops.random import Generator as _Generator
-from .ops.tensor import Size as _Size
-from .ops.tensor import Tensor as _Tensor
+from .ops.memory.dtype import Device as _Device
+from .ops.memory.dtype import DType as _DType
+from .ops.memory.dtype import Layout as _Layout
+from .ops.memory.dtype import MemoryFormat as _MemoryFormat
+from .ops.random_numbers.random import Generator as _Generator
+from .ops.tensors.tensor import Size as _Size
+from .ops.tensors.tensor import Tensor as _Tensor
 """
 
 _IN_ANNOTATIONS = {
@@ -150,7 +150,7 @@ def _protocol() -> list[str]:
 
 
 def _import_of(name: str, value: Any) -> str | None:
-    """`from .ops.dtype import Device as device`, if that is where the value is."""
+    """`from .ops.memory.dtype import Device as device`, if that is where the value is."""
     module = getattr(value, "__module__", "")
     own = getattr(value, "__name__", "")
     if module.startswith("rushlight.") and own:

@@ -1,6 +1,6 @@
-"""Write ops/overload_order.txt: in which order real torch tries the overloads of a name.
+"""Write ops/table/overload_order.txt: in which order real torch tries the overloads of a name.
 
-    PYTHON_WITH_TORCH tools/order_overloads.py > ops/overload_order.txt
+    PYTHON_WITH_TORCH tools/order_overloads.py > ops/table/overload_order.txt
 
 The order decides which overload a call means, so it is part of the language.
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from rushlight.ops.binding import Form
-from rushlight.ops.dispatch import EagerFunction
+from rushlight.ops.eager.binding import Form
+from rushlight.ops.eager.dispatch import EagerFunction
 from rushlight.typecheck.schema import Argument
 from rushlight.typecheck.types import (
     BOOL,

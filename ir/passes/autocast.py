@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from ...frontend.diagnostics import Diagnostic, Help, Label
 from ...frontend.exceptions import exception_for
-from ...ops.autocast import EAGER, SCRIPT, Autocast
-from ...ops.table import TABLE
+from ...ops.table.autocast import EAGER, SCRIPT, Autocast
+from ...ops.table.table import TABLE
 from ...typecheck.types import BOOL, INT, NONE, TENSOR, ClassType, Type
 from ..constants import MISSING, constant_value, create_constant
 from ..graph import Block, Graph, Node, Value

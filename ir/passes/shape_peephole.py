@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from ...ops.dtype import DTYPES
+from ...ops.memory.dtype import DTYPES
 from ...typecheck.tensor_facts import RefinedTensor
 from ...typecheck.types import INT, ListType
 from ..alias_db import AliasDb

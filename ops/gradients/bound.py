@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...typecheck.types import ListType
-from ..autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
-from ..dtype import DType
-from ..grad_mode import enable_grad, is_grad_enabled
-from ..table import TABLE, Operator
-from ..tensor import Tensor
+from ..memory.dtype import DType
+from ..table.grad_mode import enable_grad, is_grad_enabled
+from ..table.table import TABLE, Operator
+from ..tensors.tensor import Tensor
+from .autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from .rows import ROWS, Row
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]

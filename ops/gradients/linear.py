@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contraction import contraction, dims_to_sum
+from ..linear_algebra.contraction import contraction, dims_to_sum
 from .rows import aten, composite, conj, gradient, same_as
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..ctc import places_of
-from ..tensor import Tensor
+from ..losses.ctc import places_of
+from ..tensors.tensor import Tensor
 from .rows import aten, composite
 
 NONE, MEAN, SUM = 0, 1, 2

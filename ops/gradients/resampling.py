@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..table import TABLE
+from ..table.table import TABLE
 from .rows import aten, composite
 from .windows import along
 

@@ -24,8 +24,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..dispatch import EagerFunction, eager_function
-from ..tensor import Tensor
+from ..eager.dispatch import EagerFunction, eager_function
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "ROWS",

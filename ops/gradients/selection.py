@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from .rows import aten, gradient, joint, moving, same_as
 
 

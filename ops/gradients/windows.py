@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from .rows import aten, composite, gradient
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..allocation import uncounted
+from ..memory.allocation import uncounted
 
 __all__ = ["KERNELS_VARIABLE", "LARGE", "combined", "family", "is_ready", "pointwise"]
 

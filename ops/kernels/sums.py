@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..dtype import Array
+from ..memory.dtype import Array
 from . import family
 
 __all__ = ["native_sum", "native_variance"]

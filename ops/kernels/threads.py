@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ...frontend.locks import after_fork, ask_first
-from ..allocation import carrying
+from ..memory.allocation import carrying
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

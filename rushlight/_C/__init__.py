@@ -19,7 +19,7 @@ _MODULES = {
         "_jit_get_all_schemas _jit_get_schemas_for_operator "
         "_last_executed_optimized_graph parse_ir"
     ),
-    "..interpreter.shared": "ScriptDict ScriptList",
+    "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.tasks": "Future",
     "..jit.freezing": "_freeze_module",
     ".tracing": "_get_tracing_state _is_tracing",

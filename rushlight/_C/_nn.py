@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.dispatch import eager_function
-from ..ops.layer_names import LAYER_FUNCTIONS
+from ..ops.eager.dispatch import eager_function
+from ..ops.table.layer_names import LAYER_FUNCTIONS
 
 __all__: list[str] = []
 

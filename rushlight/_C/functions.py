@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..frontend.source import Source, Span
 from ..frontend.torch_text import highlight
-from ..interpreter.objects import ScriptObject
-from ..interpreter.values import CastError, to_machine
+from ..interpreter.values.objects import ScriptObject
+from ..interpreter.values.values import CastError, to_machine
 from ..ir import parser
 from ..ir.clone import clone_graph
 from ..ir.graph import Graph as InnerGraph
 from ..jit.function import ScriptFunction, ScriptMethod, last_run
 from ..jit.unit import CompilationUnit
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ..frontend.torch_text import highlight
-from ..interpreter.inference import infer_type
-from ..interpreter.values import to_machine
+from ..interpreter.values.inference import infer_type
+from ..interpreter.values.values import to_machine
 from ..ir.alias_db import AliasDb as InnerAliasDb
 from ..ir.clone import clone_graph, clone_node, insert_graph
 from ..ir.constants import constant_value, create_constant
@@ -26,8 +26,8 @@ from ..ir.parser import signature_of
 from ..ir.printer import print_graph, print_node
 from ..ir.tensor_types import type_of_array
 from ..ir.verify import verify
-from ..ops.table import TABLE
-from ..ops.tensor import Tensor
+from ..ops.table.table import TABLE
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.types import TENSOR, FunctionType, TupleType
 from .alias_handle import AliasDb

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Node as InnerNode
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from ..typecheck import types as language
 from .types import Type, type_handle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..interpreter.run import CONTEXT
+from ..interpreter.running.run import CONTEXT
 from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Value as InnerValue
@@ -21,7 +21,7 @@ from ..ir.passes.refinement import refine_lengths
 from ..ir.passes.rewriting import rewrite
 from ..ir.passes.shape_peephole import simplify_by_shape
 from ..ir.verify import verify
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from .handles import Graph, inner_graph
 
 __all__ = ["PASSES"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.text import escape, float_text
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import AliasInfo, Signature
 from ..typecheck.schema import Argument as InnerArgument

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..interpreter.objects import ScriptObject
-from ..interpreter.values import from_machine, to_machine
+from ..interpreter.values.objects import ScriptObject
+from ..interpreter.values.values import from_machine, to_machine
 from ..jit.function import ScriptMethod
-from ..ops.tensor import Tensor
-from ..serialization.save import save_archive, save_to_buffer
+from ..ops.tensors.tensor import Tensor
+from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.functions import Function
 from .types import ClassType
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.autocast import script_autocasts
+from ..ops.table.autocast import script_autocasts
 
 __all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 

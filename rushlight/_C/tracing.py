@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.tracing import Tracer, current_tracer
+from ..ops.tensors.tracing import Tracer, current_tracer
 
 __all__ = ["_get_tracing_state", "_is_tracing"]
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..ir.tensor_types import contiguous_strides, refined_type, type_of_array
 from ..ir.text import type_text
-from ..ops.dtype import DTYPES, Device
+from ..ops.memory.dtype import DTYPES, Device
 from ..typecheck import types as language
 from ..typecheck.functions import Function
 from ..typecheck.relations import is_subtype, optional, union

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..nn import dtype_names
 from ..nn.sizes import is_scripting
-from ..ops.dtype import Device, DType
+from ..ops.memory.dtype import Device, DType
 from .state import (
     autocast_decrement_nesting,
     autocast_increment_nesting,

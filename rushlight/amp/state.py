@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..ops.autocast import autocast_state, set_autocast_state
-from ..ops.construct import stands_for
-from ..ops.dtype import Device, DType, dtype_by_number
+from ..ops.memory.dtype import Device, DType, dtype_by_number
+from ..ops.table.autocast import autocast_state, set_autocast_state
+from ..ops.tensors.construct import stands_for
 
 __all__ = [
     "autocast_decrement_nesting",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.construct import stands_for
-from ..ops.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..ops.tape import backward as _backward
-from ..ops.tape import gradients_of
-from ..ops.tensor import Tensor
+from ..ops.gradients.tape import backward as _backward
+from ..ops.gradients.tape import gradients_of
+from ..ops.table.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..ops.tensors.construct import stands_for
+from ..ops.tensors.tensor import Tensor
 from . import functional, graph, profiler
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function, NestedIOFunction

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.autograd import Edge, Node, Saved, edge_of, fit, node_class
-from ..ops.grad_mode import is_grad_enabled, no_grad
-from ..ops.tensor import Tensor
-from ..ops.versions import written
+from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class
+from ..ops.memory.versions import written
+from ..ops.table.grad_mode import is_grad_enabled, no_grad
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["Function", "FunctionNode", "NestedIOFunction", "once_differentiable"]
 

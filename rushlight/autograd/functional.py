@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.autograd import edge_of, run_backward
-from ..ops.dispatch import eager_function
-from ..ops.grad_mode import enable_grad
-from ..ops.tape import roots_of
-from ..ops.tensor import Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.gradients.autograd import edge_of, run_backward
+from ..ops.gradients.tape import roots_of
+from ..ops.table.grad_mode import enable_grad
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "vhp", "vjp"]
 

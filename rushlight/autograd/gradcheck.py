@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.autograd import edge_of, run_backward
-from ..ops.tape import roots_of
-from ..ops.tensor import Tensor
+from ..ops.gradients.autograd import edge_of, run_backward
+from ..ops.gradients.tape import roots_of
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..ops.autograd import Node, edge_of
-from ..ops.tensor import Tensor
+from ..ops.gradients.autograd import Node, edge_of
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradientEdge", "Node", "get_gradient_edge"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 
 
 class VariableMeta(type):

@@ -9,8 +9,8 @@ from typing import Any
 from ..frontend.near_miss import near_misses
 from ..jit import RecursiveScriptModule, ScriptMethod, load
 from ..jit.module import wrap
-from ..serialization.errors import ArchiveError
-from ..serialization.load import load_archive
+from ..serialization.archives.load import load_archive
+from ..serialization.files.errors import ArchiveError
 from .failure import CommandError
 
 __all__ = ["add_trust", "find_method", "method_names", "open_archive"]

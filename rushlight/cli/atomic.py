@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from ..serialization.atomic_file import atomic_file
+from ..serialization.files.atomic_file import atomic_file
 from .failure import CommandError
 
 __all__ = ["add_force", "refuse_existing", "replacing"]

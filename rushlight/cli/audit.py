@@ -6,8 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from ..serialization.audit import Audit, audit
-from ..serialization.operator_kinds import KINDS
+from ..serialization.archives.audit import Audit, audit
+from ..serialization.loading.operator_kinds import KINDS
 from .failure import BAD_INPUT
 from .speech import complain, tell_lines
 

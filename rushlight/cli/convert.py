@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.tensor import Tensor
-from ..serialization.safetensors import write_safetensors
-from ..serialization.source_load import weight_arrays
-from ..serialization.source_text import write_source
+from ..ops.tensors.tensor import Tensor
+from ..serialization.source.load import weight_arrays
+from ..serialization.source.text import write_source
+from ..serialization.weights.safetensors import write_safetensors
 from .archive import add_trust, open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .failure import CommandError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..serialization.container import ArchiveReader
+from ..serialization.files.container import ArchiveReader
 from .archive import add_trust, open_archive
 from .failure import FAILED
 from .outline import constants_of

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.creation import from_data
-from ..ops.tensor import Tensor
+from ..ops.shapes.creation import from_data
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.schema import Argument
 from ..typecheck.types import (
     STRING,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..frontend.near_miss import near_misses
-from ..ops.table import TABLE, Operator
+from ..ops.table.table import TABLE, Operator
 from ..typecheck.schema import Argument
 from ..typecheck.signature_text import python_signature
 from ..typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, OptionalType, Type

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..interpreter.mobile import INSTRUCTIONS, MobileCode
-from ..interpreter.objects import ScriptObject
-from ..ops.tensor import Tensor
-from ..serialization.container import ArchiveReader
-from ..serialization.identify import MOBILE_FLATBUFFER, identify
-from ..serialization.mobile_load import MobileModule, opened_mobile
+from ..interpreter.running.mobile import INSTRUCTIONS, MobileCode
+from ..interpreter.values.objects import ScriptObject
+from ..ops.tensors.tensor import Tensor
+from ..serialization.files.container import ArchiveReader
+from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
+from ..serialization.mobile.load import MobileModule, opened_mobile
 
 __all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_lines"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from .atomic import replacing
 from .failure import CommandError
 from .speech import complain

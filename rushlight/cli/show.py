@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..jit import ScriptMethod
-from ..serialization.container import ArchiveReader
-from ..serialization.identify import MOBILE_FLATBUFFER, identify
-from ..serialization.mobile_load import load_mobile, opened_mobile
+from ..serialization.files.container import ArchiveReader
+from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
+from ..serialization.mobile.load import load_mobile, opened_mobile
 from ..typecheck.dump import dump
 from .archive import add_trust, find_method, open_archive
 from .failure import CommandError

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from ..interpreter.watch import WALL
-from ..serialization.limits import DEFAULT_LIMITS
+from ..interpreter.bounds.watch import WALL
+from ..serialization.files.limits import DEFAULT_LIMITS
 from .failure import BAD_INPUT
 from .speech import complain
 

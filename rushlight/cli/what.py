@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from ..serialization.identify import identify
+from ..serialization.files.identify import identify
 from .failure import BAD_INPUT
 from .speech import complain, tell, tell_lines
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import trimmed
-from ..serialization.limits import DEFAULT_LIMITS, Limits
-from ..serialization.load import load_archive
-from ..serialization.mobile_info import flatbuffer_info
+from ..serialization.archives.load import load_archive
+from ..serialization.files.limits import DEFAULT_LIMITS, Limits
+from ..serialization.mobile.info import flatbuffer_info
 from .function import ScriptFunction
 from .module import ScriptModule, wrap
 

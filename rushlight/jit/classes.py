@@ -14,13 +14,13 @@ from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place, base_place
-from ..interpreter.inference import class_types, refused_classes, type_of_value
-from ..interpreter.objects import comes_from
-from ..interpreter.run import evaluate
-from ..interpreter.values import to_machine
+from ..interpreter.running.run import evaluate
+from ..interpreter.values.inference import class_types, refused_classes, type_of_value
+from ..interpreter.values.objects import comes_from
+from ..interpreter.values.values import to_machine
 from ..ir.define import define_function
 from ..nn.modules.module import Module
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function

@@ -18,11 +18,11 @@ from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
 from ..frontend.kept import KeptWith
-from ..interpreter.run import CONTEXT, evaluate
+from ..interpreter.running.run import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.types import ClassType

@@ -17,13 +17,13 @@ from typing import Any, Literal
 from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place
 from ..frontend.walks import check_copies
-from ..interpreter.inference import CannotInfer, infer_type, type_of_value
-from ..interpreter.objects import ScriptObject, python_classes
+from ..interpreter.values.inference import CannotInfer, infer_type, type_of_value
+from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
-from ..ops.dtype import Device, DType, Layout
+from ..ops.memory.dtype import Device, DType, Layout
 from ..typecheck.functions import Function
 from ..typecheck.types import MOST_PARTS, NONE, ClassType, InterfaceType, Type
 from . import decorators, overloads

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..interpreter.objects import ScriptObject
+from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.container import ModuleList, Sequential
 from .decorators import EXPORT, modifier
 from .function import ScriptMethod

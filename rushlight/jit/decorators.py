@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
-from ..ops.tracing import current_tracer
+from ..ops.tensors.tracing import current_tracer
 
 __all__ = [
     "Attribute",

@@ -11,15 +11,15 @@ from numpy import ndarray
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
 from ..frontend.exceptions import trimmed
-from ..interpreter.disassemble import listing
-from ..interpreter.objects import ScriptObject
-from ..interpreter.run import CONTEXT, call
+from ..interpreter.running.disassemble import listing
+from ..interpreter.running.run import CONTEXT, call
+from ..interpreter.values.objects import ScriptObject
 from ..ir.define import graph_of
 from ..ir.inline import inline
-from ..ops.tensor import Tensor
-from ..ops.tracing import ACTIVE
-from ..serialization.python_printer import print_function
-from ..serialization.save import save_function, save_function_to_buffer
+from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import ACTIVE
+from ..serialization.printing.printer import print_function
+from ..serialization.saving.save import save_function, save_function_to_buffer
 from ..typecheck.functions import Function
 from .traced_calls import call_traced
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import grad_mode
-from ..ops.grad_mode import is_grad_enabled, set_grad_enabled
+from ..ops.table import grad_mode
+from ..ops.table.grad_mode import is_grad_enabled, set_grad_enabled
 from ..typecheck.names import OperatorName
 from .resolver import register_special
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._C.handles import Graph
 from ..ir import parser
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 
 __all__ = ["parse_ir"]
 

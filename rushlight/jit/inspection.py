@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._C.handles import Graph
-from ..serialization.mobile_compile import CannotCompile
-from ..serialization.mobile_save import used_operators
+from ..serialization.mobile.compile import CannotCompile
+from ..serialization.mobile.save import used_operators
 from .function import last_run
 
 __all__ = ["export_opnames", "last_executed_optimized_graph"]

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import ScriptError, trimmed
-from ..interpreter.actions import ScriptRaise
-from ..interpreter.errors import Failure
-from ..interpreter.inward import CastError, inward
-from ..interpreter.mobile import MobileCode
-from ..interpreter.objects import ScriptObject
-from ..interpreter.outward import outward
-from ..ops.errors import OperatorError
-from ..ops.tensor import Tensor
-from ..serialization.limits import DEFAULT_LIMITS, Limits
-from ..serialization.load import load_archive
-from ..serialization.mobile_compile import NEWEST_WRITTEN, OLDEST_WRITTEN
-from ..serialization.mobile_info import mobile_extra_files, mobile_operators, mobile_types_used
-from ..serialization.mobile_load import MobileModule, load_mobile, mobile_version
-from ..serialization.mobile_save import save_mobile_to_buffer
+from ..interpreter.failures.errors import Failure
+from ..interpreter.running.mobile import MobileCode
+from ..interpreter.values.actions import ScriptRaise
+from ..interpreter.values.inward import CastError, inward
+from ..interpreter.values.objects import ScriptObject
+from ..interpreter.values.outward import outward
+from ..ops.memory.errors import OperatorError
+from ..ops.tensors.tensor import Tensor
+from ..serialization.archives.load import load_archive
+from ..serialization.files.limits import DEFAULT_LIMITS, Limits
+from ..serialization.mobile.compile import NEWEST_WRITTEN, OLDEST_WRITTEN
+from ..serialization.mobile.info import mobile_extra_files, mobile_operators, mobile_types_used
+from ..serialization.mobile.load import MobileModule, load_mobile, mobile_version
+from ..serialization.mobile.save import save_mobile_to_buffer
 from ..typecheck.types import ANY
 from .archives import check_location
 

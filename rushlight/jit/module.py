@@ -14,17 +14,22 @@ from typing import IO, Any, ClassVar, Literal, NoReturn
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
 from ..frontend.walks import fold
-from ..interpreter.objects import ScriptObject, module_handles, object_members, python_classes
-from ..interpreter.values import CastError, from_machine, to_machine
+from ..interpreter.values.objects import (
+    ScriptObject,
+    module_handles,
+    object_members,
+    python_classes,
+)
+from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
-from ..ops.display_aten import format_for_print
-from ..ops.tensor import Tensor
-from ..serialization.mobile_flatbuffer_save import (
+from ..ops.python_values.display_aten import format_for_print
+from ..ops.tensors.tensor import Tensor
+from ..serialization.mobile.flatbuffer_save import (
     save_mobile_flatbuffer,
     save_mobile_flatbuffer_to_buffer,
 )
-from ..serialization.mobile_save import save_mobile, save_mobile_to_buffer
-from ..serialization.save import save_archive, save_to_buffer
+from ..serialization.mobile.save import save_mobile, save_mobile_to_buffer
+from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import TENSOR, ClassType, InterfaceType, Type

@@ -6,12 +6,12 @@ import types
 import typing
 from typing import Any
 
-from ..interpreter.inference import class_type_of
-from ..interpreter.tasks import Future
+from ..interpreter.values.inference import class_type_of
+from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass
-from ..ops.dtype import Device, DType
-from ..ops.random import Generator
-from ..ops.tensor import Tensor
+from ..ops.memory.dtype import Device, DType
+from ..ops.random_numbers.random import Generator
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.relations import optional, union
 from ..typecheck.types import (
     ANY,

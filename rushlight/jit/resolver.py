@@ -23,16 +23,16 @@ from ..frontend.from_python import comment_types
 from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.source import Span
-from ..interpreter.inward import CastError
-from ..interpreter.objects import ScriptObject, python_classes
-from ..interpreter.values import to_machine
+from ..interpreter.values.inward import CastError
+from ..interpreter.values.objects import ScriptObject, python_classes
+from ..interpreter.values.values import to_machine
 from ..legacy_tensors import TensorClass
 from ..nn.flag_dispatch import FlagDispatch
 from ..nn.modules.module import Module
-from ..ops.dtype import Device, DType, Layout, MemoryFormat
-from ..ops.packets import Namespace as OperatorNamespace
-from ..ops.packets import Packet as OperatorPacket
-from ..ops.tensor import Tensor
+from ..ops.eager.packets import Namespace as OperatorNamespace
+from ..ops.eager.packets import Packet as OperatorPacket
+from ..ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,

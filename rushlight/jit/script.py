@@ -14,11 +14,11 @@ from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
 from ..frontend.places import base_place
 from ..frontend.walks import fold
-from ..interpreter.objects import ScriptObject
-from ..interpreter.shared import ScriptDict, ScriptList
-from ..interpreter.values import CastError, to_machine
+from ..interpreter.values.objects import ScriptObject
+from ..interpreter.values.shared import ScriptDict, ScriptList
+from ..interpreter.values.values import CastError, to_machine
 from ..nn.modules.module import Module
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..interpreter.objects import ScriptObject
-from ..interpreter.values import CastError, from_machine, to_machine
-from ..ops.tensor import Tensor
+from ..interpreter.values.objects import ScriptObject
+from ..interpreter.values.values import CastError, from_machine, to_machine
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import TENSOR, ClassType
 from .function import ScriptMethod

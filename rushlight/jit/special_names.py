@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.tensor import Size, Tensor
+from ..ops.tensors.tensor import Size, Tensor
 from ..typecheck.names import OperatorName
 from .resolver import register_special
 

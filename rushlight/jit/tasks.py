@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..interpreter.tasks import Future
-from ..ops.futures import TaskResult
+from ..interpreter.values.tasks import Future
+from ..ops.python_values.futures import TaskResult
 
 __all__ = ["Future", "fork", "wait"]
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import tracer_warns
 from ..frontend.exceptions import trimmed
-from ..interpreter.inference import CannotInfer, infer_type
-from ..interpreter.objects import ScriptObject
-from ..interpreter.run import CONTEXT
+from ..interpreter.running.run import CONTEXT
+from ..interpreter.values.inference import CannotInfer, infer_type
+from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph, Value
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.lower_tuples import lower_simple_tuples
@@ -22,8 +22,8 @@ from ..ir.passes.normalize import normalize
 from ..ir.passes.trace_scopes import fix_scopes
 from ..ir.tracing import GraphTracer, TracerWarning
 from ..nn.modules.module import Module
-from ..ops.tensor import Tensor
-from ..ops.tracing import ACTIVE
+from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import ACTIVE
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts

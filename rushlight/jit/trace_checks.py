@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter.run import CONTEXT
+from ..interpreter.running.run import CONTEXT
 from ..ir.graph import Graph
 from ..ir.inline import inline
 from ..ir.passes.canonical import canonical_copy
 from ..ir.printer import print_graph, print_node
 from ..ir.tracing import TracerWarning
-from ..ops.grad_mode import no_grad
-from ..ops.tensor import Tensor
+from ..ops.table.grad_mode import no_grad
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["TracingCheckError", "check_against_new_traces"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..interpreter.objects import ScriptObject
-from ..interpreter.run import call
+from ..interpreter.running.run import call
+from ..interpreter.values.objects import ScriptObject
 from ..ir.tracing import GraphTracer
-from ..ops.tracing import current_tracer
+from ..ops.tensors.tracing import current_tracer
 from ..typecheck.functions import Function
 
 __all__ = ["call_traced"]

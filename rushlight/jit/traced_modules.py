@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..interpreter.objects import ScriptObject, python_classes
+from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.defining import DEFINING
 from ..typecheck.types import NONE, ClassType
 from .concrete import gather_facts

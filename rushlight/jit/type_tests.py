@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable
 from typing import Any, Final
 
-from ..interpreter.tasks import Future
+from ..interpreter.values.tasks import Future
 
 __all__ = [
     "check_empty_containers",

@@ -11,9 +11,9 @@ from typing import Any
 from ..frontend.exceptions import trimmed
 from ..frontend.from_text import function_trees
 from ..frontend.source import Span
-from ..interpreter.run import evaluate
+from ..interpreter.running.run import evaluate
 from ..ir.define import define_function
-from ..ops.table import TABLE
+from ..ops.table.table import TABLE
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..frontend.exceptions import trimmed
-from ..serialization.pickle_nodes import (
+from ..serialization.pickles.nodes import (
     ComplexNode,
     DeviceNode,
     DictNode,
@@ -23,8 +23,8 @@ from ..serialization.pickle_nodes import (
     TensorNode,
     TupleNode,
 )
-from ..serialization.source_load import NamedStorage, Weights, load_source
-from ..serialization.weights_load import load_weights
+from ..serialization.source.load import NamedStorage, Weights, load_source
+from ..serialization.weights.load import load_weights
 from .module import wrap
 
 __all__ = [

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
-from ..ops.grad_mode import is_grad_enabled
-from ..ops.tensor import Tensor
+from ..ops.table.grad_mode import is_grad_enabled
+from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
 
 if TYPE_CHECKING:

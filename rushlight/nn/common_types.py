@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 
 _size_any_t = int | tuple[int, ...]
 _size_1_t = int | tuple[int]

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import Device, DType, MemoryFormat
-from ..ops.tensor import Parameter, Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import Device, DType, MemoryFormat
+from ..ops.tensors.tensor import Parameter, Tensor
 from .replacement import REPLACEMENT
 
 __all__ = ["Conversions"]

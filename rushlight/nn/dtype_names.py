@@ -5,7 +5,7 @@ A global may change; what a module holds is a constant in script.
 
 from __future__ import annotations
 
-from ..ops.dtype import DTYPES, MEMORY_FORMATS
+from ..ops.memory.dtype import DTYPES, MEMORY_FORMATS
 
 __all__ = ["bfloat16", "boolean", "contiguous_format", "float16", "int64"]
 

@@ -6,7 +6,7 @@ import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from ..ops.tracing import current_tracer
+from ..ops.tensors.tracing import current_tracer
 from .backward_hooks import backward_hooks_exist, gradients_of, watch_result
 from .handles import Hook, RemovableHandle, add_hook
 

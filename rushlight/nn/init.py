@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.random import Generator, fill_normal, fill_uniform
-from ..ops.random_ops import randperm
-from ..ops.tensor import Tensor
+from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
+from ..ops.random_numbers.random_ops import randperm
+from ..ops.tensors.tensor import Tensor
 
 __all__ = [
     "calculate_gain",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..ops.tensor import Parameter, Tensor
+from ..ops.tensors.tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
     from .modules.module import Module

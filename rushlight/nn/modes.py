@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..ops import grad_mode
-from ..ops.construct import stands_for
+from ..ops.table import grad_mode
+from ..ops.tensors.construct import stands_for
 
 __all__ = ["is_autocast_enabled", "is_grad_enabled"]
 

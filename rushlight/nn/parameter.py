@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..ops.dispatch import eager_function
-from ..ops.dtype import Device, DType
-from ..ops.tensor import Parameter, Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import Device, DType
+from ..ops.tensors.tensor import Parameter, Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 

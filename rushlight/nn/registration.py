@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Container
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..ops.tensor import Parameter, Tensor
+from ..ops.tensors.tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
     from .modules.module import Module

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, check_options
 
 __all__ = ["Adagrad"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.dispatch import eager_function
+from ..ops.eager.dispatch import eager_function
 from .optimizer import Group, Optimizer, check_options, counter, with_decay
 
 __all__ = ["ASGD"]

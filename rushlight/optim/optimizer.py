@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.grad_mode import enable_grad, no_grad
-from ..ops.tensor import Tensor
+from ..ops.table.grad_mode import enable_grad, no_grad
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["Optimizer", "check_betas", "check_options", "counter", "required", "with_decay"]
 

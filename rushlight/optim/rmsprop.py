@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.dispatch import eager_function
-from ..ops.tensor import Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, check_options
 
 __all__ = ["RMSprop"]

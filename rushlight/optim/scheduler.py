@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from ..ops.tensor import Tensor
+from ..ops.tensors.tensor import Tensor
 from .optimizer import Optimizer
 
 __all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "own", "set_value"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.dtype import DTYPES, LAYOUTS, DType, get_default_dtype
-from ..ops.tensor import Tensor
+from ..ops.memory.dtype import DTYPES, LAYOUTS, DType, get_default_dtype
+from ..ops.tensors.tensor import Tensor
 
 __all__ = [
     "bartlett",

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..ops.construct import as_tensor
-from ..ops.dispatch import eager_function
-from ..ops.dtype import DTYPES, DType
-from ..ops.namespace import promote_types
-from ..ops.pointwise import cast
-from ..ops.tensor import Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.eager.namespace import promote_types
+from ..ops.memory.dtype import DTYPES, DType
+from ..ops.table.pointwise import cast
+from ..ops.tensors.construct import as_tensor
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["assert_close"]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ..ops.construct import finfo
-from ..ops.dispatch import eager_function
-from ..ops.dtype import DTYPES, Device, DType, MemoryFormat
-from ..ops.tensor import Tensor
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import DTYPES, Device, DType, MemoryFormat
+from ..ops.tensors.construct import finfo
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["make_tensor"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.interchange import from_dlpack
-from ..ops.tensor import Tensor
+from ..ops.tensors.interchange import from_dlpack
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

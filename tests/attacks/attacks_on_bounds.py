@@ -47,8 +47,8 @@ SLACK = (MEMORY >> 2) + (64 << 20)
 
 
 def _limits(**bounds: Any) -> Any:
-    from rushlight.interpreter.guard import Bounds
-    from rushlight.serialization.limits import Limits
+    from rushlight.interpreter.bounds.guard import Bounds
+    from rushlight.serialization.files.limits import Limits
 
     return Limits(running=Bounds(**{"memory": MEMORY, "seconds": SECONDS, **bounds}))
 

@@ -60,7 +60,7 @@ def _within(action: Callable[[], object], wants: str = "either") -> None:
 def _opened(data: bytes) -> None:
     """Load it, call it, look at it."""
     import rushlight as torch
-    from rushlight.serialization.audit import audit
+    from rushlight.serialization.archives.audit import audit
 
     audit(data, "attack")
     module = load(data)
@@ -640,7 +640,7 @@ def _flat(change: Callable[[bytearray], None]) -> Callable[[], None]:
         change(data)
 
         def use() -> None:
-            from rushlight.serialization.audit import audit
+            from rushlight.serialization.archives.audit import audit
 
             audit(bytes(data), "attack")
             torch.jit.mobile._load_for_lite_interpreter(io.BytesIO(bytes(data)))(torch.ones(1, 2))
@@ -697,7 +697,7 @@ for name, content in WEIGHTS.items():
 
     def weights(content: bytes = content) -> None:
         import rushlight as torch
-        from rushlight.serialization.identify import identify
+        from rushlight.serialization.files.identify import identify
 
         def use() -> None:
             identify(content)

@@ -66,8 +66,8 @@ def _everything(data: bytes) -> None:
     """All that a user does with a file that he does not trust; errors are for the caller."""
     import rushlight as torch
     from rushlight.__main__ import main
-    from rushlight.serialization.audit import audit
-    from rushlight.serialization.identify import identify
+    from rushlight.serialization.archives.audit import audit
+    from rushlight.serialization.files.identify import identify
 
     errors: list[Exception] = []
 
@@ -150,7 +150,9 @@ CALLS = {
     "numpy.load": _call("numpy", "load", text("marker")),
     "numpy.lib.npyio.load": _call("numpy.lib.npyio", "load", text("marker")),
     "rushlight.load": _call("rushlight", "load", text("marker")),
-    "rushlight.serialization.save": _call("rushlight.serialization.save", "save", text("marker")),
+    "rushlight.serialization.saving.save": _call(
+        "rushlight.serialization.saving.save", "save", text("marker")
+    ),
     "a dotted name": _call("torch", "nn.functional.os.system", MARK),
     "a name through a type": _call("torch.Tensor", "__class__.__mro__", MARK),
     "copyreg._reconstructor": _call("copyreg", "_reconstructor", b"cos\nsystem\n", b"NN"),
@@ -285,7 +287,7 @@ for name, records in RECORDS.items():
 
 @FAMILY.attack("__setstate__ runs only when the module is loaded, within its bounds")
 def setstate() -> None:
-    from rushlight.serialization.audit import audit
+    from rushlight.serialization.archives.audit import audit
 
     state = "  def __setstate__(self: __torch__.M, s: int) -> NoneType:\n    print('ran')\n    return None\n"
     state += "  def __getstate__(self: __torch__.M) -> int:\n    return 1\n"

@@ -93,7 +93,7 @@ def families() -> dict[str, Family]:
 def is_documented(error: BaseException) -> bool:
     """Whether an error is one that the documents name: with a diagnostic, or of torch's kinds."""
     from rushlight.frontend.exceptions import ScriptError
-    from rushlight.ops.errors import OperatorError
+    from rushlight.ops.memory.errors import OperatorError
 
     if isinstance(error, ScriptError | OperatorError):
         return getattr(error, "code", "") != "internal"

@@ -10,8 +10,8 @@ import pytest
 
 from rushlight.frontend import tree
 from rushlight.frontend.source import UNKNOWN
-from rushlight.interpreter.arguments import Binding
-from rushlight.ops.tensor import Tensor
+from rushlight.interpreter.values.arguments import Binding
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
 from rushlight.typecheck.types import (

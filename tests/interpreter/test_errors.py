@@ -12,12 +12,12 @@ import rushlight.ops  # noqa: F401  (fills the operator table)
 from rushlight.frontend.diagnostics import Diagnostic
 from rushlight.frontend.exceptions import ScriptError
 from rushlight.frontend.source import Source, Span
-from rushlight.interpreter.objects import ScriptObject
-from rushlight.interpreter.run import call, executable_of
+from rushlight.interpreter.running.run import call, executable_of
+from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
-from rushlight.ops.table import TABLE
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.table.table import TABLE
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import Argument, Signature
 from rushlight.typecheck.types import TENSOR, ClassType, InterfaceType, Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rushlight.interpreter.instructions import ROWS, check, docs, meaning, opcode, row
+from rushlight.interpreter.code.instructions import ROWS, check, docs, meaning, opcode, row
 
 LIMITS = {"R": 4, "C": 2, "O": 1, "P": 10, "T": 1, "F": 1}
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight.interpreter.assemble import assemble
-from rushlight.interpreter.liveness import Liveness
-from rushlight.interpreter.machine import execute
-from rushlight.interpreter.plan import make_plan
-from rushlight.interpreter.registers import sequence_moves
+from rushlight.interpreter.code.assemble import assemble
+from rushlight.interpreter.code.liveness import Liveness
+from rushlight.interpreter.code.machine import execute
+from rushlight.interpreter.code.registers import sequence_moves
+from rushlight.interpreter.plans.plan import make_plan
 from rushlight.ir.graph import Block, Graph, Value
-from rushlight.ops.table import Operator, Table
+from rushlight.ops.table.table import Operator, Table
 from rushlight.typecheck.types import BOOL, INT, TENSOR, Type
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
-from rushlight.interpreter.assemble import assemble
-from rushlight.interpreter.disassemble import disassemble
+from rushlight.interpreter.code.assemble import assemble
+from rushlight.interpreter.running.disassemble import disassemble
 from rushlight.ir.parser import parse_ir
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import TENSOR, ClassType
 
 

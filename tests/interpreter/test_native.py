@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("numba")
 
 import rushlight
-from rushlight.interpreter import native
-from rushlight.interpreter.assemble import assemble
-from rushlight.interpreter.native_source import write_native
-from rushlight.interpreter.run import executable_of
+from rushlight.interpreter.code.assemble import assemble
+from rushlight.interpreter.native import native
+from rushlight.interpreter.native.source import write_native
+from rushlight.interpreter.running.run import executable_of
 
 HUGE = 2**63 - 1
 

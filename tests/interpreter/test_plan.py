@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
-from rushlight.interpreter.assemble import assemble
-from rushlight.interpreter.code import Code
-from rushlight.interpreter.instructions import ROWS
-from rushlight.interpreter.machine import MachineFailure, execute
-from rushlight.interpreter.objects import ScriptObject
-from rushlight.interpreter.plan import Plan, make_plan
-from rushlight.interpreter.plan_lines import LINES, OPERATORS, SHAPED
+from rushlight.interpreter.code.assemble import assemble
+from rushlight.interpreter.code.code import Code
+from rushlight.interpreter.code.instructions import ROWS
+from rushlight.interpreter.code.machine import MachineFailure, execute
+from rushlight.interpreter.plans.plan import Plan, make_plan
+from rushlight.interpreter.plans.plan_lines import LINES, OPERATORS, SHAPED
+from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
-from rushlight.ops.table import TABLE
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.table.table import TABLE
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.types import INT, STRING, TENSOR, ClassType, Type
 
 

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rushlight.ops.containers
-import rushlight.ops.scalar  # noqa: F401
-from rushlight.interpreter.assemble import assemble
-from rushlight.interpreter.code import Code
-from rushlight.interpreter.machine import execute
-from rushlight.interpreter.plan import make_plan
+from rushlight.interpreter.code.assemble import assemble
+from rushlight.interpreter.code.code import Code
+from rushlight.interpreter.code.machine import execute
+from rushlight.interpreter.plans.plan import make_plan
 from rushlight.ir.graph import Block, Graph, Value
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import BOOL, INT, ListType, Type
 
 LIST = ListType(INT)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter import reuse
+from rushlight.interpreter.code import reuse
 
 
 def _argument(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
-from rushlight.interpreter.objects import ScriptObject
-from rushlight.interpreter.run import SHORT, call, code_of, executable_of
-from rushlight.interpreter.steps import UnsupportedKind
+from rushlight.interpreter.code.steps import UnsupportedKind
+from rushlight.interpreter.running.run import SHORT, call, code_of, executable_of
+from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
-from rushlight.ops.table import TABLE
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.table.table import TABLE
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
 from rushlight.typecheck.types import INT, TENSOR, ClassType, InterfaceType, Type

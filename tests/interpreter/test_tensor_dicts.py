@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.ops.tensor_dict import TensorDict
+from rushlight.ops.python_values.tensor_dict import TensorDict
 
 
 def lookups(

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rushlight.interpreter.describe import describe
-from rushlight.interpreter.inference import CannotInfer, infer_type, type_of_value
-from rushlight.interpreter.matching import matches
-from rushlight.interpreter.objects import EnumMember, ScriptObject, enum_member
-from rushlight.interpreter.values import CastError, from_machine, to_machine
-from rushlight.ops.dtype import Device, dtype_by_name
-from rushlight.ops.tensor import Tensor
+from rushlight.interpreter.failures.describe import describe
+from rushlight.interpreter.values.inference import CannotInfer, infer_type, type_of_value
+from rushlight.interpreter.values.matching import matches
+from rushlight.interpreter.values.objects import EnumMember, ScriptObject, enum_member
+from rushlight.interpreter.values.values import CastError, from_machine, to_machine
+from rushlight.ops.memory.dtype import Device, dtype_by_name
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.types import (
     ANY,
     BOOL,

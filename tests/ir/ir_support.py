@@ -15,8 +15,8 @@ from rushlight.frontend.source import Span
 from rushlight.ir.define import define_function, graph_of
 from rushlight.ir.graph import Graph
 from rushlight.ir.passes import PassContext
-from rushlight.ops.dtype import DTYPES
-from rushlight.ops.table import TABLE
+from rushlight.ops.memory.dtype import DTYPES
+from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.names import (
     Constant,

@@ -8,7 +8,7 @@ from ir_support import functions_of, graph_from
 from rushlight.ir.alias_db import AliasDb
 from rushlight.ir.graph import Graph, Node, Value
 from rushlight.ir.parser import parse_ir
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 
 
 def nodes(graph: Graph, kind: str) -> list[Node]:

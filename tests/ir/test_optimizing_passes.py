@@ -38,8 +38,8 @@ from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
 from rushlight.ir.passes.transposed_linear import transpose_linear
 from rushlight.ir.verify import verify
-from rushlight.ops.errors import OperatorError
-from rushlight.ops.table import TABLE
+from rushlight.ops.memory.errors import OperatorError
+from rushlight.ops.table.table import TABLE
 
 Run = Callable[[Graph, PassContext], bool]
 

@@ -22,7 +22,7 @@ from rushlight.ir.passes.outputs import canonicalize_outputs
 from rushlight.ir.passes.peephole import peephole
 from rushlight.ir.passes.tuples import remove_tuples
 from rushlight.ir.verify import verify
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 
 Run = Callable[[Graph, PassContext], bool]
 

@@ -16,7 +16,7 @@ from rushlight.ir.parser import parse_ir
 from rushlight.ir.passes import PASSES
 from rushlight.ir.ssa import convert_to_ssa
 from rushlight.ir.verify import verify
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.typed import TypedFunction
 
 ARGUMENTS = [(5, 2, [1, 2]), (0, 0, [0]), (-3, 7, [9, 8, 7])]

@@ -12,7 +12,7 @@ from rushlight.ir.parser import GraphSyntaxError, parse_ir
 from rushlight.ir.printer import print_graph, print_node
 from rushlight.ir.text import constant_text
 from rushlight.ir.verify import verify
-from rushlight.ops.dtype import Device
+from rushlight.ops.memory.dtype import Device
 from rushlight.typecheck.types import (
     BOOL,
     COMPLEX,

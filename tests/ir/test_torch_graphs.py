@@ -9,7 +9,7 @@ from rushlight.ir.define import graph_of
 from rushlight.ir.inline import inline
 from rushlight.ir.parser import parse_ir
 from rushlight.ir.verify import verify
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 
 ALL = [
     pytest.param(case, id=f"{path.stem}-{case.name}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from rushlight.ops.namespace import public_names
+from rushlight.ops.eager.namespace import public_names
 
 TORCH: Any = SimpleNamespace(**public_names())
 NAMES = {"torch": TORCH, "nan": float("nan"), "inf": float("inf"), "nanj": complex("nanj")}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from recorded import NAMES, TORCH, load
 
-from rushlight.ops.display_aten import format_for_print
-from rushlight.ops.dtype import DTYPES
+from rushlight.ops.memory.dtype import DTYPES
+from rushlight.ops.python_values.display_aten import format_for_print
 
 
 def opts(show: Any, **options: Any) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops import convolution
 from rushlight.ops.kernels import family
+from rushlight.ops.layers import convolution
 
 ROOT = Path(__file__).parents[2]
 SIZES = itertools.product((1, 9), (3, 17, 60, 130), (1, 3), (1, 2, 5), (0, 1))

@@ -10,8 +10,8 @@ import pytest
 from recorded import load
 
 import rushlight
-from rushlight.ops.metadata import become
-from rushlight.ops.storage import storage_of
+from rushlight.ops.memory.metadata import become
+from rushlight.ops.memory.storage import storage_of
 
 DATA = load("families.json")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.autograd import gradcheck, gradgradcheck
 from rushlight.ops.gradients.bound import bound_row
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.table import TABLE
 
 F: Any = torch.nn.functional
 

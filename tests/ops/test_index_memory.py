@@ -10,7 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.storage import view_of
+from rushlight.ops.memory.storage import view_of
 
 M = 2**63 - 1
 native = pytest.mark.skipif(family("places") is None, reason="no native code")

@@ -14,8 +14,8 @@ from recorded import load
 
 import rushlight
 from rushlight.nn import functional
-from rushlight.ops.error_functions import erf, erfc, erfinv
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.special_functions.error_functions import erf, erfc, erfinv
+from rushlight.ops.tensors.tensor import Tensor
 
 DATA = load("layers.json")
 TOLERANCE = {"bfloat16": 1e-2, "float16": 2e-3}

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as torch
-from rushlight.ops.metadata import become
-from rushlight.ops.storage import bounds_of, memory_of, view_of
+from rushlight.ops.memory.metadata import become
+from rushlight.ops.memory.storage import bounds_of, memory_of, view_of
 
 ROOT = Path(__file__).parents[2]
 M = 2**63 - 1

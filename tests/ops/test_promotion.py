@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from recorded import TORCH, load
 
-from rushlight.ops.dtype import DTYPES
-from rushlight.ops.promotion import result_dtype
+from rushlight.ops.memory.dtype import DTYPES
+from rushlight.ops.table.promotion import result_dtype
 
 TABLE = load("promotion.json")
 NUMBERS = {"bool": True, "int64": 1, "float32": 1.5, "complex64": 1j}

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_operators import arguments, entries, resolve
 
-from rushlight.ops.dispatch import LISTENERS
-from rushlight.ops.errors import OperatorError
-from rushlight.ops.quiet import QUIET, enter, leave
-from rushlight.ops.table import TABLE, Operator
+from rushlight.ops.eager.dispatch import LISTENERS
+from rushlight.ops.memory.errors import OperatorError
+from rushlight.ops.memory.quiet import QUIET, enter, leave
+from rushlight.ops.table.table import TABLE, Operator
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

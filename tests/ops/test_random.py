@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from recorded import NAMES, TORCH, load
 
 import rushlight as torch
-from rushlight.ops.fused import fused_double, fused_float
-from rushlight.ops.random import Generator
+from rushlight.ops.arithmetic.fused import fused_double, fused_float
+from rushlight.ops.random_numbers.random import Generator
 
 
 def bytes_of(value: Any) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.declare import twin_schema
-from rushlight.ops.table import TABLE
+from rushlight.ops.table.declare import twin_schema
+from rushlight.ops.table.table import TABLE
 
 _MISSING = "NotImplementedError"
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import NAMES, load
 
-from rushlight.ops.errors import OperatorError
-from rushlight.ops.scalar import wrap64
-from rushlight.ops.table import TABLE
+from rushlight.ops.arithmetic.scalar import wrap64
+from rushlight.ops.memory.errors import OperatorError
+from rushlight.ops.table.table import TABLE
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

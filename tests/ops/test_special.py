@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from rushlight.ops.dispatch import eager_function
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.eager.dispatch import eager_function
+from rushlight.ops.tensors.tensor import Tensor
 
 _POINTS = (-2.5, 0.3, 1.0, 9.0)
 

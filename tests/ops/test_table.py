@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import rushlight.ops.methods
-from rushlight.ops.table import TABLE, Operator, Table
+import rushlight.ops.eager.methods
+from rushlight.ops.table.table import TABLE, Operator, Table
 
 
 def test_every_schema_is_read_back_under_its_own_name() -> None:
@@ -31,7 +31,7 @@ def test_overloads_come_in_the_order_torch_tries_them() -> None:
     add = [entry.overload for entry in TABLE.operators("aten::add")]
     assert add[:6] == ["Tensor", "Scalar", "out", "Scalar_out", "t", "str"]
     assert add[-1] == ""
-    recorded = Path(rushlight.ops.methods.__file__).parent / "overload_order.txt"
+    recorded = Path(rushlight.ops.table.table.__file__).parent / "overload_order.txt"
     ordered = {line.split()[0]: line.split()[1:] for line in recorded.read_text().splitlines()}
     for name in TABLE.names():
         found = [entry.overload or "-" for entry in TABLE.operators(name)]
@@ -50,7 +50,7 @@ def test_an_overload_is_declared_once() -> None:
 
 def test_import_needs_neither_lark_nor_numba_nor_ml_dtypes() -> None:
     program = (
-        "import sys, rushlight.ops.namespace as n; n.public_names(); "
+        "import sys, rushlight.ops.eager.namespace as n; n.public_names(); "
         "print([m for m in ('lark', 'numba', 'ml_dtypes', 'numpy.random') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parent.parent.parent

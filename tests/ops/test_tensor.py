@@ -14,9 +14,9 @@ from hypothesis.extra import numpy as hnp
 from recorded import TORCH, load
 
 import rushlight as torch
-from rushlight.ops.dispatch import LISTENERS
-from rushlight.ops.storage import storage_of
-from rushlight.ops.tensor import Parameter, Size, Tensor
+from rushlight.ops.eager.dispatch import LISTENERS
+from rushlight.ops.memory.storage import storage_of
+from rushlight.ops.tensors.tensor import Parameter, Size, Tensor
 
 
 @given(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import rushlight as torch
-from rushlight.ops.errors import OperatorError
+from rushlight.ops.memory.errors import OperatorError
 
 INF = float("inf")
 F = torch.nn.functional

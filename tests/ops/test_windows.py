@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import rushlight
-from rushlight.ops.convolution import convolution
-from rushlight.ops.dispatch import eager_function
+from rushlight.ops.eager.dispatch import eager_function
+from rushlight.ops.layers.convolution import convolution
 
 _FILE = np.load(Path(__file__).parent / "data" / "windows.npz")
 _POOLS = {name: _FILE[name] for name in _FILE.files}
@@ -147,7 +147,7 @@ def test_large_columns_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(0)
     x, w = rng.standard_normal((1, 3, 11, 6)), rng.standard_normal((2, 3, 3, 3))
     whole = convolution(x, w, None, [1], [1], [1], False, [0], 1)
-    monkeypatch.setattr("rushlight.ops.convolution._DENSE_LIMIT", 3 * 9 * 8 * 2)
+    monkeypatch.setattr("rushlight.ops.layers.convolution._DENSE_LIMIT", 3 * 9 * 8 * 2)
     np.testing.assert_allclose(convolution(x, w, None, [1], [1], [1], False, [0], 1), whole)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.dtype import Device
-from rushlight.ops.metadata import become
-from rushlight.ops.table import TABLE
+from rushlight.ops.memory.dtype import Device
+from rushlight.ops.memory.metadata import become
+from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import ListType, OptionalType, Type
 
 _VALUES: dict[str, list[Any]] = {

@@ -11,7 +11,7 @@ import pytest
 from rushlight.cli.failure import CommandError
 from rushlight.cli.inputs import convert, read_inputs
 from rushlight.cli.output import arrays_of, write_output
-from rushlight.ops.tensor import Tensor
+from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.schema import Argument
 from rushlight.typecheck.types import (
     BOOL,

@@ -17,8 +17,8 @@ import pytest
 import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.frontend.cells import clean, clean_lines
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.container_writer import ContainerWriter
 
 Captured = pytest.CaptureFixture[str]
 

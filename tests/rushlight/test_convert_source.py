@@ -13,7 +13,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
-from rushlight.serialization.errors import ArchiveError
+from rushlight.serialization.files.errors import ArchiveError
 
 DATA = Path(__file__).resolve().parent.parent / "serialization" / "data"
 Captured = pytest.CaptureFixture[str]

@@ -12,7 +12,7 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.frontend.bounds import BoundExceeded
-from rushlight.serialization.audit import audit
+from rushlight.serialization.archives.audit import audit
 from rushlight.typecheck.types import INT, ListType, TupleType, Type
 
 

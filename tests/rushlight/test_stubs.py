@@ -56,8 +56,8 @@ def test_what_a_type_checker_learns(tmp_path: Path) -> None:
     tensor = "rushlight.Tensor"
     assert revealed == [
         *[tensor] * 5,
-        "rushlight.ops.dtype.DType",
-        "rushlight.ops.tensor.Size",
+        "rushlight.ops.memory.dtype.DType",
+        "rushlight.ops.tensors.tensor.Size",
         revealed[-1],
     ]
     assert revealed[-1] in ("bool", "builtins.bool")

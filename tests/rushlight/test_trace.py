@@ -13,7 +13,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import Tensor
-from rushlight.ops.tracing import ACTIVE
+from rushlight.ops.tensors.tracing import ACTIVE
 
 _RECORDED = json.loads(Path(__file__).with_name("traces.json").read_text(encoding="utf-8"))
 

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 
 import rushlight as torch
-from rushlight.interpreter.guard import Bounds
-from rushlight.serialization.limits import Limits
+from rushlight.interpreter.bounds.guard import Bounds
+from rushlight.serialization.files.limits import Limits
 
 BOUND = 1 << 26
 DATA = b"\x80\x02c__torch__\nM\n)\x81}(X\x08\x00\x00\x00training\x89ub."

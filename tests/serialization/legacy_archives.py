@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.serialization.container_writer import ContainerWriter
+from rushlight.serialization.files.container_writer import ContainerWriter
 
 __all__ = ["Archive", "Attributes", "example", "model_json"]
 

@@ -11,18 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.interpreter.objects import ScriptObject
-from rushlight.interpreter.run import call
-from rushlight.ops.dtype import Device
-from rushlight.ops.tensor import Parameter, Tensor
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.limits import Limits
-from rushlight.serialization.load import load_archive
-from rushlight.serialization.pickle_nodes import DictNode, Global, ListNode, Node, ObjectNode
-from rushlight.serialization.pickle_writer import write_pickle
-from rushlight.serialization.save import save_archive, save_function_to_buffer, save_to_buffer
+from rushlight.interpreter.running.run import call
+from rushlight.interpreter.values.objects import ScriptObject
+from rushlight.ops.memory.dtype import Device
+from rushlight.ops.tensors.tensor import Parameter, Tensor
+from rushlight.serialization.archives.load import load_archive
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.container_writer import ContainerWriter
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.limits import Limits
+from rushlight.serialization.pickles.nodes import DictNode, Global, ListNode, Node, ObjectNode
+from rushlight.serialization.pickles.writer import write_pickle
+from rushlight.serialization.saving.save import (
+    save_archive,
+    save_function_to_buffer,
+    save_to_buffer,
+)
 
 DATA = Path(__file__).parent / "data"
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import rushlight as torch
-from rushlight.serialization import atomic_file as module
-from rushlight.serialization.atomic_file import atomic_file, write_all
+from rushlight.serialization.files import atomic_file as module
+from rushlight.serialization.files.atomic_file import atomic_file, write_all
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX files")
 

@@ -18,9 +18,9 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
-from rushlight.interpreter.guard import Bounds
+from rushlight.interpreter.bounds.guard import Bounds
 from rushlight.jit.mobile import _load_for_lite_interpreter
-from rushlight.serialization.limits import Limits
+from rushlight.serialization.files.limits import Limits
 
 from .greedy_programs import BOUND, PROGRAMS, archive
 
@@ -264,7 +264,7 @@ def test_the_memory_of_other_threads_ends_no_call() -> None:
 def test_where_allocators_are_unknown_the_process_is_looked_at() -> None:
     program = (
         "from tests.serialization.test_bounds import *\n"
-        "from rushlight.ops.allocation import is_counting\n"
+        "from rushlight.ops.memory.allocation import is_counting\n"
         "try: loaded(HOARD, Bounds(memory=1 << 26))(torch.ones(2))\n"
         "except RuntimeError as error: print(is_counting(), error)"
     )
@@ -294,8 +294,8 @@ def test_running_out_of_memory_names_the_place() -> None:
 
 OVERRUNS = """
 import sys, time
-from rushlight.interpreter.guard import Bounds, Guard
-from rushlight.interpreter.watch import WALL
+from rushlight.interpreter.bounds.guard import Bounds, Guard
+from rushlight.interpreter.bounds.watch import WALL
 WALL.append(-0.9)
 with Guard(Bounds(seconds=0.1)).entered():
     time.sleep(30)

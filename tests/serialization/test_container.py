@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.serialization import container_writer
-from rushlight.serialization.atomic_file import atomic_file
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter, archive_name
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.limits import Limits
+from rushlight.serialization.files import container_writer
+from rushlight.serialization.files.atomic_file import atomic_file
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.container_writer import ContainerWriter, archive_name
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.limits import Limits
 
 DATA = Path(__file__).parent / "data"
 

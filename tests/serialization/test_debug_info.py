@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from rushlight.frontend.source import UNKNOWN, Source, Span
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.debug_info import Origins, read_debug_records, write_debug_records
-from rushlight.serialization.pickle_nodes import Node, TupleNode
-from rushlight.serialization.pickle_reader import read_pickle
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.loading.debug_info import (
+    Origins,
+    read_debug_records,
+    write_debug_records,
+)
+from rushlight.serialization.pickles.nodes import Node, TupleNode
+from rushlight.serialization.pickles.reader import read_pickle
 
 DATA = Path(__file__).parent / "data"
 CODE = "code/__torch__/sample_module.py"

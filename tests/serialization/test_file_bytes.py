@@ -14,10 +14,10 @@ import pytest
 
 import rushlight as torch
 from rushlight.safetensors import load_file, save_file
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.file_bytes import OpenedFile
-from rushlight.serialization.identify import identify
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.file_bytes import OpenedFile
+from rushlight.serialization.files.identify import identify
 
 
 class Weights(torch.nn.Module):

@@ -13,10 +13,10 @@ import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.jit.archives import get_flatbuffer_module_info
 from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_interpreter
-from rushlight.serialization.audit import audit
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.identify import identify
-from rushlight.serialization.mobile_flatbuffer_save import save_mobile_flatbuffer_to_buffer
+from rushlight.serialization.archives.audit import audit
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.identify import identify
+from rushlight.serialization.mobile.flatbuffer_save import save_mobile_flatbuffer_to_buffer
 
 DATA = Path(__file__).parent / "data"
 SAMPLE = (DATA / "mobile.ff").read_bytes()
@@ -119,7 +119,7 @@ def test_damage_is_told(data: bytes) -> None:
 
 def test_vectors_cannot_be_read_more_often_than_they_are_long() -> None:
     """A thousand values that refer to one long vector are not a thousand long lists."""
-    from rushlight.serialization.flatbuffer_writer import (
+    from rushlight.serialization.mobile.flatbuffer_writer import (
         Number,
         Packed,
         TableOf,

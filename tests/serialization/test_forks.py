@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.serialization.container_writer import ContainerWriter
-from rushlight.serialization.pickle_nodes import DictNode, Global, ObjectNode
-from rushlight.serialization.pickle_writer import write_pickle
+from rushlight.serialization.files.container_writer import ContainerWriter
+from rushlight.serialization.pickles.nodes import DictNode, Global, ObjectNode
+from rushlight.serialization.pickles.writer import write_pickle
 
 HEAD = "class M(Module):\n  n : int\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.identify import identify
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.identify import identify
 
 DATA = Path(__file__).parent / "data"
 

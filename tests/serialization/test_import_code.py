@@ -8,8 +8,8 @@ import pytest
 
 from rushlight.frontend.diagnostics import Collector
 from rushlight.frontend.source import UNKNOWN
-from rushlight.serialization.import_code import CodeFile, CodeImporter
-from rushlight.serialization.unknown_operators import unknown_operators
+from rushlight.serialization.loading.import_code import CodeFile, CodeImporter
+from rushlight.serialization.loading.unknown_operators import unknown_operators
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.names import (
     Constant,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.serialization.audit import audit
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.limits import Limits
-from rushlight.serialization.load import load_archive
+from rushlight.serialization.archives.audit import audit
+from rushlight.serialization.archives.load import load_archive
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.limits import Limits
 
 from .legacy_archives import (
     Archive,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.serialization.errors import ArchiveError
+from rushlight.serialization.files.errors import ArchiveError
 
 
 def holding(value: Any, name: str = "a") -> Any:

@@ -14,16 +14,20 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.errors import OperatorError
-from rushlight.ops.packed_weights import PACKED_CLASSES, PackedConvolution, PackedLinear
-from rushlight.serialization.container_writer import ContainerWriter
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.pickle_nodes import DictNode, Global, ObjectNode, TupleNode
-from rushlight.serialization.pickle_writer import write_pickle
-from rushlight.serialization.python_types import TypeNames
-from rushlight.serialization.tensors import StorageTable
-from rushlight.serialization.weights_save import _Writer
-from rushlight.serialization.write_values import ValueWriter
+from rushlight.ops.memory.errors import OperatorError
+from rushlight.ops.quantized_tensors.packed_weights import (
+    PACKED_CLASSES,
+    PackedConvolution,
+    PackedLinear,
+)
+from rushlight.serialization.files.container_writer import ContainerWriter
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.pickles.nodes import DictNode, Global, ObjectNode, TupleNode
+from rushlight.serialization.pickles.tensors import StorageTable
+from rushlight.serialization.pickles.writer import write_pickle
+from rushlight.serialization.printing.types import TypeNames
+from rushlight.serialization.saving.write_values import ValueWriter
+from rushlight.serialization.weights.save import _Writer
 from rushlight.typecheck.types import TENSOR
 
 LAYER = """class Linear(Module):

@@ -7,9 +7,9 @@ import io
 import pytest
 
 import rushlight as torch
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter
-from rushlight.serialization.errors import ArchiveError
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.container_writer import ContainerWriter
+from rushlight.serialization.files.errors import ArchiveError
 
 CODE = f"code/__torch__/{__name__.replace('.', '/')}.py"
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.limits import Limits
-from rushlight.serialization.pickle_nodes import (
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.limits import Limits
+from rushlight.serialization.pickles.nodes import (
     ComplexNode,
     DeviceNode,
     DictNode,
@@ -27,8 +27,8 @@ from rushlight.serialization.pickle_nodes import (
     TensorNode,
     TupleNode,
 )
-from rushlight.serialization.pickle_reader import read_pickle
-from rushlight.serialization.pickle_writer import write_pickle
+from rushlight.serialization.pickles.reader import read_pickle
+from rushlight.serialization.pickles.writer import write_pickle
 
 DATA = Path(__file__).parent / "data"
 

@@ -9,9 +9,9 @@ import pytest
 
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
-from rushlight.serialization.python_classes import PrintedUnit, print_unit
-from rushlight.serialization.python_printer import PrintError
-from rushlight.serialization.python_types import TypeNames
+from rushlight.serialization.printing.classes import PrintedUnit, print_unit
+from rushlight.serialization.printing.printer import PrintError
+from rushlight.serialization.printing.types import TypeNames
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
 from rushlight.typecheck.schema_text import parse_schema

@@ -12,7 +12,7 @@ import pytest
 from rushlight.frontend.source import UNKNOWN, Source, Span
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
-from rushlight.serialization.python_printer import (
+from rushlight.serialization.printing.printer import (
     PrintError,
     print_function,
     print_graph_source,

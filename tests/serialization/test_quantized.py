@@ -75,7 +75,7 @@ def test_archives() -> None:
 
 
 def test_linear() -> None:
-    from rushlight.ops.table import TABLE
+    from rushlight.ops.table.table import TABLE
 
     def call(name: str, *args: Any) -> Any:
         entry = TABLE.operator(name)

@@ -14,14 +14,14 @@ import pytest
 import rushlight as torch
 from rushlight.frontend import clock
 from rushlight.frontend.from_text import MAXIMUM_LENGTH, MAXIMUM_WORDS
-from rushlight.interpreter.guard import Bounds
-from rushlight.serialization.audit import audit
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.limits import Limits
-from rushlight.serialization.load import load_archive
-from rushlight.serialization.pickle_nodes import DictNode, Global, ListNode, ObjectNode
-from rushlight.serialization.pickle_reader import read_pickle
-from rushlight.serialization.pickle_writer import write_pickle
+from rushlight.interpreter.bounds.guard import Bounds
+from rushlight.serialization.archives.audit import audit
+from rushlight.serialization.archives.load import load_archive
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.files.limits import Limits
+from rushlight.serialization.pickles.nodes import DictNode, Global, ListNode, ObjectNode
+from rushlight.serialization.pickles.reader import read_pickle
+from rushlight.serialization.pickles.writer import write_pickle
 
 LISTS = "List[" * 41 + "int" + "]" * 41
 CODE = """class M(Module):

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rushlight.interpreter.attribute_places import AttributePlaces
-from rushlight.serialization.container import ArchiveReader
-from rushlight.serialization.container_writer import ContainerWriter
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.pickle_nodes import DictNode, ObjectNode, StorageNode, TensorNode
-from rushlight.serialization.pickle_reader import read_pickle
-from rushlight.serialization.tensors import StorageReader, StorageTable, window_of
+from rushlight.interpreter.values.attribute_places import AttributePlaces
+from rushlight.serialization.files.container import ArchiveReader
+from rushlight.serialization.files.container_writer import ContainerWriter
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.pickles.nodes import DictNode, ObjectNode, StorageNode, TensorNode
+from rushlight.serialization.pickles.reader import read_pickle
+from rushlight.serialization.pickles.tensors import StorageReader, StorageTable, window_of
 from rushlight.typecheck.types import TENSOR
 
 DATA = Path(__file__).parent / "data"

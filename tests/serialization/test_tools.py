@@ -14,8 +14,8 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
-from rushlight.interpreter.guard import Bounds
-from rushlight.serialization.limits import Limits
+from rushlight.interpreter.bounds.guard import Bounds
+from rushlight.serialization.files.limits import Limits
 
 DATA = b"\x80\x02c__torch__\nM\n)\x81}(X\x08\x00\x00\x00training\x89ub."
 

@@ -14,8 +14,8 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn, safetensors
-from rushlight.serialization.errors import ArchiveError
-from rushlight.serialization.safetensors import write_safetensors
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.weights.safetensors import write_safetensors
 
 DATA = Path(__file__).parent / "data" / "weights"
 KEYS = "0.weight 0.bias 1.weight 1.bias 1.running_mean 1.running_var 1.num_batches_tracked".split()

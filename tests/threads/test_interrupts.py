@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter import native
-from rushlight.interpreter.run import executable_of
+from rushlight.interpreter.native import native
+from rushlight.interpreter.running.run import executable_of
 from rushlight.typecheck.defining import DEFINING
 
 pytest.importorskip("numba")

@@ -19,7 +19,7 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.frontend.kept import KeptWith
-from rushlight.ops.remembered import remembered
+from rushlight.ops.memory.remembered import remembered
 
 SOURCE = """
 import enum

@@ -22,7 +22,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
 from ....frontend.locks import ask_first
-from ...allocation import uncounted
+from ...memory.allocation import uncounted
 
 ask_first()
 

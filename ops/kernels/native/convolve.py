@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...remembered import remembered
+from ...memory.remembered import remembered
 from ..threads import get_threads, share
 from .bits import copy_even_8, copy_run
 from .compile import compiled, inlined

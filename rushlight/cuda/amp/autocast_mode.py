@@ -10,7 +10,7 @@ from typing import Any
 from ...amp import autocast_mode
 from ...nn import dtype_names
 from ...nn.sizes import is_scripting
-from ...ops.dtype import DType
+from ...ops.memory.dtype import DType
 
 __all__ = ["autocast"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FunctionType
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from .activations import (
     _threshold as _threshold,
 )

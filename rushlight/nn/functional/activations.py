@@ -8,9 +8,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DType
+from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 
 __all__ = [

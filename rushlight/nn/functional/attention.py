@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DType
+from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
 from .activations import softmax

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from ..sizes import pair
 
 if TYPE_CHECKING:

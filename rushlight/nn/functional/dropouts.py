@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 
 __all__ = [
     "alpha_dropout",

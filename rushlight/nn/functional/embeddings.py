@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.construct import stands_for
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.construct import stands_for
+from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 
 __all__ = [

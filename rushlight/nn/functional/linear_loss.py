@@ -6,9 +6,9 @@ import math
 import warnings
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import DTYPES
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DTYPES
+from ...ops.tensors.tensor import Tensor
 from .class_losses import cross_entropy
 
 __all__ = ["linear_cross_entropy"]

@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.namespace import broadcast_shapes
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.eager.namespace import broadcast_shapes
+from ...ops.tensors.tensor import Tensor
 from .. import _reduction as _Reduction
 
 __all__ = [

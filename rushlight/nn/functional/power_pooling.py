@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from ..flag_dispatch import FlagDispatch
 from ..sizes import annotate, pair, pair_of_floats, single, triple, triple_of_floats
 from .activations import relu

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from ..sizes import declares, is_scripting
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init as initial
 from .attention import MultiheadAttention

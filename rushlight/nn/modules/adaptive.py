@@ -6,9 +6,9 @@ from collections import namedtuple
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from ..functional import log_softmax
 from .container import ModuleList, Sequential
 from .linear import Linear

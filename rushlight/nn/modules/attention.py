@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from ... import backends
 from ...backends import mha
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_
 from ..modes import is_autocast_enabled, is_grad_enabled

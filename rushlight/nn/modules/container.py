@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
 
-from ...ops.tensor import Parameter, Tensor
+from ...ops.tensors.tensor import Parameter, Tensor
 from ..registration import type_name
 from .module import Module
 

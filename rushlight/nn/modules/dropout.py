@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from .module import Module
 

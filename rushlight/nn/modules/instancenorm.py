@@ -7,8 +7,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from .. import functional
 from .batchnorm import _NormBase
 

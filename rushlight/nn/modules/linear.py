@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional, init
 from .module import Module
 

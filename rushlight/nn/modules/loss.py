@@ -9,8 +9,8 @@ import math
 import warnings
 from typing import Any, ClassVar
 
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from .linear import Linear
 from .loss_base import Flag, _Loss, _WeightedLoss

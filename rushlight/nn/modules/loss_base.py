@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from .. import _reduction as _Reduction
 from .module import Module
 

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
 from ...frontend.exceptions import trimmed
-from ...ops.tensor import Parameter, Tensor
-from ...ops.tracing import ACTIVE
+from ...ops.tensors.tensor import Parameter, Tensor
+from ...ops.tensors.tracing import ACTIVE
 from .. import state as states
 from ..backward_hooks import add_backward_hook
 from ..backward_hooks import register_module_backward_hook as register_module_backward_hook

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from .. import functional
 from .module import Module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from .distance import PairwiseDistance
 from .loss_base import Flag, _Loss

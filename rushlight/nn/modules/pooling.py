@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from .. import functional
 from ..sizes import pair, single, triple
 from .module import Module

@@ -12,9 +12,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Parameter, Tensor
 from .. import init
 from ..sizes import is_scripting
 from .module import Module

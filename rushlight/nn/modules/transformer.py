@@ -12,9 +12,9 @@ from typing import Any
 
 from ... import compiler
 from ...backends import mha
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from ..init import xavier_uniform_
 from ..modes import is_autocast_enabled, is_grad_enabled

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...backends import mha
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from ..modes import is_autocast_enabled, is_grad_enabled
 from .activation import GELU, MultiheadAttention, ReLU

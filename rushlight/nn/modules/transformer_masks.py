@@ -9,9 +9,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.dtype import Device, DType
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from .container import ModuleList
 from .module import Module

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ...ops.construct import tensor as make_tensor
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.construct import tensor as make_tensor
+from ...ops.tensors.tensor import Tensor
 
 __all__ = [
     "clip_grad_norm",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Parameter, Tensor
 
 __all__ = [
     "fuse_conv_bn_eval",

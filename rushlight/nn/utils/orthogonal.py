@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.construct import finfo
-from ...ops.dispatch import eager_function
-from ...ops.grad_mode import no_grad
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.table.grad_mode import no_grad
+from ...ops.tensors.construct import finfo
+from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 from .parametrize import register_parametrization
 

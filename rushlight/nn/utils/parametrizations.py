@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from ..functional import normalize
 from ..modules.module import Module
 from .orthogonal import orthogonal

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ...ops.grad_mode import no_grad
-from ...ops.tensor import Parameter, Tensor
+from ...ops.table.grad_mode import no_grad
+from ...ops.tensors.tensor import Parameter, Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..sizes import is_scripting

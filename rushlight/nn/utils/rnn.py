@@ -12,10 +12,10 @@ came from, `unsorted_indices` leads back.  All functions can be scripted.
 from collections.abc import Callable
 from typing import Any, NamedTuple, Union
 
-from ...ops.construct import as_tensor
-from ...ops.dispatch import eager_function
-from ...ops.dtype import DTYPES
-from ...ops.tensor import Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DTYPES
+from ...ops.tensors.construct import as_tensor
+from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...ops.tensor import Tensor
+from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 
 __all__ = ["call_with", "functional_call"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
-from ...ops.dispatch import eager_function
-from ...ops.tensor import Parameter, Tensor
+from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Parameter, Tensor
 from ..modules.module import Module
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from ...ops.namespace import public_names
-from ...ops.random import Generator
-from ...ops.tensor import Tensor
+from ...ops.eager.namespace import public_names
+from ...ops.random_numbers.random import Generator
+from ...ops.tensors.tensor import Tensor
 
 __all__ = [
     *("ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset"),

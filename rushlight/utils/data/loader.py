@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.namespace import public_names
-from ...ops.random import Generator
-from ...ops.tensor import Tensor
+from ...ops.eager.namespace import public_names
+from ...ops.random_numbers.random import Generator
+from ...ops.tensors.tensor import Tensor
 from .datasets import IterableDataset
 from .samplers import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 

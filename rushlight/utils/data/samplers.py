@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from ...ops.namespace import public_names
-from ...ops.random import Generator
+from ...ops.eager.namespace import public_names
+from ...ops.random_numbers.random import Generator
 
 __all__ = [
     *("BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"),

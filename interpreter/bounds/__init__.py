@@ -1,0 +1,1 @@
+"""Bounds on what untrusted code may use up."""

@@ -1,0 +1,232 @@
+"""Bounds on what code that is not trusted may use up: instructions, memory, output and time.
+
+Guarded code runs on the machine alone, never as a plan.  A count is kept wherever code can jump to,
+so every loop passes one.  Memory is counted where it is made (`ops/memory/allocation.py`), work
+before an operator begins it (`work.py`), and a thread watches the clock (`watch.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from ...frontend.clock import arm, disarm
+from ...ops.memory.allocation import Ledger, current_ledger, is_counting
+from ...ops.memory.errors import LimitExceeded, OutOfMemory, out_of_memory
+from ...ops.table.table import Operator
+from .watch import Watched, unwatch, watch
+from .work import work_of
+
+__all__ = ["CALLS", "Bounds", "Guard", "LimitExceeded", "active_guard", "documented"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one call of guarded code may use: instructions, bytes of memory, seconds, and
+    characters that it prints or warns with."""
+
+    instructions: int = 20_000_000
+    memory: int = 1 << 31
+    seconds: float = 60.0
+    output: int = 1 << 24
+
+
+class _Active(threading.local):
+    guard: Guard | None = None
+
+
+_ACTIVE = _Active()
+
+_TICK = 64
+"""Instructions that are counted at once."""
+
+_BETWEEN = 4096
+"""Instructions between two looks at the clock."""
+
+_SPEED = 2e9
+"""Elementary steps a second that an operator is trusted to do; slower ones end a little later."""
+
+CALLS = 200
+"""How many running calls may lie in each other."""
+
+
+def active_guard() -> Guard | None:
+    """The guard under which this thread runs code, if any."""
+    return _ACTIVE.guard
+
+
+class _Use(Watched):
+    """What the running call of a thread has used."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+        self.depth = 0
+        self.instructions = 0
+        self.checked = 0
+        self.resident = 0
+        self.entered: Any = None
+        self.alarm: Any = None
+        self.is_outermost = False
+
+
+class _Uses(threading.local):
+    def __init__(self) -> None:
+        self.use = _Use(current_ledger())
+
+
+class Guard:
+    """The bounds of one archive's code."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._uses = _Uses()
+
+    def entered(self, deepest: int = 1 << 20, room: int = 0) -> Entered:
+        """Code runs under this guard inside; the outermost call begins to count anew.
+
+        `deepest` is how many may lie in each other, `room` what may be taken beyond the bound.
+
+        Raises:
+            LimitExceeded: calls lie too deep in each other; at the end, for a MemoryError because
+                of the bound.
+        """
+        return Entered(self, deepest, room)
+
+    def begin(self, room: int) -> None:
+        """The first of what may be several calls inside each other."""
+        use, bounds = self._uses.use, self.bounds
+        memory = bounds.memory + room
+        use.instructions = use.checked = 0
+        use.is_outermost = not use.ledger.is_open
+        if use.is_outermost:
+            use.entered = use.ledger.open(memory, bounds.output)
+        else:
+            use.entered = use.ledger.lower(memory, bounds.output)
+        use.resident = 0 if is_counting() else resident() + memory
+        watch(use, bounds.seconds)
+        use.alarm = arm(use.until, bounds.seconds)
+
+    def end(self) -> None:
+        """The last of them is over."""
+        use = self._uses.use
+        disarm(use.alarm)
+        unwatch(use)
+        if use.is_outermost:
+            use.ledger.close(use.entered)
+        else:
+            use.ledger.restore(use.entered)
+
+    # -- counting
+
+    def count(self, instructions: int = _TICK) -> None:
+        """Note that so many instructions have run.
+
+        Raises:
+            LimitExceeded: they, or the time, are too many.
+        """
+        use = self._uses.use
+        use.instructions += instructions
+        if use.instructions > self.bounds.instructions:
+            raise LimitExceeded(f"more than {self.bounds.instructions} instructions have run")
+        if use.instructions - use.checked >= _BETWEEN:
+            use.checked = use.instructions
+            self._look(use)
+
+    def _look(self, use: _Use) -> None:
+        if time.monotonic() > use.until:
+            raise LimitExceeded(f"it has run for more than {self.bounds.seconds:g} seconds")
+        if use.resident and resident() > use.resident:
+            raise LimitExceeded(self.out_of_memory)
+
+    @property
+    def out_of_memory(self) -> str:
+        """What is said when the memory is used up."""
+        return f"it has taken more than {self.bounds.memory} bytes of memory"
+
+    # -- operators
+
+    def forward(self, operator: Operator, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """An operator's forward with the checks around it."""
+        work, count, uses = work_of(operator), self.count, self._uses
+
+        def forward(*values: Any) -> Any:
+            steps = work(values)
+            if steps > 1e7:
+                self._afford(uses.use, steps, operator)
+            result = plain(*values)
+            if uses.use.resident:
+                self._look(uses.use)
+            count(8)
+            return result
+
+        return forward
+
+    def _afford(self, use: _Use, steps: float, operator: Operator) -> None:
+        """Refuse work that would not end in time."""
+        left = use.until - time.monotonic()
+        if steps > left * _SPEED:
+            raise LimitExceeded(
+                f"`{operator.name}` asks for about {steps:.3g} steps, more than can be done in the "
+                f"{max(left, 0):.3g} seconds that are left"
+            )
+
+
+class Entered:
+    """A guard that is entered for a `with` block."""
+
+    __slots__ = ("_before", "_deepest", "_guard", "_room")
+
+    def __init__(self, guard: Guard, deepest: int, room: int) -> None:
+        self._guard = guard
+        self._deepest = deepest
+        self._room = room
+
+    def __enter__(self) -> None:
+        guard = self._guard
+        use = guard._uses.use
+        if use.depth == 0:
+            guard.begin(self._room)
+        elif use.depth > self._deepest:
+            raise LimitExceeded(f"calls lie more than {self._deepest} deep in each other")
+        use.depth += 1
+        self._before, _ACTIVE.guard = _ACTIVE.guard, guard
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        guard = self._guard
+        use = guard._uses.use
+        told = None if error is None else documented(error)
+        use.depth -= 1
+        _ACTIVE.guard = self._before
+        if use.depth == 0:
+            guard.end()
+        if told is not None and told is not error:
+            raise told from None
+
+
+def documented(error: BaseException) -> BaseException:
+    """What a MemoryError is told as; any other error itself."""
+    if not isinstance(error, MemoryError | OutOfMemory):
+        return error
+    guard = _ACTIVE.guard
+    if guard is not None and (current_ledger().refused or not is_counting()):
+        return LimitExceeded(guard.out_of_memory)
+    return out_of_memory(error) if isinstance(error, MemoryError) else error
+
+
+def resident() -> int:
+    """The bytes of memory of the process; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * 4096
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -1,0 +1,277 @@
+"""About how many elementary steps an operator takes, counted from the sizes it is given.
+
+One native operator cannot be interrupted, so one whose work would take longer than a guarded call
+may last is refused before it begins.  Most operators take a few steps for each element they read
+(elements that a view repeats count each time) or write, and what they write is bounded by memory.
+The rows below are for those that take more: products, decompositions, windows.  A step is what
+NumPy does in about half a nanosecond; products of floats are counted at a fifth.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.table.table import Operator
+
+__all__ = ["work_of"]
+
+Array = np.ndarray[Any, Any]
+Values = Sequence[Any]
+Work = Callable[[Values], float]
+
+_EACH = 4.0
+"""Steps for each element that is read."""
+
+
+def work_of(operator: Operator) -> Work:
+    """The function that counts the steps of an operator from its arguments."""
+    name = operator.name.rpartition("::")[2].strip("_")
+    for pattern, make in _ROWS:
+        if re.fullmatch(pattern, name):
+            extra = make(operator)
+            return lambda values: _read(values) + extra(values)
+    return _read
+
+
+def _read(values: Values) -> float:
+    steps = 0.0
+    for value in values:
+        if isinstance(value, np.ndarray):
+            steps += value.size
+        elif type(value) is list and value and isinstance(value[0], np.ndarray):
+            steps += sum(each.size for each in value if isinstance(each, np.ndarray))
+    return _EACH * steps
+
+
+def _arrays(values: Values) -> list[Array]:
+    return [value for value in values if isinstance(value, np.ndarray)]
+
+
+def _speed(array: Array) -> float:
+    """Steps for a product and a sum: NumPy's matrix products are fast for floats only."""
+    return 0.2 if array.dtype.kind in "fc" else 2.0
+
+
+def _place(operator: Operator, *names: str) -> int:
+    """Where an argument is; the first of several names that there is, -1 if none is."""
+    known = [argument.name for argument in operator.signature.arguments]
+    return next((known.index(name) for name in names if name in known), -1)
+
+
+# --------------------------------------------------------------------------- products
+
+
+def _product(first: int, transposed: bool = False) -> Callable[[Operator], Work]:
+    """A matrix product of two arguments, the second one transposed for linear layers."""
+
+    def make(operator: Operator) -> Work:
+        def work(values: Values) -> float:
+            pair = _arrays(values)[first : first + 2]
+            return _of_matrices(pair[0], pair[1], transposed) if len(pair) == 2 else 0.0
+
+        return work
+
+    return make
+
+
+def _of_matrices(a: Array, b: Array, transposed: bool) -> float:
+    if not a.ndim or not b.ndim:
+        return 0.0
+    columns = 1 if b.ndim == 1 else b.shape[-2 if transposed else -1]
+    rows = 1 if a.ndim == 1 else a.shape[-2]
+    batches = 1.0
+    for one, other in _from_the_end(a.shape[:-2], b.shape[:-2]):
+        batches *= max(one, other)
+    return _speed(a) * float(batches * rows * a.shape[-1] * columns)
+
+
+def _from_the_end(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, int]]:
+    length = max(len(a), len(b))
+    return list(zip((1,) * (length - len(a)) + a, (1,) * (length - len(b)) + b, strict=True))
+
+
+def _inner(operator: Operator) -> Work:
+    """Every row of one with every row of the other; `dims_self` says over what."""
+    dims = _place(operator, "dims_self")
+
+    def work(values: Values) -> float:
+        a, b, *_ = [*_arrays(values), np.empty(0), np.empty(0)]
+        if dims < 0:
+            shared = float(a.shape[-1]) if a.ndim else 1.0
+        else:
+            shared = math.prod(float(a.shape[d]) for d in values[dims] if -a.ndim <= d < a.ndim)
+        return _speed(a) * a.size * b.size / max(shared, 1.0)
+
+    return work
+
+
+def _chain(operator: Operator) -> Work:
+    def work(values: Values) -> float:
+        matrices = [value for value in values[0] if isinstance(value, np.ndarray)]
+        largest = max((max(each.shape, default=1) for each in matrices), default=1)
+        return 0.2 * largest * sum(each.size for each in matrices)
+
+    return work
+
+
+def _einsum(operator: Operator) -> Work:
+    """Operands are joined from the left; what none of the rest has is summed at once."""
+
+    def work(values: Values) -> float:
+        equation, tensors = values[0], values[1]
+        terms, arrow, result = equation.replace(" ", "").partition("->")
+        result = result if arrow else terms
+        labels = [set(term) for term in terms.split(",")]
+        sizes: dict[str, int] = {}
+        for term, tensor in zip(terms.split(","), tensors, strict=False):
+            for label, size in zip(term, tensor.shape, strict=False):
+                sizes[label] = max(size, sizes.get(label, 1))
+        steps, held = 0.0, labels[0]
+        for at, own in enumerate(labels[1:], 1):
+            held = held | own
+            steps += math.prod(float(sizes.get(label, 1)) for label in held)
+            held = held & set(result).union(*labels[at + 1 :])
+        return 0.5 * steps
+
+    return work
+
+
+def _trilinear(operator: Operator) -> Work:
+    def work(values: Values) -> float:
+        given = _arrays(values)
+        weights = given[2].size if len(given) > 2 else 1
+        return given[0].size / max(given[0].shape[-1], 1) * weights if given[0].ndim else 0.0
+
+    return work
+
+
+def _convolution(operator: Operator) -> Work:
+    """Every weight at every place of the result, or of the input where it is transposed."""
+    stride, padding = _place(operator, "stride"), _place(operator, "padding")
+    transposed = _place(operator, "transposed")
+    by_name = "transpose" in operator.name
+
+    def work(values: Values) -> float:
+        given = _arrays(values)
+        if len(given) < 2 or given[1].ndim < 3:
+            return 0.0
+        x, weight = given[:2]
+        count = weight.ndim - 2
+        places = float(x.shape[0] if x.ndim == weight.ndim else 1)
+        for d in range(count):
+            size = float(x.shape[d - count]) if x.ndim >= count else 1.0
+            if not by_name and not (transposed >= 0 and values[transposed]):
+                around = 2.0 * _at(values, padding, d, 0)
+                kernel = weight.shape[d - count]
+                size = max(size + around - kernel, 0) // max(_at(values, stride, d, 1), 1) + 1
+            places *= size
+        return _speed(x) * places * weight.size
+
+    return work
+
+
+def _at(values: Values, place: int, dim: int, default: int) -> int:
+    """An int of an argument that is one int or a list of them."""
+    value = values[place] if 0 <= place < len(values) else default
+    if isinstance(value, list):
+        value = value[min(dim, len(value) - 1)] if value else default
+    return value if isinstance(value, int) else default
+
+
+# --------------------------------------------------------------------------- matrices, pairs
+
+
+def _matrices(operator: Operator) -> Work:
+    """Decompositions: some multiple of the size of each matrix times its shorter side."""
+
+    def work(values: Values) -> float:
+        steps = 0.0
+        for array in _arrays(values):
+            if array.ndim >= 2:
+                steps += 3.0 * array.size * min(array.shape[-2:])
+        return steps
+
+    return work
+
+
+def _pairs(each: float) -> Callable[[Operator], Work]:
+    """Every row of the first with every row of the second; of one, with itself."""
+
+    def work(values: Values) -> float:
+        given = _arrays(values)[:2]
+        if any(array.ndim < 2 for array in given):
+            return 0.0
+        rows = given[-1].shape[-2]
+        return each * float(given[0].size * rows)
+
+    return lambda operator: work
+
+
+def _windows(operator: Operator) -> Work:
+    """Every element of every window."""
+    kernel, stride = _place(operator, "kernel_size"), _place(operator, "stride", "output_size")
+
+    def work(values: Values) -> float:
+        x, sizes = values[0], values[kernel]
+        if not isinstance(x, np.ndarray):
+            return 0.0
+        steps = float(x.size)
+        for d in range(len(sizes) if isinstance(sizes, list) else 1):
+            size = _at(values, kernel, d, 1)
+            steps *= max(size / max(_at(values, stride, d, size), 1), 1.0)
+        return _EACH * steps
+
+    return work
+
+
+def _recurrent(operator: Operator) -> Work:
+    """Every weight for every row of the input."""
+
+    def work(values: Values) -> float:
+        x, lists = values[0], [v for v in values if type(v) is list]
+        if not isinstance(x, np.ndarray) or not x.ndim:
+            return 0.0
+        weights = sum(w.size for each in lists for w in each if isinstance(w, np.ndarray))
+        weights += sum(array.size for array in _arrays(values)[1:])
+        return float(x.size / max(x.shape[-1], 1) * weights)
+
+    return work
+
+
+def _aligned(operator: Operator) -> Work:
+    """Every target at every time."""
+
+    def work(values: Values) -> float:
+        scores, targets = values[0], values[1]
+        if not isinstance(scores, np.ndarray) or not isinstance(targets, np.ndarray):
+            return 0.0
+        length = targets.shape[-1] if targets.ndim else 1
+        return 20.0 * scores.size / max(scores.shape[-1:] or (1,)) * length
+
+    return work
+
+
+_ROWS: tuple[tuple[str, Callable[[Operator], Work]], ...] = (
+    (r"(linalg_)?(mm|bmm|mv|matmul|int_mm|dot|vdot)", _product(0)),
+    (r"(addmm|baddbmm|addbmm|addmv|sspaddmm)_?", _product(1)),
+    (r"linear(_\w+)?", _product(0, transposed=True)),
+    (r"inner|tensordot|outer|ger|kron", _inner),
+    (r"chain_matmul|linalg_multi_dot", _chain),
+    (r"einsum", _einsum),
+    (r"bilinear|trilinear", _trilinear),
+    (r"(mkldnn_|thnn_|slow_)?conv(olution|_depthwise)?\w*", _convolution),
+    (r"linalg_(?!vecdot|diagonal|cross|vector_norm|vander|matmul|multi_dot)\w+", _matrices),
+    (r"svd|qr|geqrf|orgqr|ormqr|det|slogdet|logdet|inverse|pinverse|matrix_(exp|power)", _matrices),
+    (r"cholesky\w*|lu_\w+|triangular_solve|nuclear_norm|cov|corrcoef", _matrices),
+    (r"cdist\w*|pdist\w*", _pairs(2.0)),
+    (r"\w*dot_product\w*", _pairs(0.5)),
+    (r"(max|avg|lp|fractional_max)_pool\d?d\w*|im2col", _windows),
+    (r"(quantized_)?(lstm|gru|rnn_tanh|rnn_relu)\w*", _recurrent),
+    (r"ctc_loss", _aligned),
+)
+"""The first pattern that a name fits says how its steps are counted."""

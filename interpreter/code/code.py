@@ -1,0 +1,163 @@
+"""Register code: what the assembler makes of a graph.
+
+The same steps are kept twice: as a tree of `Region`s, whose branches and loops still have their
+shape, and flat, with jumps.  The machine runs the flat form, plans are written from the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ...ir.graph import Node
+from ...ops.table.table import Operator
+from ...typecheck.types import Type
+from .instructions import Instruction, check, opcode
+
+__all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction and the node it was made from."""
+
+    instruction: Instruction
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Two ways, by the truth of the value `condition`."""
+
+    condition: int
+    then: Region
+    otherwise: Region
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A loop.
+
+    It ends when `count` rounds are done (if there is a count) or when register `condition`, looked
+    at before each round, is false (if there is a condition).  `index` is the register that counts
+    the rounds and `numbers` the one that holds what `range` gave; both exist only with a count.
+    """
+
+    count: int | None
+    condition: int | None
+    index: int
+    numbers: int
+    body: Region
+    node: Node
+
+
+Region = list[Step | Branch | Repeat]
+
+
+@dataclass(eq=False)
+class Code:
+    """A function, assembled.
+
+    Registers `0 … argument_count - 1` hold the arguments at the start.  `nodes[i]` is the node that
+    `instructions[i]` was made from: it tells source span and inlined calls.
+    """
+
+    name: str
+    body: Region
+    argument_count: int
+    register_count: int
+    constants: Sequence[object]
+    operators: Sequence[Operator]
+    types: Sequence[Type]
+    names: Sequence[str]
+    instructions: tuple[Instruction, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    linked: object | None = field(default=None, repr=False)
+    linked_recording: object | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        steps = list(flatten(self.body))
+        self.instructions = tuple(instruction for instruction, _ in steps)
+        self.nodes = tuple(node for _, node in steps)
+        limits = {
+            "R": self.register_count,
+            "C": len(self.constants),
+            "O": len(self.operators),
+            "P": len(self.instructions),
+            "T": len(self.types),
+            "F": len(self.names),
+        }
+        for instruction in self.instructions:
+            check(instruction, limits)
+
+    @property
+    def has_loop(self) -> bool:
+        return any(isinstance(part, Repeat) for part in _parts(self.body))
+
+    def __repr__(self) -> str:
+        return f"<code of {self.name}: {len(self.instructions)} instructions>"
+
+
+def _parts(region: Region) -> Iterator[Step | Branch | Repeat]:
+    for part in region:
+        yield part
+        if isinstance(part, Branch):
+            yield from _parts(part.then)
+            yield from _parts(part.otherwise)
+        elif isinstance(part, Repeat):
+            yield from _parts(part.body)
+
+
+_JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT = map(
+    opcode, ("jump", "branch", "branch_if", "range", "next")
+)
+
+
+def flatten(region: Region) -> list[tuple[Instruction, Node]]:
+    """The steps in a row, with jumps for structure."""
+    steps: list[tuple[Instruction, Node]] = []
+    _flatten(region, steps)
+    return steps
+
+
+def _flatten(region: Region, steps: list[tuple[Instruction, Node]]) -> None:
+    for part in region:
+        if isinstance(part, Step):
+            steps.append((part.instruction, part.node))
+        elif isinstance(part, Branch):
+            _flatten_branch(part, steps)
+        else:
+            _flatten_repeat(part, steps)
+
+
+def _flatten_branch(part: Branch, steps: list[tuple[Instruction, Node]]) -> None:
+    at = len(steps)
+    steps.append(((_JUMP, 0), part.node))
+    _flatten(part.then or part.otherwise, steps)
+    if not part.then:
+        steps[at] = ((_BRANCH_IF, part.condition, len(steps)), part.node)
+    elif part.otherwise:
+        over = len(steps)
+        steps.append(((_JUMP, 0), part.node))
+        steps[at] = ((_BRANCH, part.condition, len(steps)), part.node)
+        _flatten(part.otherwise, steps)
+        steps[over] = ((_JUMP, len(steps)), part.node)
+    else:
+        steps[at] = ((_BRANCH, part.condition, len(steps)), part.node)
+
+
+def _flatten_repeat(part: Repeat, steps: list[tuple[Instruction, Node]]) -> None:
+    if part.count is not None:
+        steps.append(((_RANGE, part.numbers, part.count), part.node))
+    head = len(steps)
+    if part.condition is not None:
+        steps.append(((_BRANCH, part.condition, 0), part.node))
+    if part.count is not None:
+        steps.append(((_NEXT, part.index, part.numbers, 0), part.node))
+    first = len(steps)
+    _flatten(part.body, steps)
+    steps.append(((_JUMP, head), part.node))
+    for at in range(head, first):
+        instruction, node = steps[at]
+        steps[at] = ((*instruction[:-1], len(steps)), node)

@@ -1,0 +1,184 @@
+"""The instruction table: one row an opcode, everything else is derived from it.
+
+A frame is one list: registers first, the code's constants behind them.  Operands are numbers:
+
+    R   a register that is written             R*  several of them
+    V   a value that is read: a register, or a constant if the number is negative (-1 is `C[0]`)
+    V*  several of them                        O   an entry of the code's table of operators
+    P   where to jump: an instruction's index  T   an entry of the code's table of types
+    S   a slot of an object                    F   an entry of the code's table of names
+    N   a count or position
+
+A row's meaning is an equation over the operands' letters.  An instruction is a tuple of the
+opcode's number and its operands; starred operands are tuples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...frontend.made_once import made_once
+
+__all__ = [
+    "ROWS",
+    "Instruction",
+    "Row",
+    "check",
+    "docs",
+    "meaning",
+    "opcode",
+    "read_numbers",
+    "row",
+]
+
+Instruction = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An opcode: its name, its operands as `letter:kind`, and its meaning."""
+
+    name: str
+    operands: tuple[tuple[str, str], ...]
+    meaning: str
+    why: str = ""
+
+    @made_once
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind for _, kind in self.operands)
+
+
+def _row(head: str, meaning: str, why: str = "") -> Row:
+    name, *words = head.split()
+    operands = [tuple(word.split(":")) for word in words]
+    return Row(name, tuple((letter, kind) for letter, kind in operands), meaning, why)
+
+
+ROWS: tuple[Row, ...] = (
+    _row("add_int a:R b:V c:V", "a = b + c", "in 64 bits"),
+    _row("sub_int a:R b:V c:V", "a = b - c", "in 64 bits"),
+    _row("mul_int a:R b:V c:V", "a = b * c", "in 64 bits"),
+    _row("add a:R b:V c:V", "a = b + c", "floats, strings, lists"),
+    _row("sub a:R b:V c:V", "a = b - c", "floats"),
+    _row("mul a:R b:V c:V", "a = b * c", "floats"),
+    _row("eq a:R b:V c:V", "a = b == c"),
+    _row("ne a:R b:V c:V", "a = b != c"),
+    _row("lt a:R b:V c:V", "a = b < c"),
+    _row("le a:R b:V c:V", "a = b <= c"),
+    _row("gt a:R b:V c:V", "a = b > c"),
+    _row("ge a:R b:V c:V", "a = b >= c"),
+    _row("not a:R b:V", "a = not b"),
+    _row("and a:R b:V c:V", "a = b & c", "bits or truth values"),
+    _row("or a:R b:V c:V", "a = b | c", "bits or truth values"),
+    _row("is a:R b:V c:V", "a = b is c"),
+    _row("is_not a:R b:V c:V", "a = b is not c"),
+    _row("length a:R b:V", "a = len(b)"),
+    _row("append b:V c:V", "b.append(c)"),
+    _row("move a:R b:V", "a = b"),
+    _row("free a:R*", "a = nothing", "the arrays held there are dropped"),
+    _row("call1 a:R o:O b:V", "a = o(b)"),
+    _row("call2 a:R o:O b:V c:V", "a = o(b, c)"),
+    _row("call3 a:R o:O b:V c:V d:V", "a = o(b, c, d)"),
+    _row("call a:R o:O b:V*", "a = o(b)"),
+    _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
+    _row("jump p:P", "continue at p"),
+    _row("branch b:V p:P", "continue at p unless b"),
+    _row("branch_if b:V p:P", "continue at p if b"),
+    _row("range a:R b:V", "a = the numbers from 0 up to b"),
+    _row("next a:R b:V p:P", "a = the next of b, or continue at p if none is left"),
+    _row("return b:V", "give back b"),
+    _row("list a:R b:V*", "a = [b]"),
+    _row("tuple a:R b:V*", "a = (b)"),
+    _row("dict a:R b:V*", "a = {b}", "keys and values in turn"),
+    _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors"),
+    _row("unpack a:R* b:V", "a = b", "a tuple"),
+    _row("unpack_list a:R* b:V n:N", "a = b", "a list of exactly n elements"),
+    _row("item a:R b:V n:N", "a = b[n]", "a tuple"),
+    _row("slice a:R b:V m:N n:N", "a = b[m:n]", "a tuple"),
+    _row("get_slot a:R b:V s:S", "a = b.s"),
+    _row("get_tensor a:R b:V s:S", "a = the array of b.s"),
+    _row("set_slot b:V s:S c:V", "b.s = c"),
+    _row("set_tensor b:V s:S c:V", "b.s = the handle of array c"),
+    _row("create a:R t:T", "a = new t"),
+    _row("method a:R f:F b:V*", "a = the method f of the first of b, called with b"),
+    _row("function a:R t:T b:V*", "a = t(b)"),
+    _row("is_instance a:R b:V t:T*", "a = isinstance(b, (t))"),
+    _row("enum_name a:R b:V", "a = b.name"),
+    _row("enum_value a:R b:V", "a = b.value"),
+    _row("raise b:V c:V", "raise the exception named c with the message b"),
+)
+"""The rows; an opcode's number is its place."""
+
+_NUMBERS = {r.name: number for number, r in enumerate(ROWS)}
+
+
+def opcode(name: str) -> int:
+    """The number of an opcode."""
+    return _NUMBERS[name]
+
+
+def row(instruction: Instruction) -> Row:
+    """The row of an instruction."""
+    number = instruction[0]
+    assert isinstance(number, int)
+    return ROWS[number]
+
+
+def read_numbers(instruction: Instruction) -> list[int]:
+    """The operands an instruction reads, in order."""
+    numbers: list[int] = []
+    for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):
+        if kind[0] == "V":
+            numbers.extend(operand if isinstance(operand, tuple) else [operand])  # type: ignore[list-item]
+    return numbers
+
+
+def check(instruction: Instruction, limits: dict[str, int]) -> None:
+    """Check the operands against the table.
+
+    `limits` gives for each operand kind how many there are: registers (`R`), constants (`C`),
+    operators (`O`), instructions (`P`), types (`T`) and names (`F`).
+
+    Raises:
+        ValueError: an operand is missing, surplus or out of range.
+    """
+    kinds = row(instruction).kinds
+    operands = instruction[1:]
+    if len(operands) != len(kinds):
+        raise ValueError(f"{row(instruction).name} has {len(kinds)} operands, not {len(operands)}")
+    for kind, operand in zip(kinds, operands, strict=True):
+        numbers = operand if kind.endswith("*") else (operand,)
+        assert isinstance(numbers, tuple)
+        for number in numbers:
+            low = -limits["C"] if kind[0] == "V" else 0
+            high = limits["R" if kind[0] == "V" else kind[0]] if kind[0] not in "SN" else None
+            if number is None and kind == "N":
+                continue
+            if not isinstance(number, int) or number < low or (high is not None and number >= high):
+                raise ValueError(f"{row(instruction).name}: {number} is no operand of kind {kind}")
+
+
+def meaning(instruction: Instruction, show: Callable[[str, object], str]) -> str:
+    """The row's equation with every letter replaced by `show(kind, operand)`."""
+    entry = row(instruction)
+    shown = {
+        letter: ", ".join(show(kind[0], one) for one in operand)
+        if isinstance(operand, tuple)
+        else show(kind, operand)
+        for (letter, kind), operand in zip(entry.operands, instruction[1:], strict=True)
+    }
+    pattern = r"(?<![\w`])(" + "|".join(shown) + r")(?!\w)" if shown else r"(?!)"
+    text = re.sub(pattern, lambda match: shown[match.group()], entry.meaning)
+    return text.removeprefix(" = ")
+
+
+def docs() -> str:
+    """The table as Markdown."""
+    lines = ["| opcode | operands | meaning |", "|---|---|---|"]
+    for entry in ROWS:
+        operands = " ".join(f"{letter}:{kind}" for letter, kind in entry.operands)
+        text = (entry.meaning + (f" ({entry.why})" if entry.why else "")).replace("|", "\\|")
+        lines.append(f"| `{entry.name}` | {operands} | {text} |")
+    return "\n".join(lines) + "\n"

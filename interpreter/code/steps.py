@@ -1,0 +1,289 @@
+"""What a node that is neither a constant nor control flow becomes: one or a few instructions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Protocol
+
+from ...frontend.source import UNKNOWN as NOWHERE
+from ...ir.graph import Graph, Node
+from ...ops.eager.namespace import einsum
+from ...ops.table.table import Operator, Table
+from ...typecheck.functions import Function, PythonFunction
+from ...typecheck.types import (
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    ClassType,
+    DictType,
+    FunctionType,
+    ListType,
+    Type,
+)
+from ..values.tasks import Task
+from .instructions import Instruction, opcode
+
+__all__ = ["ENTER", "EXIT", "MEMBER", "UnsupportedKind", "make_step"]
+
+ENTER, EXIT, MEMBER = "with __enter__", "with __exit__", "the member"
+"""What stands for a method's name where more is to be done than to call it; see `run.invoke`."""
+
+Operands = tuple[int, ...]
+
+
+class UnsupportedKind(NotImplementedError):
+    """A node of a kind that the machine cannot run; the text names the kind and its place."""
+
+    def __init__(self, node: Node, why: str = "") -> None:
+        self.node = node
+        place = f" ({node.span})" if node.span is not NOWHERE else ""
+        super().__init__(f"cannot run `{node.kind}`{place}{': ' + why if why else ''}")
+
+
+class Tables(Protocol):
+    """The tables of the code that is being assembled."""
+
+    table: Table
+
+    def constant(self, value: object, type: Type) -> int: ...
+    def operator(self, entry: Operator) -> int: ...
+    def type(self, entry: Type) -> int: ...
+    def name_number(self, entry: str) -> int: ...
+    def warning(self, node: Node) -> Operands: ...
+
+
+Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
+
+_OF_INTS = {
+    "aten::add.int": "add_int",
+    "aten::sub.int": "sub_int",
+    "aten::mul.int": "mul_int",
+}
+"""Operators on whole numbers with an instruction of their own, which wraps as they do."""
+
+_OF_PYTHON: dict[object, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.eq: "eq",
+    operator.ne: "ne",
+    operator.lt: "lt",
+    operator.le: "le",
+    operator.gt: "gt",
+    operator.ge: "ge",
+    operator.not_: "not",
+    operator.and_: "and",
+    operator.or_: "or",
+    len: "length",
+}
+"""Instructions for operators whose forward is a function of Python that does the same."""
+
+_OF_NONE = {"aten::__is__": "is", "aten::__isnot__": "is_not"}
+"""Instructions for operators one of whose operands is None."""
+
+
+def make_step(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> list[Instruction]:
+    """The instructions of a node; `outputs` is empty if the result of an operator is not used.
+
+    Raises:
+        UnsupportedKind: there are none for it.
+    """
+    maker = _MAKERS.get(node.kind)
+    if maker is not None:
+        return [maker(tables, node, outputs, inputs)]
+    if node.kind == "prim::unchecked_cast":
+        same = outputs == inputs
+        return [] if same else [(opcode("move"), outputs[0], inputs[0])]
+    return [_call_operator(tables, node, outputs, inputs)]
+
+
+def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    if node.signature is None:
+        raise UnsupportedKind(node)
+    full_name = node.signature.full_name
+    entry = tables.table.operator(full_name)
+    if entry is None:
+        raise UnsupportedKind(node, f"there is no operator `{full_name}` here")
+    if (
+        full_name == "aten::einsum.sublist" and outputs
+    ):  # of any number of tensors: recorded as Python's call
+        function = PythonFunction("einsum", einsum, node.signature)
+        return (opcode("function"), outputs[0], tables.type(FunctionType(function)), inputs)  # type: ignore[arg-type]
+    simple = _OF_INTS.get(full_name) or _OF_PYTHON.get(entry.forward)
+    if full_name in _OF_NONE and any(value.type == NONE for value in node.inputs):
+        simple = _OF_NONE[full_name]
+    if simple is not None and outputs:
+        return (opcode(simple), outputs[0], *inputs)
+    if full_name == "aten::append.t" and not outputs:
+        return (opcode("append"), *inputs)
+    if full_name in _TOLD_MORE:
+        inputs += _TOLD_MORE[full_name](tables, node)
+    number = tables.operator(entry)
+    if len(outputs) != 1:
+        return (opcode("call_many"), outputs, number, inputs)
+    if 1 <= len(inputs) <= 3:
+        return (opcode(f"call{len(inputs)}"), outputs[0], number, *inputs)
+    return (opcode("call"), outputs[0], number, inputs)
+
+
+def _element_type(tables: Tables, node: Node) -> Operands:
+    """The type of the elements of the lists, which empty lists do not tell."""
+    type = node.inputs[0].type
+    while isinstance(type, ListType):
+        type = type.element
+    return (tables.constant(type.annotation_str, STRING),)
+
+
+def _place(tables: Tables, node: Node) -> Operands:
+    """The file and the line that a warning names, what has warned in the call, and its number."""
+    span = node.span.original or node.span
+    place = tables.constant(span.filename or "<string>", STRING), tables.constant(span.line, INT)
+    return *place, *tables.warning(node)
+
+
+_TOLD_MORE: dict[str, Callable[[Tables, Node], Operands]] = {
+    "aten::tensor": _element_type,
+    "aten::as_tensor.list": _element_type,
+    "aten::warn": _place,
+}
+"""Operators whose forward takes operands more than the schema says: what only the graph knows."""
+
+
+def _construct(name: str) -> Maker:
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode(name), outputs[0], inputs)
+
+    return make
+
+
+def _dict(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    type = node.output.type
+    of_tensors = isinstance(type, DictType) and type.key == TENSOR
+    return (opcode("tensor_dict" if of_tensors else "dict"), outputs[0], inputs)
+
+
+def _pass_on(name: str) -> Maker:
+    """An instruction whose operands are the outputs and inputs in their order."""
+
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode(name), *outputs, *inputs)
+
+    return make
+
+
+def _unpack(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("unpack"), outputs, inputs[0])
+
+
+def _unpack_list(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("unpack_list"), outputs, inputs[0], len(outputs))
+
+
+def _index(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    position = node.inputs[1].node
+    if not position.is_constant or not isinstance(position.value, int):
+        entry = tables.table.operator("prim::TupleIndex")
+        assert entry is not None
+        return (opcode("call2"), outputs[0], tables.operator(entry), *inputs)
+    length = len(node.inputs[0].type.contained)
+    return (opcode("item"), outputs[0], inputs[0], position.value % length)
+
+
+def _slice(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    start, end = node.attributes["beg"], node.attributes["end"]
+    return (opcode("slice"), outputs[0], inputs[0], start, end)
+
+
+def _slot(node: Node) -> tuple[int, bool]:
+    """The slot that a `prim::GetAttr` or `prim::SetAttr` means, and whether it holds a tensor."""
+    owner, name = node.inputs[0].type, node.attributes["name"]
+    if not isinstance(owner, ClassType) or name not in owner.attributes:
+        raise UnsupportedKind(node, f"`{owner.python}` has no attribute `{name}`")
+    return owner.slot(str(name)), owner.attributes[str(name)].type == TENSOR
+
+
+def _get(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    slot, is_tensor = _slot(node)
+    return (opcode("get_tensor" if is_tensor else "get_slot"), outputs[0], inputs[0], slot)
+
+
+def _set(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    slot, is_tensor = _slot(node)
+    return (opcode("set_tensor" if is_tensor else "set_slot"), inputs[0], slot, inputs[1])
+
+
+def _create(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("create"), outputs[0], tables.type(node.output.type))
+
+
+def _method(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    name = tables.name_number(str(node.attributes["name"]))
+    return (opcode("method"), outputs[0], name, inputs)
+
+
+def _function(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    called = node.inputs[0].type
+    if not isinstance(called, FunctionType) or not isinstance(called.function, Function):
+        raise UnsupportedKind(node, "only a constant function can be called")
+    return (opcode("function"), outputs[0], tables.type(called), inputs[1:])
+
+
+def _python(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    called = node.attributes["function"]
+    if not isinstance(called, PythonFunction):
+        raise UnsupportedKind(node, "only a function of Python can be called")
+    type = FunctionType(called)  # type: ignore[arg-type]
+    return (opcode("function"), outputs[0], tables.type(type), inputs)
+
+
+def _fork(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    graph = node.attributes["Subgraph"]
+    assert isinstance(graph, Graph)
+    type = FunctionType(Task(graph))  # type: ignore[arg-type]
+    return (opcode("function"), outputs[0], tables.type(type), inputs)
+
+
+def _context(name: str) -> Maker:
+    def make(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+        return (opcode("method"), outputs[0], tables.name_number(name), inputs)
+
+    return make
+
+
+def _member(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    return (opcode("method"), outputs[0], tables.name_number(MEMBER), inputs)
+
+
+def _is_instance(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    from_types = node.attributes["types"]
+    assert isinstance(from_types, list | tuple)
+    wanted = tuple(from_types)
+    return (opcode("is_instance"), outputs[0], inputs[0], tuple(tables.type(t) for t in wanted))
+
+
+_MAKERS: dict[str, Maker] = {
+    "prim::ListConstruct": _construct("list"),
+    "prim::TupleConstruct": _construct("tuple"),
+    "prim::NamedTupleConstruct": _construct("tuple"),
+    "prim::DictConstruct": _dict,
+    "prim::TupleUnpack": _unpack,
+    "prim::ListUnpack": _unpack_list,
+    "prim::TupleIndex": _index,
+    "prim::TupleSlice": _slice,
+    "prim::GetAttr": _get,
+    "prim::SetAttr": _set,
+    "prim::CreateObject": _create,
+    "prim::CallMethod": _method,
+    "prim::CallFunction": _function,
+    "prim::PythonOp": _python,
+    "prim::fork": _fork,
+    "prim::Enter": _context(ENTER),
+    "prim::Exit": _context(EXIT),
+    "prim::ModuleContainerIndex": _member,
+    "prim::isinstance": _is_instance,
+    "prim::EnumName": _pass_on("enum_name"),
+    "prim::EnumValue": _pass_on("enum_value"),
+    "prim::RaiseException": _pass_on("raise"),
+}

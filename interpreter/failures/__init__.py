@@ -1,0 +1,1 @@
+"""Run-time failures, and how they are told."""

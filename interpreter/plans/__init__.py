@@ -1,0 +1,1 @@
+"""Plans: register code as Python source."""

@@ -1,0 +1,131 @@
+"""Plans: a code compiled to a Python function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...ops.table.grad_mode import RUNNING
+from ...ops.table.table import Operator
+from ..code.code import Code, Step
+from ..code.instructions import row
+from ..code.machine import Invoke
+from ..code.reuse import reuse
+from ..values.actions import (
+    check_list,
+    create,
+    enum_value,
+    is_instance,
+    make_dict,
+    make_tensor_dict,
+    raise_exception,
+    read_slot,
+    wrap,
+    write_slot,
+)
+from .plan_source import on_float32, write_plan
+
+__all__ = ["Plan", "make_plan"]
+
+_ACTIONS: dict[str, object] = {
+    action.__name__: action
+    for action in (
+        check_list,
+        create,
+        enum_value,
+        is_instance,
+        len,
+        make_dict,
+        make_tensor_dict,
+        raise_exception,
+        range,
+        read_slot,
+        wrap,
+        write_slot,
+    )
+}
+
+
+_ZERO = np.zeros((), np.float32)
+_ZERO.setflags(write=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A compiled plan: call `run` with the arguments.
+
+    `text` is its source and `steps[i]` what line `i + 1` was written from.
+    """
+
+    run: Callable[..., Any]
+    code: Code
+    text: str
+    steps: list[Step | None]
+    compiled: CodeType
+
+    def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, Any]] | None:
+        """The step that raised and the registers by name; None if the plan was not running."""
+        while traceback is not None:
+            if traceback.tb_frame.f_code is self.compiled:
+                line: int | None = traceback.tb_lineno  # None between two lines
+                step = None if line is None else self.steps[line - 1]
+                return None if step is None else (step, dict(traceback.tb_frame.f_locals))
+            traceback = traceback.tb_next
+        return None
+
+
+class Recording(Protocol):
+    """What notes operators down: see `ops.record`."""
+
+    def recorder(self, entry: Operator) -> Callable[..., Any]: ...
+    def noted_alone(self, entry: Operator) -> object | None: ...
+
+
+_CALLS_OTHERS = frozenset({"method", "function"})
+
+
+def _keeps_grad_mode(code: Code) -> bool:
+    """Whether gradients are recorded from the start of a run to its end."""
+    if any(entry.name == "aten::set_grad_enabled" for entry in code.operators):
+        return False
+    return all(row(instruction).name not in _CALLS_OTHERS for instruction in code.instructions)
+
+
+def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) -> Plan | None:
+    """The plan of a code; None if it nests too deeply for one.
+
+    With a `recording`, operators over tensors are noted, in a call or by a line of their own.
+    """
+    notes: dict[int, Any] = {}
+    if recording is not None and _keeps_grad_mode(code):
+        found = ((i, recording.noted_alone(entry)) for i, entry in enumerate(code.operators))
+        notes = {i: name for i, name in found if name is not None}
+    source = write_plan(code, recording=recording is not None, noted=frozenset(notes))
+    if source is None:
+        return None
+    text = source.text
+    space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
+    space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
+    space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
+    space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
+    space.update(divide=np.true_divide)
+    space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
+    space.update((f"b{i}", name) for i, name in notes.items())
+    for i, entry in enumerate(code.operators):
+        called = recording is not None and i not in notes
+        space[f"o{i}"] = recording.recorder(entry) if called and recording else entry.forward
+        space[f"p{i}"] = on_float32(entry) or entry.on_arrays
+    space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
+    space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
+    space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))
+    with np.errstate(over="ignore"):
+        for i in source.numbers:
+            space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    # The text is all our own: see plan_source.
+    exec(compile(text, "<plan>", "exec"), space)
+    run = space["plan"]
+    return Plan(run, code, text, source.steps, run.__code__)

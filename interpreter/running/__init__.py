@@ -1,0 +1,1 @@
+"""Calling functions, and modules as a whole."""

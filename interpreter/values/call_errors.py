@@ -1,0 +1,95 @@
+"""Calls from Python that do not fit the signature, as exceptions with diagnostics."""
+
+from __future__ import annotations
+
+from ...frontend.diagnostics import Diagnostic, Help, Label, ValueNote
+from ...frontend.exceptions import exception_for
+from ...frontend.near_miss import near_misses
+from ...frontend.source import Span
+from ...frontend.walks import text_of
+from ...typecheck.functions import Function
+from ...typecheck.schema import Argument
+
+__all__ = [
+    "given_twice",
+    "missing_argument",
+    "too_many_arguments",
+    "unknown_keyword",
+    "wrong_type",
+]
+
+
+def wrong_type(function: Function, argument: Argument, value: object, torch: str) -> Exception:
+    """A value that cannot become the parameter's type."""
+    given = type(value).__name__
+    name = function.name
+    message = f"`{name}` expects `{argument.type.python}` for `{argument.name}`, not `{given}`"
+    declared = _parameter(function, argument)
+    word = "declared" if declared is not None and ":" in declared.text else "no annotation, so"
+    shown = text_of(value)
+    note = ValueNote(argument.name, shown if len(shown) <= 80 else shown[:77] + "...")
+    label = f"{word} `{argument.type.python}`"
+    return _error("call-type", message, function, declared, label, torch, values=(note,))
+
+
+def missing_argument(function: Function, argument: Argument, torch: str) -> Exception:
+    """A parameter without default that was not given."""
+    message = f"the call of `{function.name}` gives no value for `{argument.name}`"
+    declared = _parameter(function, argument)
+    return _error("missing-argument", message, function, declared, "it has no default", torch)
+
+
+def given_twice(function: Function, argument: Argument, torch: str) -> Exception:
+    """A parameter given by position and by name."""
+    message = f"the call of `{function.name}` gives `{argument.name}` by position and by name"
+    return _error("call-type", message, function, _parameter(function, argument), "twice", torch)
+
+
+def too_many_arguments(function: Function, most: int, given: int, torch: str) -> Exception:
+    """More positional arguments than parameters; `most` and `given` do not count self."""
+    plural = "" if most == 1 else "s"
+    message = f"`{function.name}` takes {most} argument{plural} by position, but {given} were given"
+    place = function.tree.name_span if function.tree is not None else None
+    return _error("too-many-arguments", message, function, place, "defined here", torch)
+
+
+def unknown_keyword(function: Function, name: str, names: list[str], torch: str) -> Exception:
+    """A keyword that is no parameter's name."""
+    helps = tuple(Help(f"did you mean `{close}`?") for close in near_misses(name, names))
+    place = function.tree.name_span if function.tree is not None else None
+    message = f"`{function.name}` has no parameter `{name}`"
+    listed = ", ".join(f"`{n}`" for n in names) or "none"
+    return _error(
+        "unknown-keyword", message, function, place, f"its parameters: {listed}", torch, helps=helps
+    )
+
+
+def _parameter(function: Function, argument: Argument) -> Span | None:
+    """Where the parameter is declared, in the program's own source if that is known."""
+    for parameter in function.tree.parameters if function.tree is not None else ():
+        if parameter.name == argument.name:
+            return parameter.span
+    return None
+
+
+def _error(
+    code: str,
+    message: str,
+    function: Function,
+    place: Span | None,
+    label: str,
+    torch: str,
+    *,
+    values: tuple[ValueNote, ...] = (),
+    helps: tuple[Help, ...] = (),
+) -> Exception:
+    where = f"in the call of `{function.name}` from Python"
+    if place is not None:
+        kind = "function" if function.owner is None else "method"
+        owner = "" if function.owner is None else f"{function.owner.name}."
+        where = f"parameters of {kind} `{owner}{function.name}`"
+    primary = Label(place, label) if place is not None else None
+    diagnostic = Diagnostic(
+        code, message, primary, where, values=values, helps=helps, torch_text=torch
+    )
+    return exception_for([diagnostic], torch)

@@ -1,0 +1,185 @@
+"""The type of a Python value of which no annotation tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...frontend.bounds import BoundExceeded
+from ...frontend.walks import containers_in, fold
+from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ...ops.quantized_tensors.packed_weights import PackedWeights
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.builtin_classes import builtin_class
+from ...typecheck.relations import join
+from ...typecheck.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+)
+from .objects import EnumMember, ScriptObject
+
+__all__ = [
+    *("CannotInfer", "class_type_of", "class_types", "infer_type", "refused_classes"),
+    "type_of_value",
+]
+
+class_types: list[Callable[[type], Type | None]] = []
+"""Asked in turn for the type of a Python class; the public face, which compiles classes, adds to
+it."""
+
+refused_classes: list[tuple[type, str]] = []
+"""Python classes whose objects have no type of their own, each with torch's reason."""
+
+
+class CannotInfer(Exception):
+    """A value has no type of the language; the text is torch's reason."""
+
+
+_Known = dict[int, Type | CannotInfer]
+"""What is known of containers, by identity."""
+
+
+def type_of_value(value: object) -> Type | None:
+    """The type of a Python value; None if it has none in the language."""
+    try:
+        return infer_type(value)
+    except CannotInfer:
+        return None
+
+
+def class_type_of(cls: type) -> Type | None:
+    """The type of a Python class's objects, if it is a script class or an enumeration."""
+    return next((t for find in class_types if (t := find(cls)) is not None), None)
+
+
+def infer_type(value: object) -> Type:
+    """The type of a Python value.
+
+    Raises:
+        CannotInfer: it has none in the language.
+    """
+    if isinstance(value, Tensor):
+        return TENSOR
+    found = _EXACT.get(value.__class__)
+    if found is not None:
+        return found
+    for cls, type in _DERIVED:
+        if isinstance(value, cls):
+            return type
+    if isinstance(value, list | dict | tuple):
+        return _container_type(value)
+    return _object_type(value)
+
+
+def _container_type(value: object) -> Type:
+    """The type of a list, dict or tuple; what is in it several times is looked at once."""
+    try:
+        found = fold(value, containers_in, _attempt)
+    except BoundExceeded as error:
+        raise CannotInfer(str(error)) from None
+    if isinstance(found, CannotInfer):
+        raise found
+    return found
+
+
+def _attempt(value: object, known: _Known) -> Type | CannotInfer:
+    try:
+        if isinstance(value, list):
+            return _list_type(value, known)
+        if isinstance(value, dict):
+            return _dict_type(value, known)
+        assert isinstance(value, tuple)
+        return _tuple_type(value, known)
+    except CannotInfer as reason:
+        return reason
+
+
+def _known_type(value: object, known: _Known) -> Type:
+    found = known.get(id(value))
+    if isinstance(found, CannotInfer):
+        raise found
+    return infer_type(value) if found is None else found
+
+
+_EXACT: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    float: FLOAT,
+    complex: COMPLEX,
+    str: STRING,
+    type(None): NONE,
+    Device: DEVICE,
+    DType: INT,
+    Layout: INT,
+    MemoryFormat: INT,
+}
+_DERIVED: tuple[tuple[type, Type], ...] = (
+    *((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)),
+)
+
+
+def _list_type(value: list[Any], known: _Known) -> Type:
+    if not value:
+        raise CannotInfer("List trace inputs must have elements")
+    try:
+        types = [_known_type(v, known) for v in value]
+    except CannotInfer as reason:
+        raise CannotInfer(f"Could not infer type of list element: {reason}") from None
+    return ListType(_common(types, "List", "element "))
+
+
+def _dict_type(value: dict[Any, Any], known: _Known) -> Type:
+    if not value:
+        raise CannotInfer("Dictionary inputs must have entries")
+    keys = _common([_known_type(k, known) for k in value], "Dictionary", "")
+    values = _common([_known_type(v, known) for v in value.values()], "Dictionary", "")
+    return DictType(keys, values)
+
+
+def _common(types: list[Type], what: str, part: str) -> Type:
+    found = types[0]
+    for type in types[1:]:
+        both = join(found, type)
+        if both is None:
+            raise CannotInfer(
+                f"{what} inputs to traced functions must have consistent {part}type. Found "
+                f"{found.annotation_str} and {type.annotation_str}"
+            )
+        found = both
+    return found
+
+
+def _tuple_type(value: tuple[Any, ...], known: _Known) -> Type:
+    """The type of a tuple; as in torch, a named one that nobody annotated loses its names."""
+    return TupleType(tuple(_known_type(v, known) for v in value))
+
+
+def _object_type(value: object) -> Type:
+    target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
+    if isinstance(target, ScriptObject):
+        return target.cls
+    if isinstance(value, EnumMember):
+        return value.enum
+    if isinstance(value, PackedWeights):
+        return builtin_class(value.qualified_name)
+    found = class_type_of(value.__class__)
+    if found is not None and not isinstance(value, type):
+        return found
+    for cls, reason in refused_classes:
+        if isinstance(value, cls):
+            raise CannotInfer(reason)
+    raise CannotInfer(
+        "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
+        "inputs or outputs of traced functions, but instead got value of type "
+        f"{value.__class__.__name__}."
+    )

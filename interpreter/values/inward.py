@@ -1,0 +1,432 @@
+"""Values from Python to the machine.
+
+A value is checked against a type and converted as torch does it: an int is taken for a float, a
+tuple for a list, a tensor of one element for a number; lists and dicts are copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
+
+from ...frontend.walks import text_of
+from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ...ops.python_values.futures import TaskResult
+from ...ops.python_values.tensor_dict import TensorDict
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.interfaces import why_unfit
+from ...typecheck.relations import is_subtype
+from ...typecheck.types import (
+    ANY,
+    ANY_LIST,
+    ANY_TUPLE,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    ClassType,
+    DictType,
+    EnumType,
+    FutureType,
+    InterfaceType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
+from .actions import write_slot
+from .inference import CannotInfer, infer_type, type_of_value
+from .objects import EnumMember, ScriptObject, python_class
+from .shared_parts import bounded_conversion, may_share
+from .shared_values import SharedValues
+from .tasks import Future
+from .type_cache import kept_by_type
+
+__all__ = ["CastError", "class_text", "inward"]
+
+Convert = Callable[[Any], Any]
+
+
+class CastError(Exception):
+    """A Python value is not of the type asked for; the text is torch's last line about it."""
+
+
+@kept_by_type
+def inward(type: Type) -> Convert:
+    """The conversion of Python values to machine values of a type; it raises `CastError`.
+
+    It raises BoundExceeded where lists in many places would become too many, and for what holds
+    itself.
+    """
+    convert = _inward(type)
+    return bounded_conversion(convert) if may_share(type) else convert
+
+
+@kept_by_type
+def _inward(type: Type) -> Convert:
+    simple = _INWARD.get(type)
+    if simple is not None:
+        return simple
+    match type:
+        case ListType():
+            return _list_inward(type)
+        case DictType():
+            return _dict_inward(type)
+        case TupleType():
+            return _tuple_inward(type)
+        case OptionalType():
+            inner = _inward(type.element)
+            return lambda value: None if value is None else inner(value)
+        case UnionType():
+            return _union_inward(type)
+        case ClassType() | InterfaceType():
+            return lambda value: _object_inward(value, type)
+        case FutureType():
+            return _future_inward
+        case EnumType():
+            return lambda value: _enum_inward(value, type)
+    return _as_it_is
+
+
+def class_text(value: object) -> str:
+    """`<class 'int'>`, with a tensor's class under torch's name."""
+    return "<class 'torch.Tensor'>" if isinstance(value, Tensor) else str(type(value))
+
+
+def _cannot(value: object) -> CastError:
+    return CastError(
+        f"Cast error details: Unable to cast Python instance of type {class_text(value)} to C++ "
+        "type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+    )
+
+
+def _tensor(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._array
+    if value is None:
+        return None
+    raise CastError(f"Cast error details: Unable to cast {text_of(value, str)} to Tensor")
+
+
+def _int(value: Any) -> int:
+    if value.__class__ is int:
+        number = value
+    elif isinstance(value, float | str | bytes):
+        raise _cannot(value)
+    elif isinstance(value, DType | Layout | MemoryFormat):
+        return int(value.number)
+    elif isinstance(value, SupportsIndex | SupportsInt):
+        number = _attempt(value, index, int)
+    else:
+        raise _cannot(value)
+    if not -(2**63) <= number < 2**63:
+        raise _cannot(value)
+    return int(number)
+
+
+def _attempt(value: Any, *converts: Convert) -> Any:
+    """The result of the first conversion that does not fail.
+
+    Raises:
+        CastError: all do.
+    """
+    for convert in converts:
+        try:
+            return convert(value)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            continue
+    raise _cannot(value)
+
+
+def _float(value: Any) -> float:
+    if value.__class__ is float:
+        return float(value)
+    if isinstance(value, str | bytes) or not isinstance(value, SupportsFloat | SupportsIndex):
+        raise _cannot(value)
+    return float(_attempt(value, float))
+
+
+def _complex(value: Any) -> complex:
+    if isinstance(value, complex):
+        return complex(value)
+    return complex(_float(value))
+
+
+def _bool(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    if not hasattr(value, "__bool__"):
+        raise _cannot(value)
+    return bool(_attempt(value, bool))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, complex):
+        return complex(value)
+    if isinstance(value, Tensor):
+        return value.item()
+    return _int(value)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise _cannot(value)
+
+
+def _none(value: Any) -> None:
+    if value is not None:
+        raise _cannot(value)
+
+
+def _device(value: Any) -> Device:
+    if isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        return Device(value)
+    raise _cannot(value)
+
+
+def _any(value: Any) -> Any:
+    """A value whose type is found out first.
+
+    Raises:
+        RuntimeError: it has none (torch's text).
+    """
+    if value is None:
+        return None
+    try:
+        type = infer_type(value)
+    except CannotInfer as reason:
+        raise RuntimeError(
+            f"Tracer cannot infer type of {text_of(value, str)}\n:{reason}"
+        ) from None
+    return inward(type)(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _never(value: Any) -> Any:
+    """Lists and tuples of whatever are known to script, but no value of Python becomes one."""
+    raise _cannot(value)
+
+
+_INWARD: dict[Type, Convert] = {
+    TENSOR: _tensor,
+    INT: _int,
+    FLOAT: _float,
+    COMPLEX: _complex,
+    BOOL: _bool,
+    NUMBER: _number,
+    STRING: _string,
+    NONE: _none,
+    DEVICE: _device,
+    ANY: _any,
+    ANY_LIST: _never,
+    ANY_TUPLE: _never,
+}
+
+_PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
+"""Element types whose lists torch casts as a whole, and speaks of as a whole."""
+
+
+def _iterate(value: Any) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError as error:
+        raise CastError(f" Python error details: TypeError: {error}") from None
+
+
+def _list_inward(type: ListType) -> Convert:
+    element = _inward(type.element)
+    packed = type.element in _PACKED
+
+    def convert(value: Any) -> list[Any]:
+        if isinstance(value, SharedValues) and value.type == type:
+            content: list[Any] = value.content
+            return content
+        if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
+            raise _cannot(value)
+        items = _iterate(value)
+        try:
+            return [element(item) for item in items]
+        except CastError:
+            if packed:
+                raise _cannot(value) from None
+            raise
+
+    return convert
+
+
+def _dict_inward(type: DictType) -> Convert:
+    key, element = _inward(type.key), _inward(type.value)
+    of_tensors = type.key == TENSOR
+
+    def convert(value: Any) -> dict[Any, Any]:
+        if isinstance(value, SharedValues) and value.type == type:
+            content: dict[Any, Any] = value.content
+            return content
+        try:
+            items = dict(value)
+        except (TypeError, ValueError) as error:
+            name = error.__class__.__name__
+            raise CastError(f" Python error details: {name}: {error}") from None
+        pairs = ((key(k), element(v)) for k, v in items.items())
+        return TensorDict(pairs) if of_tensors else dict(pairs)
+
+    return convert
+
+
+def _tuple_inward(type: TupleType) -> Convert:
+    parts = [_inward(part) for part in type.elements]
+
+    def convert(value: Any) -> tuple[Any, ...]:
+        items = _iterate(value)
+        if len(items) != len(parts):
+            raise CastError(
+                f"Cast error details: Object {text_of(value, str)} had a different number of "
+                f"elements than type "
+                f"{type.annotation_str}"
+            )
+        return tuple(part(item) for part, item in zip(parts, items, strict=True))
+
+    return convert
+
+
+def _union_inward(type: UnionType) -> Convert:
+    def convert(value: Any) -> Any:
+        for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
+            try:
+                return _inward(member)(value)
+            except CastError:
+                continue
+        raise CastError(
+            f"Cast error details: Expected a member of {type.annotation_str} but instead found "
+            f"type {_type_text(value)}"
+        )
+
+    return convert
+
+
+def _type_text(value: Any) -> str:
+    """A value's type as torch writes it; for what has none, its Python class."""
+    found = type_of_value(value)
+    return value.__class__.__name__ if found is None else found.annotation_str
+
+
+_CLASSES: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
+
+
+def _is_exact(value: object, type: Type) -> bool:
+    return _CLASSES.get(type) is value.__class__
+
+
+def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
+    target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
+    if isinstance(type, InterfaceType):
+        return _implementation(value, target, type)
+    if isinstance(target, ScriptObject) and target.cls is type:
+        return target
+    made = _python_object(value, type)
+    if made is not None:
+        return made
+    for name in type.attributes:
+        if not hasattr(value, name):
+            raise _missing(name, type)
+    raise CastError(f"Cast error details: Could not cast {class_text(value)} to `{type.python}`")
+
+
+def _missing(name: str, type: ClassType) -> CastError:
+    return CastError(
+        f"Cast error details: Tried to cast object to type {type} but object was missing attribute "
+        f"{name}"
+    )
+
+
+def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptObject:
+    """The script object of a value that fills an interface.
+
+    Raises:
+        CastError: it lacks methods of it.
+        RuntimeError: there is no such thing in script.
+    """
+    cls = target.cls if isinstance(target, ScriptObject) else type_of_value(value)
+    if not isinstance(cls, ClassType):
+        raise RuntimeError(
+            f"Assigning the object {text_of(value, str)} to an interface fails because the value "
+            "is not a TorchScript compatible type, did you forget toturn it into a user defined "
+            "TorchScript class?"
+        )
+    if not is_subtype(cls, type):
+        name, interface = cls.annotation_str, type.annotation_str
+        raise CastError(
+            f"Cast error details: Object of type {name} is not compatible with interface "
+            f"{interface}\n{why_unfit(cls, type)}".rstrip("\n")
+        )
+    made = target if isinstance(target, ScriptObject) else _python_object(value, cls)
+    assert made is not None
+    return made
+
+
+def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
+    """A copy, as a script object, of an object of the Python class that a script class is of."""
+    python = python_class(cls)
+    if python is None or not isinstance(value, python):
+        return None
+    slots = [_attribute(value, a.name, a.type, cls) for a in cls.attributes.values()]
+    return ScriptObject(cls, slots)
+
+
+def _attribute(value: Any, name: str, type: Type, cls: ClassType) -> object:
+    """The slot of an attribute of a Python object.
+
+    Raises:
+        CastError: the object lacks it, or it is not of its type.
+    """
+    if not hasattr(value, name):
+        raise _missing(name, cls)
+    try:
+        return _slot(getattr(value, name), type)
+    except CastError as error:
+        reason = str(error).removeprefix("Cast error details: ")
+        raise CastError(
+            f"Cast error details: Could not cast attribute '{name}' to type {type}: {reason}"
+        ) from None
+
+
+def _slot(value: Any, type: Type) -> object:
+    return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
+
+
+def _future_inward(value: Any) -> TaskResult:
+    if isinstance(value, Future):
+        return value._result
+    raise _cannot(value)
+
+
+def _enum_inward(value: Any, type: EnumType) -> EnumMember:
+    """The member of that name and value; torch does not look at the class either.
+
+    Raises:
+        CastError: the value has no name, another type, or is no member.
+    """
+    try:
+        name, held = value.name, inward(type.value)(value.value)
+    except AttributeError as error:
+        raise CastError(f" Python error details: AttributeError: {error}") from None
+    if (name, held) not in type.members:
+        raise _cannot(value)
+    return EnumMember(type, name)

@@ -1,0 +1,160 @@
+"""Values from the machine to Python.
+
+Arrays become `Tensor`s, tuples with named fields named tuples; lists and dicts are copied."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, cast
+
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.types import (
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    DictType,
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from .actions import read_slot
+from .objects import EnumMember, ScriptObject, module_handles, python_class
+from .shared_parts import bounded_conversion, may_share
+from .tasks import Future
+from .type_cache import kept_by_type
+
+__all__ = ["named_tuple_class", "outward"]
+
+Convert = Callable[[Any], Any]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@kept_by_type
+def outward(type: Type) -> Convert:
+    """The conversion of machine values of a type to Python values.
+
+    It raises BoundExceeded where lists in many places would become too many, and for objects that
+    hold themselves.
+    """
+    convert = _outward(type)
+    return bounded_conversion(convert) if may_share(type) else convert
+
+
+@kept_by_type
+def _outward(type: Type) -> Convert:
+    if type == TENSOR:
+        return _tensor_outward
+    if type == STRING:
+        return _string_outward
+    match type:
+        case ListType():
+            element = _outward(type.element)
+            return list if element is _as_it_is else lambda value: [element(v) for v in value]
+        case DictType():
+            return _dict_outward(type)
+        case TupleType():
+            return _tuple_outward(type)
+        case FutureType():
+            element = _outward(type.element)
+            return lambda value: Future(value, element)
+        case OptionalType():
+            inner = _outward(type.element)
+            if inner is _as_it_is:
+                return inner
+            return lambda value: None if value is None else inner(value)
+    return _as_it_is if type in _SCALARS else _value_outward
+
+
+_SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, NUMBER, NONE, DEVICE})
+
+
+def _string_outward(value: Any) -> Any:
+    """A string; script cuts strings between bytes, and not every piece is text.
+
+    Raises:
+        UnicodeDecodeError: this one is none.
+    """
+    if value is None or value.isascii():
+        return value
+    return value.encode("utf-8", "surrogateescape").decode("utf-8")
+
+
+def _tensor_outward(value: Any) -> Any:
+    return value if value is None or isinstance(value, Tensor) else Tensor._of(value)
+
+
+def _dict_outward(type: DictType) -> Convert:
+    key, element = _outward(type.key), _outward(type.value)
+    return lambda value: {key(k): element(v) for k, v in value.items()}
+
+
+def _tuple_outward(type: TupleType) -> Convert:
+    parts = [_outward(part) for part in type.elements]
+    if type.name is None:
+        return lambda value: tuple(part(v) for part, v in zip(parts, value, strict=True))
+    make = named_tuple_class(type.name.rpartition(".")[2], type.fields)
+    return lambda value: make(*(part(v) for part, v in zip(parts, value, strict=True)))
+
+
+@lru_cache(maxsize=1024)
+def named_tuple_class(name: str, fields: tuple[str, ...]) -> Convert:
+    """The named tuple class that results of a NamedTuple type are given as."""
+    return cast(Convert, namedtuple(name, fields, rename=True))
+
+
+def _object_outward(value: ScriptObject) -> Any:
+    """The object that stands for it in Python, or a copy of its own Python class."""
+    if value.handle is not None:
+        return value.handle
+    if value.cls.is_module:
+        return next((make(value) for make in module_handles), value)
+    python = python_class(value.cls)
+    if python is None:
+        return value
+    made: Any = object.__new__(python)
+    for attribute, slot in zip(value.cls.attributes.values(), value.slots, strict=True):
+        object.__setattr__(made, attribute.name, outward(attribute.type)(read_slot(slot)))
+    return made
+
+
+def _member_outward(value: EnumMember) -> Any:
+    """Python's member of an enumeration.
+
+    Raises:
+        RuntimeError: it comes from an archive, and no script here has named such a class.
+    """
+    python = python_class(value.enum)
+    if python is None:
+        name = value.enum.qualified_name
+        raise RuntimeError(
+            f"Unknown reference to ScriptClass {name}. (Did you forget to import it?)"
+        )
+    return getattr(python, value.name)
+
+
+def _value_outward(value: Any) -> Any:
+    """The Python value of a machine's value by what it is, for `Any` and unions."""
+    if isinstance(value, ScriptObject):
+        return _object_outward(value)
+    if isinstance(value, EnumMember):
+        return _member_outward(value)
+    if isinstance(value, list):
+        return [_value_outward(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(_value_outward(v) for v in value)
+    if isinstance(value, dict):
+        return {_value_outward(k): _value_outward(v) for k, v in value.items()}
+    return _tensor_outward(value) if hasattr(value, "dtype") else value

@@ -1,0 +1,54 @@
+"""Values with the same parts in many places, on their way between Python and the machine.
+
+Each place gets a list of its own there, as in torch; so a small value may become a huge one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...frontend.bounds import BoundExceeded
+from ...frontend.walks import check_copies
+from ...typecheck.types import (
+    ANY,
+    ANY_LIST,
+    ANY_TUPLE,
+    ClassType,
+    DictType,
+    InterfaceType,
+    ListType,
+    Type,
+    UnionType,
+)
+
+__all__ = ["bounded_conversion", "may_share"]
+
+_OPEN = frozenset({ANY, ANY_LIST, ANY_TUPLE})
+
+
+def may_share(type: Type) -> bool:
+    """Whether a small value of a type may have a huge copy: lists in lists, or what can hold
+    anything."""
+    return _levels(type) > 1
+
+
+def _levels(type: Type) -> int:
+    """How deep lists, dicts and what can hold anything lie in each other."""
+    if type in _OPEN or isinstance(type, ClassType | InterfaceType | UnionType):
+        return 2
+    inner = max(map(_levels, type.contained), default=0)
+    return inner + isinstance(type, ListType | DictType)
+
+
+def bounded_conversion(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
+
+    def convert_checked(value: Any) -> Any:
+        check_copies(value)
+        try:
+            return convert(value)
+        except RecursionError:
+            raise BoundExceeded("objects lie too deep in each other") from None
+
+    return convert_checked

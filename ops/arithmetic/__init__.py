@@ -1,0 +1,27 @@
+"""Operators on numbers, element by element: of tensors, and of Python's own."""
+
+from . import (
+    blends,
+    comparison,
+    complex_numbers,
+    convert,
+    elementwise,
+    maths,
+    pairs,
+    polynomials,
+    scalar,
+    scalar_maths,
+)
+
+__all__ = [
+    "blends",
+    "comparison",
+    "complex_numbers",
+    "convert",
+    "elementwise",
+    "maths",
+    "pairs",
+    "polynomials",
+    "scalar",
+    "scalar_maths",
+]

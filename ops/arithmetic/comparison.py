@@ -1,0 +1,541 @@
+"""Comparison, logic and choice between elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import LARGE, combined
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..memory.storage import settled
+from ..table.declare import with_twin
+from ..table.pointwise import (
+    as_array,
+    binary,
+    cast,
+    checked_broadcast,
+    checked_operand,
+    in_place,
+    number_as,
+    scalar_of,
+    with_number,
+    write,
+)
+from ..table.promotion import common_dtype, common_dtype_with, kind, result_dtype
+from ..table.refusals import CPP_NAMES, Refusal, check_number
+from ..table.table import operator
+
+__all__ = ["check_mask", "clamp", "where"]
+
+_maximum: Final = np.maximum
+_minimum: Final = np.minimum
+_where: Final = np.where
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_PLAIN: Final = frozenset(map(np.dtype, (np.float32, np.int64)))
+"""Dtypes that every operator of this file takes, if they meet their like."""
+Kernel = Callable[..., Any]
+_name: str
+_kernel: Kernel
+
+
+# --------------------------------------------------------------------------- comparison
+
+
+def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    ordered = name not in ("eq", "ne")
+    refuse = Refusal(name)
+
+    def compare(self: Array, other: Array) -> Array:
+        if self.dtype is not other.dtype or self.dtype not in _PLAIN:
+            dtype = common_dtype(self, other)
+            if ordered:
+                refuse(dtype)
+            self, other = cast(self, dtype), cast(other, dtype)
+        return binary(kernel, self, other)
+
+    def compare_number(self: Array, other: Scalar) -> Array:
+        if ordered and (self.dtype not in _PLAIN or isinstance(other, complex)):
+            refuse(common_dtype_with(self, other))
+        return with_number(kernel, self, other)
+
+    return compare, compare_number
+
+
+for _name, _alias, _kernel in (
+    *(("eq", "", np.equal), ("ne", "not_equal", np.not_equal), ("lt", "less", np.less)),
+    *(("le", "less_equal", np.less_equal), ("gt", "greater", np.greater)),
+    ("ge", "greater_equal", np.greater_equal),
+):
+    _of_tensors, _of_number = _comparison(_name, _kernel)
+    for _spelling in filter(None, (_name, _alias)):
+        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_of_tensors)
+        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+        operator(f"aten::{_spelling}_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+            in_place(_of_tensors)
+        )
+        operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+            in_place(_of_number)
+        )
+
+
+@operator("aten::equal(Tensor self, Tensor other) -> bool")
+def equal(self: Array, other: Array) -> bool:
+    return self.shape == other.shape and bool(np.array_equal(self, other))
+
+
+@operator(
+    "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
+    "float atol=1e-08, bool equal_nan=False) -> Tensor"
+)
+def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
+    if self.dtype != other.dtype:
+        raise OperatorError(
+            f"{dtype_of(self).scalar_name} did not match {dtype_of(other).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `other` is `{dtype_of(other)}`",
+        )
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise OperatorError(
+                f"{name} must be greater than or equal to zero, but got {value:g}",
+                headline=f"`{name}` is {value:g}, it must not be negative",
+                roles={name: "must not be negative"},
+            )
+    checked_broadcast(self.shape, other.shape)
+    close = np.equal(self, other)
+    if equal_nan and kind(self.dtype) >= 2:
+        close = close | (np.isnan(self) & np.isnan(other))
+    if rtol == 0 and atol == 0:
+        return as_array(close)
+    if kind(self.dtype) < 2:
+        self, other = self.astype(np.float64), other.astype(np.float64)
+    difference = np.abs(self - other)
+    near = np.isfinite(difference) & (difference <= atol + np.abs(rtol * other))
+    return as_array(close | near)
+
+
+@operator(
+    "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
+    "float atol=1e-08, bool equal_nan=False) -> bool"
+)
+def allclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> bool:
+    return bool(isclose(self, other, rtol, atol, equal_nan).all())
+
+
+# --------------------------------------------------------------------------- kinds of numbers
+
+
+def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
+    """A test of floats; `otherwise` is the answer for whole numbers."""
+    refuse = Refusal(name, classes="")
+
+    def test(self: Array) -> Array:
+        refuse(self.dtype)
+        if kind(self.dtype) < 2:
+            return np.full(self.shape, otherwise)
+        return as_array(kernel(self))
+
+    return test
+
+
+operator("aten::isnan(Tensor self) -> Tensor")(_test("isnan", np.isnan, False))
+operator("aten::isinf(Tensor self) -> Tensor")(_test("isinf", np.isinf, False))
+operator("aten::isfinite(Tensor self) -> Tensor")(_test("isfinite", np.isfinite, True))
+operator("aten::isposinf(Tensor self) -> Tensor")(_test("isposinf", np.isposinf, False))
+operator("aten::isneginf(Tensor self) -> Tensor")(_test("isneginf", np.isneginf, False))
+
+
+_refuse_signbit: Final = Refusal("signbit")
+
+
+@operator("aten::signbit(Tensor self) -> Tensor")
+def signbit(self: Array) -> Array:
+    _refuse_signbit(self.dtype)
+    return as_array(np.signbit(self) if kind(self.dtype) == 2 else self < 0)
+
+
+# --------------------------------------------------------------------------- logic and bits
+
+
+_refuse_logical_not: Final = Refusal("logical_not")
+
+
+@operator("aten::logical_not(Tensor self) -> Tensor")
+def logical_not(self: Array) -> Array:
+    _refuse_logical_not(self.dtype)
+    return as_array(np.logical_not(self))
+
+
+operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(logical_not))
+
+
+def _logical(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
+    refuse = Refusal(name)
+
+    def logical(self: Array, other: Array) -> Array:
+        refuse(common_dtype(self, other))
+        checked_broadcast(self.shape, other.shape)
+        return as_array(kernel(self.astype(_BOOL), other.astype(_BOOL)))
+
+    return logical
+
+
+for _name, _kernel in (
+    *(("and", np.logical_and), ("or", np.logical_or)),
+    ("xor", np.logical_xor),
+):
+    _forward = _logical(f"logical_{_name}", _kernel)
+    operator(f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor")(_forward)
+    operator(f"aten::logical_{_name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+        in_place(_forward)
+    )
+
+
+def _bitwise(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
+    check = Refusal(f"bitwise_{name}")
+
+    def combine(self: Array, other: Array) -> Array:
+        check(common_dtype(self, other))
+        return binary(kernel, self, other)
+
+    def combine_number(self: Array, other: Scalar) -> Array:
+        dtype = common_dtype_with(self, other)
+        check(dtype)
+        return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
+
+    def number_combine(self: Scalar, other: Array) -> Array:
+        return combine_number(other, self)
+
+    return combine, combine_number, number_combine
+
+
+for _name, _kernel in (
+    *(("and", np.bitwise_and), ("or", np.bitwise_or)),
+    ("xor", np.bitwise_xor),
+):
+    _forward, _of_number, _number_of = _bitwise(_name, _kernel)
+    for _spelling in (f"__{_name}__", f"bitwise_{_name}"):
+        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::bitwise_{_name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(
+        _number_of
+    )
+    for _spelling in (f"__i{_name}__", f"bitwise_{_name}_"):
+        operator(f"aten::{_spelling}.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+            in_place(_forward)
+        )
+        operator(f"aten::{_spelling}.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+            in_place(_of_number)
+        )
+
+
+_refuse_bitwise_not: Final = Refusal("bitwise_not")
+
+
+@operator("aten::bitwise_not(Tensor self) -> Tensor")
+def bitwise_not(self: Array) -> Array:
+    _refuse_bitwise_not(self.dtype)
+    return as_array(np.invert(self))
+
+
+operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(bitwise_not))
+
+
+def _shift(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
+    refuse = Refusal(name)
+
+    def shift(self: Array, other: Array) -> Array:
+        refuse(common_dtype(self, other))
+        return binary(kernel, self, other)
+
+    def shift_by_number(self: Array, other: Scalar) -> Array:
+        dtype = common_dtype_with(self, other)
+        refuse(dtype)
+        return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
+
+    def shift_number(self: Scalar, other: Array) -> Array:
+        dtype = common_dtype_with(other, self)
+        refuse(dtype)
+        return as_array(kernel(number_as(self, dtype), cast(other, dtype)))
+
+    return shift, shift_by_number, shift_number
+
+
+for _name, _word, _kernel in (
+    ("lshift", "bitwise_left_shift", np.left_shift),
+    ("rshift", "bitwise_right_shift", np.right_shift),
+):
+    _forward, _of_number, _number_of = _shift(_word, _kernel)
+    operator(f"aten::__{_name}__.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+    operator(f"aten::__{_name}__.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::__i{_name}__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+        in_place(_forward)
+    )
+    operator(f"aten::__i{_name}__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
+        in_place(_of_number)
+    )
+    with_twin(f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+    with_twin(f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::{_word}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(_number_of)
+
+
+# --------------------------------------------------------------------------- smaller, larger
+
+
+def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
+    refuse = Refusal(name)
+
+    def choose(self: Array, other: Array) -> Array:
+        if self.dtype is not other.dtype or self.dtype not in _PLAIN:
+            refuse(common_dtype(self, other))
+        return binary(kernel, self, other)
+
+    return choose
+
+
+operator(
+    "aten::maximum(Tensor self, Tensor other) -> Tensor",
+    "aten::max.other(Tensor self, Tensor other) -> Tensor",
+)(_chooser("maximum", np.maximum))
+operator(
+    "aten::minimum(Tensor self, Tensor other) -> Tensor",
+    "aten::min.other(Tensor self, Tensor other) -> Tensor",
+)(_chooser("minimum", np.minimum))
+operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
+operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
+
+
+def _check_bounds(low: object, high: object) -> None:
+    if low is None and high is None:
+        raise OperatorError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
+_refuse_clamp: Final = {
+    **{(True, True): Refusal("clamp_numbers"), (True, False): Refusal("clamp_min_number")},
+    (False, True): Refusal("clamp_max_number"),
+}
+_refuse_clamp_tensors: Final = {
+    **{(True, True): Refusal("clamp"), (True, False): Refusal("clamp", "maximum_cpu", "uqc")},
+    (False, True): Refusal("clamp", "minimum_cpu", "uqc"),
+}
+
+
+_BOUNDS: Final = frozenset({int, float, type(None)})
+
+
+def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
+    """The usual case: float32, and plain numbers."""
+    if min is None and max is None:
+        _check_bounds(min, max)
+    if self.size >= LARGE and min is not None and max is not None:
+        low, high = checked_operand(min, _FLOAT32), checked_operand(max, _FLOAT32)
+        found = combined("clamp", self, low, high)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    if min is None:
+        return as_array(_minimum(checked_operand(max, _FLOAT32), self))
+    result = _maximum(checked_operand(min, _FLOAT32), self)
+    if max is not None:
+        if self.ndim:
+            return _minimum(checked_operand(max, _FLOAT32), result, out=result)
+        result = _minimum(checked_operand(max, _FLOAT32), result)
+    return as_array(result)
+
+
+def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
+    """Every element held between two numbers; the upper one wins where they cross."""
+    if self.dtype is _FLOAT32 and type(min) in _BOUNDS and type(max) in _BOUNDS:
+        return _clamp_floats(self, min, max)
+    _check_bounds(min, max)
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if kind(self.dtype) == 2 and any(isinstance(bound, complex) for bound in bounds):
+        raise OperatorError(
+            "value cannot be converted to type double without overflow",
+            code="dtype-mismatch",
+            headline="a bound of floats is a float, not a complex number",
+        )
+    dtype = result_dtype([self, *bounds])
+    if dtype is not _FLOAT32:
+        _refuse_clamp[min is not None, max is not None](dtype)
+    result = cast(self, dtype)
+    if min is not None:
+        result = np.maximum(checked_operand(min, dtype), result)
+    if max is not None:
+        result = np.minimum(checked_operand(max, dtype), result)
+    return as_array(result)
+
+
+def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
+    _check_bounds(min, max)
+    if kind(self.dtype) == 3:
+        _refuse_clamp[True, True](self.dtype)
+    dtype = result_dtype([each for each in (self, min, max) if each is not None])
+    _refuse_clamp_tensors[min is not None, max is not None](dtype)
+    result = cast(self, dtype)
+    if min is not None:
+        result = binary(np.maximum, result, cast(min, dtype))
+    if max is not None:
+        result = binary(np.minimum, result, cast(max, dtype))
+    return result
+
+
+def _declare_clamp() -> None:
+    for name in ("clamp", "clip"):
+        for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
+            bounds = f"{type}? min=None, {type}? max=None"
+            operator(f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor")(forward)
+            operator(f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)")(
+                in_place(forward)
+            )
+    for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
+
+        def above(self: Array, min: Any, forward: Any = forward) -> Array:
+            return forward(self, min, None)  # type: ignore[no-any-return]
+
+        def below(self: Array, max: Any, forward: Any = forward) -> Array:
+            return forward(self, None, max)  # type: ignore[no-any-return]
+
+        for bound, one_sided in (("min", above), ("max", below)):
+            name = f"aten::clamp_{bound}"
+            operator(f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor")(one_sided)
+            operator(f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)")(
+                in_place(one_sided)
+            )
+
+
+_declare_clamp()
+
+
+# --------------------------------------------------------------------------- choice
+
+
+@operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+def where(condition: Array, self: Array, other: Array) -> Array:
+    if condition.dtype is not _BOOL and condition.dtype != np.uint8:
+        raise OperatorError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + dtype_of(condition).scalar_name,
+            code="dtype-mismatch",
+            headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
+            roles={"condition": "must be of bools"},
+        )
+    if self.dtype is not other.dtype:
+        dtype = common_dtype(self, other)
+        self, other = cast(self, dtype), cast(other, dtype)
+    return _chosen(condition, self, other)
+
+
+def _chosen(condition: Array, self: Array, other: Array) -> Array:
+    """`where` of a mask and two tensors of one dtype."""
+    if condition.size >= LARGE and self.dtype is _FLOAT32:
+        found = _chosen_natively(condition, self, other)
+        if found is not None:
+            return found
+    try:
+        return _where(condition, self, other)
+    except ValueError:
+        shape = checked_broadcast(self.shape, other.shape)
+        checked_broadcast(condition.shape, shape, ("condition", "self"))
+        raise
+
+
+def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | None:
+    if condition.dtype is not _BOOL or not (self.ndim or other.ndim):
+        return None
+    if self.ndim and other.ndim:
+        return combined("choose", condition, self, other)  # type: ignore[no-any-return]
+    if self.ndim:
+        condition, self, other = np.logical_not(condition), other, self
+    return combined("choose_number", condition, self, other)  # type: ignore[no-any-return]
+
+
+@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
+def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
+    dtype = common_dtype_with(self, other)
+    return where(condition, cast(self, dtype), scalar_of(other, dtype))
+
+
+@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
+def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
+    dtype = common_dtype_with(other, self)
+    return where(condition, scalar_of(self, dtype), cast(other, dtype))
+
+
+@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
+def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
+    dtype = result_dtype([self, other])
+    return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
+
+
+@operator("aten::where(Tensor condition) -> Tensor[]")
+def where_true(condition: Array) -> list[Array]:
+    if condition.ndim == 0:
+        return [np.zeros(int(bool(condition)), np.int64)]
+    return list(settled(condition).nonzero())
+
+
+def check_mask(mask: Array, name: str = "masked_fill_") -> None:
+    """Refuse a mask that is not of bools.
+
+    Raises:
+        OperatorError: it is not.
+    """
+    if mask.dtype is not _BOOL:
+        word = dtype_of(mask).name
+        raise OperatorError(
+            f"{name} only supports boolean masks, "
+            f"but got mask with dtype {CPP_NAMES.get(word, word)}",
+            code="dtype-mismatch",
+            headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
+            roles={"mask": "must be of bools"},
+        )
+
+
+_refuse_masked_fill: Final = Refusal("masked_fill", "masked_fill", "u")
+
+
+@operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
+def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
+    check_mask(mask)
+    if self.shape != mask.shape:
+        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    if self.dtype is not _FLOAT32 or isinstance(value, complex):
+        _refuse_masked_fill(self.dtype)
+    return _chosen(mask, checked_operand(value, self.dtype), self)
+
+
+def _number_in(value: Array) -> Array:
+    if value.ndim:
+        raise OperatorError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s).",
+            code="shape-mismatch",
+            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
+        )
+    return value
+
+
+@operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
+    check_mask(mask)
+    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    number = _number_in(value)
+    _refuse_masked_fill(self.dtype)
+    check_number(number.item(), self.dtype)
+    return as_array(np.where(mask, cast(number, self.dtype), self))
+
+
+def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
+    return write(self, masked_fill(self, mask, value))
+
+
+operator("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")(
+    masked_fill_in_place
+)
+operator("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)")(
+    in_place(masked_fill_tensor)
+)

@@ -1,0 +1,176 @@
+"""Complex numbers: their parts, conjugates, and views as pairs of reals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.errors import OperatorError
+from ..memory.storage import view_of
+from ..table.declare import with_twin
+from ..table.pointwise import as_array, checked_broadcast
+from ..table.promotion import kind
+from ..table.refusals import Refusal
+from ..table.table import operator
+
+__all__: list[str] = []
+
+
+@operator("aten::real(Tensor(a) self) -> Tensor(a)")
+def real(self: Array) -> Array:
+    return self.real if self.dtype.kind == "c" else self
+
+
+@operator("aten::imag(Tensor(a) self) -> Tensor(a)")
+def imag(self: Array) -> Array:
+    if self.dtype.kind != "c":
+        raise OperatorError(
+            "imag is not implemented for tensors with non-complex dtypes.",
+            code="dtype-mismatch",
+            headline="only complex tensors have an imaginary part",
+        )
+    return self.imag
+
+
+@operator("aten::isreal(Tensor self) -> Tensor")
+def isreal(self: Array) -> Array:
+    if self.dtype.kind != "c":
+        return np.ones(self.shape, np.bool_)
+    return as_array(self.imag == 0)
+
+
+@operator("aten::conj(Tensor(a) self) -> Tensor(a)", "aten::_conj(Tensor(a) self) -> Tensor(a)")
+def conj(self: Array) -> Array:
+    return as_array(np.conjugate(self)) if self.dtype.kind == "c" else self
+
+
+@with_twin("aten::conj_physical(Tensor self) -> Tensor")
+def conj_physical(self: Array) -> Array:
+    return conj(self)
+
+
+operator("aten::_conj_physical(Tensor self) -> Tensor")(conj_physical)
+
+
+@operator(
+    "aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
+    "aten::resolve_neg(Tensor(a) self) -> Tensor(a)",
+)
+def resolved(self: Array) -> Array:
+    """The tensor itself: conjugates and negatives are computed at once."""
+    return self
+
+
+@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)")
+def negative_view(self: Array) -> Array:
+    return as_array(np.negative(self))
+
+
+_refuse_angle: Final = Refusal("angle")
+
+
+@operator("aten::angle(Tensor self) -> Tensor")
+def angle(self: Array) -> Array:
+    _refuse_angle(self.dtype)
+    if self.dtype.kind == "c":
+        return as_array(np.arctan2(self.imag, self.real))
+    if kind(self.dtype) < 2:
+        return np.where(self < 0, math.pi, 0.0).astype(default_dtype.float)
+    flat = np.where(self < 0, self.dtype.type(math.pi), self.dtype.type(0))
+    return as_array(np.where(np.isnan(self), self, flat))
+
+
+# --------------------------------------------------------------------------- put together
+
+
+def _check_parts(first: Array, second: Array) -> None:
+    names = [dtype_of(part).scalar_name for part in (first, second)]
+    if not all(name in ("Half", "Float", "Double") for name in names):
+        raise OperatorError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{names[0]} and {names[1]}",
+            code="dtype-mismatch",
+        )
+    if names[0] != names[1]:
+        raise OperatorError(
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
+            "for second argument",
+            code="dtype-mismatch",
+        )
+
+
+def _joined(first: Array, second: Array) -> Array:
+    dtype: Any = np.complex128 if first.dtype == np.float64 else np.complex64
+    result = np.empty(checked_broadcast(first.shape, second.shape), dtype)
+    result.real, result.imag = first, second
+    return result
+
+
+@operator("aten::complex(Tensor real, Tensor imag) -> Tensor")
+def of_parts(real: Array, imag: Array) -> Array:
+    _check_parts(real, imag)
+    joined = _joined(real, imag)
+    return joined.astype(dtype_of(real).to_complex().numpy) if real.itemsize < 4 else joined
+
+
+_refuse_polar: Final = Refusal("polar")
+
+
+@operator("aten::polar(Tensor abs, Tensor angle) -> Tensor")
+def polar(abs: Array, angle: Array) -> Array:
+    """The complex numbers of these sizes and angles."""
+    _check_parts(abs, angle)
+    _refuse_polar(abs.dtype)
+    checked_broadcast(abs.shape, angle.shape)
+    return _joined(as_array(abs * np.cos(angle)), as_array(abs * np.sin(angle)))
+
+
+# --------------------------------------------------------------------------- views
+
+
+@operator("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
+def view_as_real(self: Array) -> Array:
+    """The same memory with one dimension more: real and imaginary part."""
+    if self.dtype.kind != "c":
+        raise OperatorError(
+            "view_as_real is only supported for complex tensors", code="dtype-mismatch"
+        )
+    half = self.itemsize // 2
+    return view_of(self, (*self.shape, 2), (*self.strides, half), 0, self.real.dtype)
+
+
+@operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
+def view_as_complex(self: Array) -> Array:
+    """The same memory with the last dimension, of size 2, taken as complex numbers."""
+    if dtype_of(self).name not in ("float16", "float32", "float64"):
+        raise OperatorError(
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of scalar type: {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if not self.ndim:
+        raise OperatorError("Input tensor must have one or more dimensions", code="shape-mismatch")
+    if self.shape[-1] != 2:
+        raise OperatorError("Tensor must have a last dimension of size 2", code="shape-mismatch")
+    dtype = dtype_of(self).to_complex().numpy
+    if not self.size:
+        return np.empty(self.shape[:-1], dtype)
+    _check_pairs(self)
+    return view_of(self, self.shape[:-1], self.strides[:-1], 0, dtype)
+
+
+def _check_pairs(self: Array) -> None:
+    if self.strides[-1] != self.itemsize:
+        raise OperatorError(
+            "Tensor must have a last dimension with stride 1", code="shape-mismatch"
+        )
+    for dim, stride in enumerate(self.strides[:-1]):
+        if stride % (2 * self.itemsize):
+            raise OperatorError(
+                f"Tensor must have a stride divisible by 2 for all but last dimension, dimension "
+                f"{dim} has stride {stride // self.itemsize}",
+                code="shape-mismatch",
+            )

@@ -1,0 +1,330 @@
+"""Between tensors and Python numbers, and between dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
+from ..memory.errors import OperatorError
+from ..table.pointwise import cast, number_as
+from ..table.promotion import number_dtype
+from ..table.table import operator
+from .scalar_maths import int_of
+
+__all__ = ["item", "number_tensor", "to_dtype", "truth"]
+
+_FLOAT64: Final = np.dtype(np.float64)
+
+
+# --------------------------------------------------------------------------- tensor to number
+
+
+@operator("aten::item(Tensor self) -> Scalar")
+def item(self: Array) -> Any:
+    """The one element of a tensor, as a Python number.
+
+    Raises:
+        OperatorError: there is not just one.
+    """
+    if self.size != 1:
+        raise OperatorError(
+            f"a Tensor with {self.size} elements cannot be converted to Scalar",
+            headline=f"one number is needed, but this tensor has {self.size} elements",
+            roles={"self": "must have one element"},
+        )
+    number = self.item()
+    return number if type(number) in _NUMBERS else _number(number)
+
+
+_NUMBERS: Final = frozenset({int, float, bool, complex})
+
+
+def _number(element: Any) -> Any:
+    """What Python has for an element of a dtype that NumPy does not know."""
+    return element if isinstance(element, (int, float, complex)) else float(element)
+
+
+@operator("aten::Bool.Tensor(Tensor a) -> bool")
+def truth(a: Array) -> bool:
+    """The truth value of a tensor of one element.
+
+    Raises:
+        OperatorError: it has several, or none.
+    """
+    if a.size == 1:
+        return bool(a.item())
+    several = "more than one value" if a.size else "no values"
+    raise OperatorError(
+        f"Boolean value of Tensor with {several} is ambiguous",
+        code="ambiguous-condition",
+        headline=f"a condition needs one truth value, but this tensor has {a.size} elements",
+        roles={"a": f"has shape {list(a.shape)}"},
+        helps=(
+            "to choose element by element, use `torch.where({a}, ..., ...)`",
+            "to test the whole tensor, write `({a}).all()` or `({a}).any()`",
+        ),
+    )
+
+
+@operator("aten::Int.Tensor(Tensor a) -> int")
+def int_of_tensor(a: Array) -> int:
+    number = _real(item(a), "int64_t")
+    if isinstance(number, float) and not -_BEYOND <= number <= _BEYOND:
+        raise OperatorError("value cannot be converted to type int64_t without overflow")
+    return int_of(number) if isinstance(number, float) else int(number)
+
+
+_BEYOND: Final = 2.0**63
+
+
+def _real(number: Any, kind: str) -> Any:
+    """A number, of a complex one its real part if that is all of it."""
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise OperatorError(f"value cannot be converted to type {kind} without overflow")
+    return number.real
+
+
+@operator("aten::Float.Tensor(Tensor a) -> float")
+def float_of_tensor(a: Array) -> float:
+    return float(_real(item(a), "double"))
+
+
+def _implicit(a: Array) -> Any:
+    if a.ndim:
+        raise OperatorError(
+            "Cannot input a tensor of dimension other than 0 as a scalar argument",
+            headline=f"a number is needed, but this tensor has shape {list(a.shape)}",
+            roles={"a": "must be 0-d"},
+        )
+    return a.item()
+
+
+@operator("aten::IntImplicit(Tensor a) -> int")
+def int_implicit(a: Array) -> int:
+    number = _implicit(a)
+    if a.dtype.kind not in "iu":
+        raise OperatorError(
+            "Cannot input a tensor of type " + dtype_of(a).scalar_name + " as an integral argument",
+            code="dtype-mismatch",
+            headline=f"a whole number is needed, but this tensor is `{dtype_of(a)}`",
+            roles={"a": "must be of whole numbers"},
+        )
+    return int(number)
+
+
+@operator("aten::FloatImplicit(Tensor a) -> float")
+def float_implicit(a: Array) -> float:
+    return float(_implicit(a))
+
+
+@operator("aten::ScalarImplicit(Tensor a) -> Scalar")
+def scalar_implicit(a: Array) -> Any:
+    return _implicit(a)
+
+
+@operator("aten::ComplexImplicit(Tensor a) -> complex")
+def complex_of_tensor(a: Array) -> complex:
+    return complex(item(a))
+
+
+# --------------------------------------------------------------------------- number to tensor
+
+
+@operator(
+    "prim::NumToTensor.Scalar(Scalar a) -> Tensor", "prim::NumToTensor.bool(bool a) -> Tensor"
+)
+def number_tensor(a: Scalar) -> Array:
+    """A number as a 0-d tensor; a float is a double, as in traced code."""
+    dtype = number_dtype(a)
+    if isinstance(a, float):
+        dtype = _FLOAT64
+    elif isinstance(a, complex):
+        dtype = np.dtype(np.complex128)
+    return number_as(a, dtype)
+
+
+# --------------------------------------------------------------------------- dtype to dtype
+
+
+def in_format(array: Array, memory_format: int | None) -> Array:
+    """A copy laid out as `clone` of a memory format would be."""
+    if memory_format in (None, 1):
+        return array.copy("K") if _is_dense(array) else array.copy("C")
+    if memory_format == 0:
+        return array.copy("C")
+    axes = (0, *range(2, array.ndim), 1)
+    if array.ndim != memory_format + 2:
+        raise OperatorError(f"required rank {memory_format + 2} tensor to use this memory format")
+    inverse = (0, array.ndim - 1, *range(1, array.ndim - 1))
+    return array.transpose(axes).copy("C").transpose(inverse)
+
+
+def _is_dense(array: Array) -> bool:
+    """Whether the elements fill their memory without gaps or overlap, in some order."""
+    expected = array.itemsize
+    for stride, size in sorted(
+        (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n != 1
+    ):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int | None) -> Array:
+    """The tensor in a dtype; itself if nothing has to change and no copy is asked for."""
+    if self.dtype != dtype:
+        result = cast(self, dtype)
+        return result if memory_format in (None, 1) else in_format(result, memory_format)
+    if copy:
+        return in_format(self, memory_format)
+    if memory_format in (None, 1) or (memory_format == 0 and not _channels_innermost(self)):
+        return self
+    return contiguous(self, memory_format)
+
+
+def _channels_innermost(array: Array) -> bool:
+    """Whether the strides are those of a channels-last image or volume."""
+    if array.ndim not in (4, 5) or not array.size:
+        return False
+    least = 0
+    for dim in (1, *range(array.ndim - 1, 1, -1), 0):
+        stride = array.strides[dim]
+        if stride < least or (not dim and least == array.strides[1]) or not array.strides[1]:
+            return False
+        least = stride * array.shape[dim]
+    return True
+
+
+@operator(
+    "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_given_dtype(
+    self: Array, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Array:
+    return to_dtype(self, numpy_dtype(dtype), copy, memory_format)
+
+
+@operator(
+    "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
+    "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_device(
+    self: Array,
+    device: Device,
+    dtype: int,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: int | None,
+) -> Array:
+    check_device(device)
+    return to_dtype(self, numpy_dtype(dtype), copy, memory_format)
+
+
+@operator(
+    "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_other(
+    self: Array, other: Array, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Array:
+    return to_dtype(self, other.dtype, copy, memory_format)
+
+
+@operator(
+    "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_options(
+    self: Array,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: int | None,
+) -> Array:
+    check_device(device)
+    wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+    return to_dtype(self, wanted, copy, memory_format)
+
+
+@operator(
+    "aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
+    "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
+)
+def to_prim_device(
+    self: Array, device: Device | None, dtype: int | None, non_blocking: bool, copy: bool
+) -> Array:
+    check_device(device)
+    return to_prim_dtype(self, dtype, non_blocking, copy)
+
+
+@operator(
+    "aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, "
+    "bool copy=False) -> Tensor(b|a)"
+)
+def to_prim_dtype(self: Array, dtype: int | None, non_blocking: bool, copy: bool) -> Array:
+    return to_dtype(self, self.dtype if dtype is None else numpy_dtype(dtype), copy, None)
+
+
+@operator(
+    "aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
+)
+def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
+    return to_dtype(self, self.dtype, copy, None)
+
+
+@operator("aten::type_as(Tensor self, Tensor other) -> Tensor")
+def type_as(self: Array, other: Array) -> Array:
+    return cast(self, other.dtype)
+
+
+@operator("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
+def clone(self: Array, memory_format: int | None) -> Array:
+    if memory_format is None and self.flags.c_contiguous:
+        return self.copy()
+    return in_format(self, memory_format)
+
+
+@operator("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
+def contiguous(self: Array, memory_format: int | None) -> Array:
+    if memory_format == 0:
+        return self if self.flags.c_contiguous else self.copy("C")
+    result = in_format(self, memory_format)
+    return self if result.strides == self.strides else result
+
+
+@operator("aten::detach(Tensor(a) self) -> Tensor(a)", "aten::alias(Tensor(a) self) -> Tensor(a)")
+def detach(self: Array) -> Array:
+    return self.view()
+
+
+@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
+def detach_(self: Array) -> Array:
+    return self
+
+
+_CASTS: Final = {
+    **{"_cast_Byte": "uint8", "_cast_Char": "int8", "_cast_Short": "int16", "_cast_Int": "int32"},
+    **{"_cast_Long": "int64", "_cast_Half": "float16", "_cast_Float": "float32"},
+    **{"_cast_Double": "float64"},
+}
+
+
+def _declare_casts() -> None:
+    for name, word in _CASTS.items():
+        dtype = np.dtype(word)
+        operator(f"aten::{name}(Tensor self, bool non_blocking=False) -> Tensor")(
+            lambda self, non_blocking, dtype=dtype: cast(self, dtype)
+        )
+
+
+_declare_casts()

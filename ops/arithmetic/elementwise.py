@@ -1,0 +1,569 @@
+"""Arithmetic of tensors: with tensors, with Python numbers, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, default_dtype
+from ..memory.errors import OperatorError
+from ..table.declare import with_twin
+from ..table.pointwise import (
+    as_array,
+    binary,
+    cast,
+    checked_broadcast,
+    checked_operand,
+    exactly,
+    in_place,
+    in_place_kernel,
+    number_as,
+    number_in,
+    operand,
+    with_number,
+)
+from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtype
+from ..table.refusals import Refusal, letter
+from ..table.table import TABLE, operator
+
+__all__ = ["add", "div", "mul", "pow_number", "sub"]
+
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_add: Final = np.add
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_INT64: Final = np.dtype(np.int64)
+
+
+def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
+    """Two tensors in the dtype they meet in, if the operator takes it."""
+    dtype = common_dtype(a, b)
+    refuse(dtype)
+    return cast(a, dtype), cast(b, dtype)
+
+
+def _with_number(
+    refuse: Refusal, kernel: Callable[..., Any], a: Array, number: Scalar, swapped: bool = False
+) -> Array:
+    if a.dtype is not _FLOAT32 and a.dtype is not _INT64:
+        refuse(common_dtype_with(a, number))
+    return with_number(kernel, a, number, swapped=swapped)
+
+
+def _with_alpha(
+    refuse: Refusal, kernel: Callable[..., Any], a: Array, b: Array | Scalar, alpha: Scalar
+) -> Array:
+    """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end."""
+    dtype = common_dtype(a, b) if isinstance(b, ndarray) else common_dtype_with(a, b)
+    _check_alpha(dtype, alpha)
+    factor = number_in(alpha, dtype)
+    refuse(dtype)
+    one, two = cast(a, dtype), cast(b, dtype) if isinstance(b, ndarray) else number_as(b, dtype)
+    if letter(dtype) != "h":
+        return binary(kernel, one, as_array(_multiply(two, factor)))
+    wide = _multiply(two.astype(_FLOAT32), factor.astype(_FLOAT32))
+    return binary(kernel, one.astype(_FLOAT32), as_array(wide)).astype(dtype)
+
+
+def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
+    if isinstance(alpha, bool) and dtype != _BOOL:
+        raise OperatorError("Boolean alpha only supported for Boolean results.")
+    if kind(dtype) < 2 and not isinstance(alpha, int):
+        raise OperatorError(
+            "For integral input tensors, argument alpha must not be a floating point number.",
+            code="dtype-mismatch",
+            headline="`alpha` must be a whole number for tensors of whole numbers",
+        )
+
+
+# --------------------------------------------------------------------------- add, sub, mul
+
+
+_refuse_sum: Final = Refusal("add")
+
+
+@operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+def add(self: Array, other: Array, alpha: Scalar) -> Array:
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _add, self, other, alpha)
+    dtype = self.dtype
+    if dtype is other.dtype:
+        if dtype.kind == "u":
+            _refuse_sum(dtype)
+        try:
+            result = _add(self, other)
+        except ValueError:
+            checked_broadcast(self.shape, other.shape)
+            raise
+        return result if type(result) is ndarray else asarray(result)
+    return binary(_add, *_matched(_refuse_sum, self, other))
+
+
+@operator("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _add, self, other, alpha)
+    return _with_number(_refuse_sum, _add, self, other)
+
+
+def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
+    bools = [dtype == _BOOL for dtype in dtypes]
+    if all(bools):
+        raise OperatorError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead.",
+            code="dtype-mismatch",
+            headline="`-` does not work on two bool tensors",
+        )
+    if any(bools):
+        raise OperatorError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+            "trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+            code="dtype-mismatch",
+            headline="`-` does not work on a bool tensor",
+        )
+
+
+@operator("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+def sub(self: Array, other: Array, alpha: Scalar) -> Array:
+    dtype = self.dtype
+    if dtype is not other.dtype or dtype is _BOOL:
+        _check_subtraction(dtype, other.dtype)
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
+    if dtype is other.dtype:
+        if dtype.kind == "u":
+            _refuse_sum(dtype)
+        try:
+            result = _subtract(self, other)
+        except ValueError:
+            checked_broadcast(self.shape, other.shape)
+            raise
+        return result if type(result) is ndarray else asarray(result)
+    return binary(_subtract, *_matched(_refuse_sum, self, other))
+
+
+@operator("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
+    if self.dtype is _BOOL or isinstance(other, bool):
+        _check_subtraction(self.dtype, number_dtype(other))
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
+    return _with_number(_refuse_sum, _subtract, self, other)
+
+
+@operator("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
+    return sub(other, self, alpha)
+
+
+@operator("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
+    if self.dtype is _BOOL or isinstance(other, bool):
+        _check_subtraction(self.dtype, number_dtype(other))
+    if type(alpha) is not int or alpha != 1:
+        return _with_alpha(_refuse_sum, _subtract, asarray(other, number_dtype(other)), self, alpha)
+    return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
+
+
+@operator("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor")
+def mul(self: Array, other: Array) -> Array:
+    if self.dtype is other.dtype:
+        try:
+            result = _multiply(self, other)
+        except ValueError:
+            checked_broadcast(self.shape, other.shape)
+            raise
+        return result if type(result) is ndarray else asarray(result)
+    return exactly(_multiply, self, other, common_dtype(self, other))
+
+
+@operator("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor")
+def mul_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _FLOAT32 or self.dtype is _INT64:
+        return with_number(_multiply, self, other)
+    return exactly(_multiply, self, other, common_dtype_with(self, other))
+
+
+# --------------------------------------------------------------------------- division
+
+
+def _check_divisor(dividend: Array, divisor: Array) -> None:
+    if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
+        raise OperatorError(
+            "ZeroDivisionError",
+            code="division-by-zero",
+            headline="whole numbers are divided by zero",
+        )
+
+
+_refuse_div: Final = Refusal("div")
+
+
+def _quotient(self: Array, other: Array | Scalar) -> Array:
+    """The quotient in floats: operands of whole numbers become such before they meet."""
+    if isinstance(other, ndarray):
+        dtype = common_dtype(self, other)
+    else:
+        dtype = common_dtype_with(self, other)
+    _refuse_div(dtype)
+    return exactly(_divide, self, other, default_dtype.float if kind(dtype) < 2 else dtype)
+
+
+def _quotient_by_mode(self: Array, other: Array | Scalar, rounding_mode: str | None) -> Array:
+    """The quotient, rounded as told."""
+    kernel = _divider(rounding_mode)
+    if kernel is None:
+        return _quotient(self, other)
+    if isinstance(other, ndarray):
+        return exactly(kernel, self, other, common_dtype(self, other))
+    return exactly(kernel, self, other, common_dtype_with(self, other))
+
+
+_refuse_div_floor: Final = Refusal("div_floor")
+_refuse_div_trunc: Final = Refusal("div_trunc")
+
+
+def _floor_divide(a: Array, b: Array) -> Any:
+    _refuse_div_floor(a.dtype)
+    _check_divisor(asarray(a), asarray(b))
+    return np.floor_divide(a, b)
+
+
+def _trunc_divide(a: Array, b: Array) -> Any:
+    _refuse_div_trunc(a.dtype)
+    if kind(a.dtype) == 2:
+        return np.trunc(np.true_divide(a, b))
+    _check_divisor(asarray(a), asarray(b))
+    quotient, rest = np.divmod(a, b)
+    return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+
+
+def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
+    if rounding_mode is None:
+        return None
+    if rounding_mode == "floor":
+        return _floor_divide
+    if rounding_mode == "trunc":
+        return _trunc_divide
+    raise OperatorError(
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+        f"but found '{rounding_mode}'",
+        headline=f"`rounding_mode` is None, 'trunc' or 'floor', not {rounding_mode!r}",
+    )
+
+
+@operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor")
+def div(self: Array, other: Array) -> Array:
+    if self.dtype is other.dtype and self.dtype.kind in "fc":
+        return binary(_divide, self, other)
+    return _quotient(self, other)
+
+
+@operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor")
+def div_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _FLOAT32:
+        return with_number(_divide, self, other)
+    return _quotient(self, other)
+
+
+def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array:
+    """`kernel` of two arrays, the second one a number."""
+    dtype = common_dtype_with(self, other)
+    return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
+
+
+@operator("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
+def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
+    return _quotient_by_mode(self, other, rounding_mode)
+
+
+@operator("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")
+def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
+    return _quotient_by_mode(self, other, rounding_mode)
+
+
+@operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor")
+def floor_divide(self: Array, other: Array) -> Array:
+    return _quotient_by_mode(self, other, "floor")
+
+
+@operator("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
+def floor_divide_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _INT64 and type(other) is int and other:
+        return as_array(np.floor_divide(self, operand(other, _INT64)))
+    return _quotient_by_mode(self, other, "floor")
+
+
+_refuse_remainder: Final = Refusal("remainder")
+_refuse_fmod: Final = Refusal("fmod")
+
+
+def _remainder(a: Array, b: Array) -> Any:
+    _refuse_remainder(a.dtype)
+    _check_divisor(asarray(a), asarray(b))
+    return np.remainder(a, b)
+
+
+def _fmod(a: Array, b: Array) -> Any:
+    _refuse_fmod(a.dtype)
+    _check_divisor(asarray(a), asarray(b))
+    return np.fmod(a, b)
+
+
+@operator("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor")
+def remainder(self: Array, other: Array) -> Array:
+    return binary(_remainder, self, other)
+
+
+@operator("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor")
+def remainder_number(self: Array, other: Scalar) -> Array:
+    if self.dtype is _INT64 and type(other) is int and other:
+        return as_array(np.remainder(self, operand(other, _INT64)))
+    return _with_array(_remainder, self, other)
+
+
+@operator("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")
+def number_remainder(self: Scalar, other: Array) -> Array:
+    dtype = common_dtype_with(other, self)
+    return as_array(_remainder(number_as(self, dtype), cast(other, dtype)))
+
+
+@operator("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor")
+def fmod(self: Array, other: Array) -> Array:
+    return binary(_fmod, self, other)
+
+
+@operator("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor")
+def fmod_number(self: Array, other: Scalar) -> Array:
+    return _with_array(_fmod, self, other)
+
+
+# --------------------------------------------------------------------------- powers
+
+
+_refuse_pow: Final = Refusal("pow")
+
+
+def _power(a: Array, b: Array) -> Any:
+    _refuse_pow(a.dtype)
+    if a.dtype.kind not in "iu":
+        return np.power(a, b)
+    negative = b < 0
+    if not negative.any():
+        return np.power(a, b)
+    parity = np.where(b & 1, a, a * a)  # of 1 and -1: the only ones with whole reciprocals
+    below = np.where(np.abs(a) == 1, parity, 0).astype(a.dtype)
+    return np.where(negative, below, np.power(a, np.where(negative, 0, b)))
+
+
+@operator("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+def pow_tensors(self: Array, exponent: Array) -> Array:
+    return binary(_power, self, exponent)
+
+
+@operator("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+def pow_number(self: Array, exponent: Scalar) -> Array:
+    if exponent in (0, 1):
+        base = cast(self, common_dtype_with(self, exponent))
+        return np.ones_like(base) if exponent == 0 else base.copy("K")
+    if isinstance(exponent, int) and self.dtype.kind in "biu" and exponent < 0:
+        raise OperatorError(
+            "Integers to negative integer powers are not allowed.",
+            code="dtype-mismatch",
+            headline="a tensor of whole numbers cannot be raised to a negative whole power",
+            roles={"exponent": f"is {exponent}"},
+        )
+    dtype = common_dtype_with(self, exponent)
+    if self.dtype is not _FLOAT32:
+        _refuse_pow(dtype)
+    value = (operand if dtype is _FLOAT32 else checked_operand)(exponent, dtype)
+    if exponent == 2 and kind(self.dtype) >= (1 if isinstance(exponent, int) else 2):
+        return mul(self, self)
+    if kind(self.dtype) == 2 and self.itemsize >= 4:
+        if exponent == 0.5:
+            return as_array(np.sqrt(self))
+        if exponent == 3:
+            return as_array(self * self * self)
+        if exponent == -1:
+            return as_array(np.reciprocal(self))
+        return as_array(np.power(cast(self, dtype), value))
+    return as_array(_power_in_width(cast(self, dtype), value))
+
+
+def _power_in_width(a: Array, b: Array) -> Any:
+    """16-bit floats are raised in float32."""
+    if kind(a.dtype) == 2 and a.itemsize < 4:
+        return asarray(np.power(a.astype(np.float32), b.astype(np.float32))).astype(a.dtype)
+    return _power(a, b)
+
+
+@operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor")
+def number_pow(self: Scalar, exponent: Array) -> Array:
+    dtype = common_dtype_with(exponent, self)
+    if self == 1 and not isinstance(self, bool):
+        return np.ones(exponent.shape, dtype)
+    return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
+
+
+# --------------------------------------------------------------------------- signs and rounding
+
+
+_refuse_neg: Final = Refusal("neg")
+_refuse_abs: Final = Refusal("abs")
+_refuse_positive: Final = Refusal("positive")
+_refuse_round_decimals: Final = Refusal("round_decimals")
+
+
+@operator("aten::neg(Tensor self) -> Tensor")
+def neg(self: Array) -> Array:
+    if self.dtype is _BOOL:
+        raise OperatorError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead.",
+            code="dtype-mismatch",
+            headline="`-` does not work on a bool tensor",
+        )
+    _refuse_neg(self.dtype)
+    return as_array(np.negative(self))
+
+
+@operator("aten::abs(Tensor self) -> Tensor", "prim::abs(Tensor x) -> Tensor")
+def absolute(self: Array) -> Array:
+    _refuse_abs(self.dtype)
+    return as_array(np.absolute(self))
+
+
+@operator("aten::positive(Tensor(a) self) -> Tensor(a)")
+def positive(self: Array) -> Array:
+    _refuse_positive(self.dtype)
+    return self
+
+
+def _rounder(name: str, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
+    refuse = Refusal(name)
+
+    def rounded(self: Array) -> Array:
+        refuse(self.dtype)
+        if kind(self.dtype) < 2:
+            return self.copy()
+        return as_array(kernel(self))
+
+    return rounded
+
+
+_round: Final = _rounder("round", np.rint)
+
+for _name, _kernel, _alias in (
+    *(("ceil", np.ceil, ""), ("floor", np.floor, ""), ("trunc", np.trunc, "fix")),
+    ("round", np.rint, ""),
+):
+    _forward = _rounder(_name, _kernel)
+    for _spelling in filter(None, (_name, _alias)):
+        with_twin(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
+
+
+@with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
+def round_decimals(self: Array, decimals: int) -> Array:
+    if not decimals:
+        return _round(self)
+    _refuse_round_decimals(self.dtype)
+    if self.itemsize < 4:
+        return round_decimals(self.astype(np.float32), decimals).astype(self.dtype)
+    scale = self.dtype.type(10.0 ** abs(decimals))
+    if decimals > 0:
+        return as_array((np.rint(self * scale) / scale).astype(self.dtype))
+    return as_array((np.rint(self / scale) * scale).astype(self.dtype))
+
+
+# --------------------------------------------------------------------------- in place
+
+
+_sum_into: Final = in_place(add)
+
+
+def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
+    dtype = self.dtype
+    if alpha == 1 and dtype is other.dtype and dtype.kind != "u" and self.shape == other.shape:
+        _add(self, other, self)
+        return self
+    return _sum_into(self, other, alpha)
+
+
+operator("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")(
+    add_in_place
+)
+
+
+def _absolute_in_place(self: Array) -> Array:
+    if self.dtype.kind == "c":
+        raise OperatorError(
+            "In-place abs is not supported for complex tensors.",
+            code="dtype-mismatch",
+            headline="the sizes of complex numbers are real: they cannot go into `self`",
+        )
+    return absolute(self)
+
+
+_IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
+    "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)": add_number,
+    "aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)": sub,
+    "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)": sub_number,
+    "aten::mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": mul,
+    "aten::mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": mul_number,
+    "aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": div,
+    "aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": div_number,
+    "aten::div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)": (
+        div_rounded
+    ),
+    "aten::div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)": (
+        div_number_rounded
+    ),
+    "aten::floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": floor_divide,
+    "aten::floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": floor_divide_number,
+    "aten::remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": remainder,
+    "aten::remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": remainder_number,
+    "aten::fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": fmod,
+    "aten::fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": fmod_number,
+    "aten::pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)": pow_tensors,
+    "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)": pow_number,
+    "aten::neg_(Tensor(a!) self) -> Tensor(a!)": neg,
+    "aten::abs_(Tensor(a!) self) -> Tensor(a!)": _absolute_in_place,
+}
+_STRAIGHT: Final = {add: _add, add_number: _add, sub: _subtract, sub_number: _subtract} | {
+    **{mul: _multiply, mul_number: _multiply, div: _divide, div_number: _divide}
+}
+"""The kernels of forwards which need no more than that for float32."""
+
+for _schema, _forward in _IN_PLACE.items():
+    _straight = _STRAIGHT.get(_forward)
+    operator(_schema)(
+        in_place(_forward) if _straight is None else in_place_kernel(_straight, _forward)
+    )
+
+_ALIASES: Final = {
+    **{"multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div"},
+    **{"negative": "neg", "absolute": "abs"},
+}
+
+
+def _declare_aliases() -> None:
+    """The other names of operators, with the in-place forms of those."""
+    for alias, name in _ALIASES.items():
+        for entry in list(TABLE):
+            if entry.name not in (f"aten::{name}", f"aten::{name}_"):
+                continue
+            if "(Tensor" not in entry.schema:  # those on Python's numbers have no other names
+                continue
+            if alias == "true_divide" and entry.overload.endswith("_mode"):
+                continue
+            operator(entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1))(entry.forward)
+
+
+_declare_aliases()

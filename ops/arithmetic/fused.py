@@ -1,0 +1,71 @@
+"""Products and sums with one rounding, as a fused multiply-add computes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+
+__all__ = ["fused_double", "fused_float"]
+
+F: Final = np.float32
+D: Final = np.float64
+
+
+def fused_float(a: Any, b: Any, c: Any) -> Array:
+    """`a * b + c` in float32 with one rounding.
+
+    The product is exact in double; the sum there is rounded to odd, so that the second rounding
+    gives what a single one would.
+    """
+    x, y, z = np.asarray(a, F), np.asarray(b, F), np.asarray(c, F)
+    product, addend = x.astype(D) * y.astype(D), z.astype(D)
+    total = np.asarray(product + addend)
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    odd = (total.view(np.int64) & 1).astype(bool)
+    toward = np.where(error > 0, np.inf, -np.inf)
+    inexact = (error != 0) & ~odd & np.isfinite(total)
+    return np.where(inexact, np.nextafter(total, toward), total).astype(F)
+
+
+def fused_double(a: Array, b: float, c: float) -> Array:
+    """`a * b + c` in double with one rounding.
+
+    Product and sum are computed with their errors (Dekker, Knuth); where the rounding of both
+    together is in doubt, it is decided by exact fractions.
+    """
+    if b == 1.0:
+        return a + c
+    if c == 0.0:
+        return a * b
+    product, low = _two_product(a, b)
+    total = product + c
+    part = total - product
+    error = ((product - (total - part)) + (c - part)) + low
+    result = total + error
+    # the sum of both errors is itself rounded: near a tie look exactly
+    doubtful = np.abs(error) * (1 + 2.0**-40) >= 0.5 * np.spacing(np.abs(result))
+    doubtful |= (error - (result - total)) != 0
+    if np.any(doubtful):
+        flat, source = result.reshape(-1), a.reshape(-1)
+        for i in np.flatnonzero(doubtful):
+            flat[i] = _fused_exactly(float(source[i]), b, c)
+    return result
+
+
+def _two_product(a: Array, b: float) -> tuple[Array, Array]:
+    split = 134217729.0
+    a_high = a * split - (a * split - a)
+    b_high = b * split - (b * split - b)
+    a_low, b_low = a - a_high, b - b_high
+    product = a * b
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, error
+
+
+def _fused_exactly(a: float, b: float, c: float) -> float:
+    return float(Fraction(a) * Fraction(b) + Fraction(c))

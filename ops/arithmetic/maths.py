@@ -1,0 +1,267 @@
+"""Functions of one number, element by element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import pointwise
+from ..memory.dtype import Array, default_dtype
+from ..memory.errors import OperatorError
+from ..special_functions.bessel import i0
+from ..special_functions.error_functions import erf, erfc, erfinv
+from ..special_functions.gamma import digamma, lgamma, polygamma
+from ..table.declare import in_double, of_one, with_twin
+from ..table.pointwise import as_array, write
+from ..table.promotion import kind
+from ..table.refusals import Refusal
+from ..table.table import operator
+
+__all__ = ["sigmoid"]
+
+Kernel = Callable[..., Any]
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+_negative: Final = np.negative
+_exp: Final = np.exp
+_add: Final = np.add
+_reciprocal: Final = np.reciprocal
+_ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
+
+
+def _sigmoid(x: Any) -> Any:
+    result = _negative(x)
+    if type(result) is not ndarray:
+        result = asarray(result)
+    _exp(result, result)
+    _add(result, _ONES.get(result.dtype, 1), result)
+    return _reciprocal(result, result)
+
+
+def _rsqrt(x: Any) -> Any:
+    return np.reciprocal(np.sqrt(x))
+
+
+_FEW: Final = 64
+"""So many float32 numbers are computed in double for next to nothing."""
+
+
+def _closely(kernel: Kernel) -> Kernel:
+    """`kernel`, with the nearest float32 numbers for small inputs, as PyTorch's mostly are."""
+
+    def call(x: Any) -> Any:
+        if x.size <= _FEW and x.dtype is _FLOATS[0]:
+            wide = x.astype(_FLOATS[1])
+            return kernel(wide, wide).astype(_FLOATS[0])
+        return kernel(x)
+
+    return call
+
+
+def _exp2(x: Any) -> Any:
+    return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
+
+
+_FUNCTIONS: Final[dict[str, tuple[Kernel, str]]] = {
+    "acos": (np.arccos, "arccos"),
+    "acosh": (np.arccosh, "arccosh"),
+    "asin": (np.arcsin, "arcsin"),
+    "asinh": (np.arcsinh, "arcsinh"),
+    "atan": (np.arctan, "arctan"),
+    "atanh": (np.arctanh, "arctanh"),
+    "cos": (np.cos, ""),
+    "cosh": (np.cosh, ""),
+    "deg2rad": (np.deg2rad, ""),
+    "digamma": (in_double(digamma), "special_digamma special_psi"),
+    "erf": (pointwise("erf", erf), "special_erf"),
+    "erfc": (erfc, "special_erfc"),
+    "erfinv": (erfinv, "special_erfinv"),
+    "exp": (pointwise("exp", _closely(np.exp)), ""),
+    "exp2": (_exp2, "special_exp2"),
+    "expm1": (np.expm1, "special_expm1"),
+    "i0": (in_double(i0), "special_i0"),
+    "lgamma": (in_double(lgamma), "special_gammaln"),
+    "log": (_closely(np.log), ""),
+    "log10": (np.log10, ""),
+    "log1p": (np.log1p, "special_log1p"),
+    "log2": (np.log2, ""),
+    "rad2deg": (np.rad2deg, ""),
+    "reciprocal": (np.reciprocal, ""),
+    "rsqrt": (_rsqrt, ""),
+    "sigmoid": (pointwise("sigmoid", _sigmoid), "special_expit"),
+    "sin": (np.sin, ""),
+    "sinc": (np.sinc, "special_sinc"),
+    "sinh": (np.sinh, ""),
+    "sqrt": (np.sqrt, ""),
+    "tan": (np.tan, ""),
+    "tanh": (np.tanh, ""),
+}
+"""Name, kernel, aliases; those in `special` are never in place."""
+
+
+def _declare() -> dict[str, Callable[[Array], Array]]:
+    forwards = {}
+    for name, (kernel, aliases) in _FUNCTIONS.items():
+        forward = forwards[name] = of_one(name, kernel)
+        for spelling in (name, *aliases.split()):
+            declare = operator if spelling.startswith("special_") else with_twin
+            declare(f"aten::{spelling}(Tensor self) -> Tensor")(forward)
+    return forwards
+
+
+sigmoid: Final = _declare()["sigmoid"]
+"""`1 / (1 + exp(-x))`."""
+
+
+# --------------------------------------------------------------------------- without floats only
+
+_refuse_square: Final = Refusal("square")
+_refuse_sign: Final = Refusal("sign")
+_refuse_sgn: Final = Refusal("sgn")
+_refuse_frac: Final = Refusal("frac")
+
+
+@with_twin("aten::square(Tensor self) -> Tensor")
+def square(self: Array) -> Array:
+    _refuse_square(self.dtype)
+    if self.dtype.kind == "b":
+        return self.astype(np.int64)
+    return as_array(np.multiply(self, self))
+
+
+@with_twin("aten::sign(Tensor self) -> Tensor")
+def sign(self: Array) -> Array:
+    _refuse_sign(self.dtype)
+    return _sign(self)
+
+
+def _sign(self: Array) -> Array:
+    if kind(self.dtype) == 2:
+        above, below = np.greater(self, 0), np.less(self, 0)
+        return as_array(np.subtract(above, below, dtype=np.int8)).astype(self.dtype)
+    return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
+
+
+@with_twin("aten::sgn(Tensor self) -> Tensor")
+def sgn(self: Array) -> Array:
+    """The sign; of a complex number the one of size 1 in its direction."""
+    _refuse_sgn(self.dtype)
+    if self.dtype.kind != "c":
+        return _sign(self)
+    size = np.abs(self)
+    return as_array(np.where(size == 0, 0, self / np.where(size == 0, 1, size))).astype(self.dtype)
+
+
+@with_twin("aten::frac(Tensor self) -> Tensor")
+def frac(self: Array) -> Array:
+    _refuse_frac(self.dtype)
+    return as_array(self - np.trunc(self))
+
+
+_refuse_nan_to_num: Final = Refusal("nan_to_num")
+
+
+@with_twin(
+    "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) "
+    "-> Tensor"
+)
+def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
+    _refuse_nan_to_num(self.dtype)
+    if kind(self.dtype) < 2:
+        return self.copy()
+    if self.dtype.kind == "c":
+        result = np.empty_like(self)
+        result.real = nan_to_num(self.real, nan, posinf, neginf)
+        result.imag = nan_to_num(self.imag, nan, posinf, neginf)
+        return result
+    limits = _limits(self.dtype)
+    high = limits if posinf is None else posinf
+    low = -limits if neginf is None else neginf
+    result = np.where(np.isnan(self), self.dtype.type(nan or 0.0), self)
+    result = np.where(self == np.inf, self.dtype.type(high), result)
+    return as_array(np.where(self == -np.inf, self.dtype.type(low), result))
+
+
+def _limits(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "f":
+        return np.finfo(dtype).max
+    import ml_dtypes
+
+    limits: Any = ml_dtypes.finfo
+    return limits(dtype).max
+
+
+# --------------------------------------------------------------------------- with parameters
+
+
+@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor")
+def logit(self: Array, eps: float | None) -> Array:
+    """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
+
+    def kernel(x: Array) -> Any:
+        held = x
+        if eps is not None:
+            one = x.dtype.type(1)
+            held = np.minimum(np.maximum(x, x.dtype.type(eps)), one - x.dtype.type(eps))
+        return np.log(held / (1 - held))
+
+    return of_one("logit", kernel)(self)
+
+
+operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
+
+
+@operator(
+    "aten::polygamma(int n, Tensor self) -> Tensor",
+    "aten::special_polygamma(int n, Tensor self) -> Tensor",
+)
+def polygamma_of(n: int, self: Array) -> Array:
+    if n < 0:
+        raise OperatorError(
+            "polygamma(n, x) does not support negative n.",
+            headline=f"`n` is {n}, it must not be negative",
+        )
+    name = "polygamma" if n else "digamma"
+    return of_one(name, in_double(lambda x: polygamma(n, x)))(self)
+
+
+@operator("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
+def polygamma_in_place(self: Array, n: int) -> Array:
+    return write(self, polygamma_of(n, self))
+
+
+@with_twin("aten::mvlgamma(Tensor self, int p) -> Tensor")
+def mvlgamma(self: Array, p: int) -> Array:
+    """The logarithm of the multivariate gamma function of dimension p."""
+    if self.dtype.kind == "b":
+        raise OperatorError("The input tensor may not be a boolean tensor.", code="dtype-mismatch")
+    if p < 1:
+        raise OperatorError("p has to be greater than or equal to 1")
+    if kind(self.dtype) < 2:
+        self = self.astype(default_dtype.float)
+
+    def kernel(x: Array) -> Any:
+        steps = np.arange(p) / 2
+        return lgamma(x[..., None] - steps).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+    return of_one("mvlgamma", in_double(kernel))(self)
+
+
+operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)
+
+
+_refuse_frexp: Final = Refusal("frexp")
+
+
+@operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")
+def frexp(self: Array) -> tuple[Array, Array]:
+    _refuse_frexp(self.dtype)
+    wide = self.astype(np.float32) if self.itemsize < 4 else self
+    mantissa, exponent = np.frexp(wide)
+    return as_array(mantissa).astype(self.dtype, copy=False), as_array(exponent)

@@ -1,0 +1,226 @@
+"""Functions of two numbers, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..special_functions.gamma import igamma, igammac, zeta
+from ..table.declare import number_first, number_second, of_two, with_twin
+from ..table.ordered import check_kernel
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
+from ..table.promotion import can_cast, kind
+from ..table.refusals import Refusal, letter
+from ..table.table import operator
+from .elementwise import mul, number_pow, pow_number, pow_tensors
+
+__all__: list[str] = []
+
+_float64: Final = np.dtype(np.float64)
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log(y)))
+
+
+def _xlog1py(x: Any, y: Any) -> Any:
+    return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    if x.dtype.kind != "c":
+        return np.logaddexp(x, y)
+    first = x.real >= y.real
+    high, low = np.where(first, x, y), np.where(first, y, x)
+    return np.where(np.isinf(high.real) & (x == y), x, high + np.log1p(np.exp(low - high)))
+
+
+def _wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def computed(x: Any, y: Any) -> Any:
+        return np.asarray(kernel(x.astype(_float64), y.astype(_float64)), x.dtype)
+
+    return computed
+
+
+# --------------------------------------------------------------------------- floats
+
+_ARGUMENTS: Final = "(Tensor self, Tensor other) -> Tensor"
+
+with_twin(f"aten::atan2{_ARGUMENTS}", f"aten::arctan2{_ARGUMENTS}")(of_two("atan2", np.arctan2))
+with_twin(f"aten::hypot{_ARGUMENTS}")(of_two("hypot", np.hypot))
+with_twin(f"aten::nextafter{_ARGUMENTS}")(of_two("nextafter", np.nextafter, native=True))
+operator(f"aten::logaddexp{_ARGUMENTS}")(of_two("logaddexp", _logaddexp))
+operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two("logaddexp2", np.logaddexp2))
+
+_igamma: Final = of_two("igamma", _wide(igamma))
+_igammac: Final = of_two("igammac", _wide(igammac))
+with_twin(f"aten::igamma{_ARGUMENTS}")(_igamma)
+with_twin(f"aten::igammac{_ARGUMENTS}")(_igammac)
+operator(f"aten::special_gammainc{_ARGUMENTS}")(_igamma)
+operator(f"aten::special_gammaincc{_ARGUMENTS}")(_igammac)
+
+_copysign: Final = of_two("copysign", np.copysign)
+with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")(_copysign)
+with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
+
+_of_xlogy: Final = of_two("xlogy", _xlogy, native=True)
+with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")(_of_xlogy)
+with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")(number_second(_of_xlogy))
+operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")(number_first(_of_xlogy))
+
+for _name, _forward in (
+    *(("xlogy", _of_xlogy), ("xlog1py", of_two("xlog1py", _xlog1py, native=True))),
+    ("zeta", of_two("zeta", _wide(zeta))),
+):
+    _full = f"aten::special_{_name}"
+    operator(f"{_full}{_ARGUMENTS}")(_forward)
+    operator(f"{_full}.other_scalar(Tensor self, Scalar other) -> Tensor")(number_second(_forward))
+    operator(f"{_full}.self_scalar(Scalar self, Tensor other) -> Tensor")(number_first(_forward))
+
+
+# --------------------------------------------------------------------------- whole numbers
+
+
+def _gcd(x: Array, y: Array) -> Array:
+    """Euclid's; the smallest number, which has no absolute value, counts as it is, as in torch."""
+    result = as_array(np.gcd(x, y))
+    least = np.iinfo(result.dtype).min
+    odd = np.broadcast_to((x == least) | (y == least), result.shape) if least else None
+    if odd is not None and odd.any():
+        pairs = (np.abs(np.broadcast_to(each, result.shape)[odd]) for each in (x, y))
+        result[odd] = [_by_remainders(int(a), int(b)) for a, b in zip(*pairs, strict=True)]
+    return result
+
+
+def _by_remainders(a: int, b: int) -> int:
+    while a:  # the remainder has the sign of what is divided
+        a, b = (-1 if b < 0 else 1) * (abs(b) % abs(a)), a
+    return b
+
+
+def _lcm(x: Array, y: Array) -> Array:
+    """`|x / gcd * y|`, which wraps at 32 bits or more."""
+    divisor = _gcd(x, y)
+    wide = np.promote_types(divisor.dtype, np.int32) if divisor.dtype.kind == "i" else np.int32
+    quotient = x.astype(wide) // np.where(divisor == 0, 1, divisor)
+    return as_array(np.abs(as_array(quotient * y, np.dtype(wide)))).astype(divisor.dtype)
+
+
+with_twin(f"aten::gcd{_ARGUMENTS}")(of_two("gcd", _gcd, whole="same"))
+with_twin(f"aten::lcm{_ARGUMENTS}")(of_two("lcm", _lcm, whole="same"))
+
+_refuse_heaviside: Final = Refusal("heaviside")
+
+
+@with_twin("aten::heaviside(Tensor self, Tensor values) -> Tensor")
+def heaviside(self: Array, values: Array) -> Array:
+    """0 below 0, 1 above, and `values` at 0."""
+    for operand in (self, values):
+        if operand.dtype.kind == "c":
+            _refuse_heaviside(operand.dtype)
+    if self.dtype != values.dtype:
+        raise OperatorError(
+            "heaviside is not yet implemented for tensors with different dtypes.",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `values` is `{dtype_of(values)}`",
+        )
+    _refuse_heaviside(self.dtype)
+
+    def kernel(x: Array, at_zero: Array) -> Any:
+        return np.where(x == 0, at_zero, (x > 0).astype(x.dtype))
+
+    return binary(kernel, self, values)
+
+
+# --------------------------------------------------------------------------- powers
+
+
+def _wide_power_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    has_complex = any(kind(dtype) == 3 for dtype in dtypes)
+    return np.dtype(np.complex128 if has_complex else np.float64)
+
+
+@operator("aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+def float_power(self: Array, exponent: Array) -> Array:
+    """The power in float64, or complex128."""
+    dtype = _wide_power_dtype(self.dtype, exponent.dtype)
+    return pow_tensors(cast(self, dtype), cast(exponent, dtype))
+
+
+def _as_wide(number: Scalar, dtype: np.dtype[Any]) -> Scalar:
+    return complex(number) if dtype.kind == "c" or isinstance(number, complex) else float(number)
+
+
+@operator("aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+def float_power_number(self: Array, exponent: Scalar) -> Array:
+    dtype = _wide_power_dtype(self.dtype, np.dtype(type(exponent)))
+    return pow_number(cast(self, dtype), _as_wide(exponent, dtype))
+
+
+@operator("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor")
+def number_float_power(self: Scalar, exponent: Array) -> Array:
+    dtype = _wide_power_dtype(exponent.dtype, np.dtype(type(self)))
+    return number_pow(_as_wide(self, dtype), cast(exponent, dtype))
+
+
+def _float_power_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
+    def computed(self: Array, exponent: Any) -> Array:
+        result = forward(self, exponent)
+        if result.dtype != self.dtype:
+            raise OperatorError(
+                f"the base given to float_power_ has dtype {dtype_of(self).scalar_name} but the "
+                f"operation's result requires dtype {dtype_of(result).scalar_name}",
+                code="dtype-mismatch",
+                headline=f"the result is `{dtype_of(result)}` and `self` is `{dtype_of(self)}`",
+            )
+        return write(self, result)
+
+    return computed
+
+
+operator("aten::float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")(
+    _float_power_in_place(float_power)
+)
+operator("aten::float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")(
+    _float_power_in_place(float_power_number)
+)
+
+
+_refuse_exponent: Final = Refusal("ldexp", "ldexp_cpu_exp", "bu")
+
+
+def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
+    narrow = letter(mantissa.dtype) == "h"
+    wide = mantissa.astype(np.float32) if narrow else mantissa
+    result = np.ldexp(wide, exponent.astype(np.int32))  # wraps, as torch's
+    return np.asarray(result, mantissa.dtype)
+
+
+@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
+def ldexp(self: Array, other: Array) -> Array:
+    """`self * 2 ** other`."""
+    check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")
+    if kind(self.dtype) == 2 and kind(other.dtype) < 2:
+        _refuse_exponent(other.dtype)
+        checked_broadcast(self.shape, other.shape)
+        return as_array(_scaled_by_two(self, other))
+    if kind(self.dtype) < 2 or self.dtype == np.float32:
+        return mul(self, number_pow(2.0, other))
+    return mul(self, pow_tensors(np.asarray(2).astype(self.dtype), other))
+
+
+@operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+def ldexp_in_place(self: Array, other: Array) -> Array:
+    result = ldexp(self, other)
+    if not can_cast(result.dtype, self.dtype):
+        wanted = dtype_of(self).scalar_name
+        raise OperatorError(
+            f"ldexp can't be cast to the desired output type {wanted}",
+            code="dtype-mismatch",
+            headline=f"a `{dtype_of(result)}` result cannot be written into `{dtype_of(self)}`",
+        )
+    return write(self, result)

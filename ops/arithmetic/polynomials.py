@@ -1,0 +1,167 @@
+"""Orthogonal polynomials, by their three-term recurrences.
+
+The degree is an operand as well: the recurrence runs to the highest degree and each element stops
+at its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..table.declare import number_first, number_second, of_two
+from ..table.table import operator
+
+__all__: list[str] = []
+
+Step = Callable[[int, Any, Any, Any], Any]
+"""(k, x, value of degree k, value of degree k - 1) -> value of degree k + 1."""
+
+
+_LARGEST: Final = 2.0**63
+"""Degrees from here on, and NaN, count as negative."""
+
+
+def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
+    """The value of degree n at x: 1 for 0, `first` for 1, 0 below."""
+    before, last = np.ones_like(x), np.asarray(first, x.dtype)
+    result = np.where(n == 0, before, np.where(n == 1, last, x.dtype.type(0)))
+    for degree in range(1, int(np.max(n, initial=0))):
+        before, last = last, np.asarray(step(degree, x, last, before), x.dtype)
+        result = np.where(n == degree + 1, last, result)
+        if np.isnan(last).all():
+            return np.where(n > degree, last, result)
+    return result
+
+
+def _chebyshev(k: int, x: Any, last: Any, before: Any) -> Any:
+    return (x + x) * last - before
+
+
+def _odd(n: Any) -> Any:
+    return np.fmod(n, 2) != 0
+
+
+def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, other: Any) -> Any:
+    """`value` inside -1..1 for degrees above a limit, `at_ends` at the ends, else `other`."""
+    inside = (np.abs(x) < 1) & (n > above)
+    result = np.where(inside, value, other)
+    return np.where(n < 0, x.dtype.type(0), np.where(np.abs(x) == 1, at_ends, result))
+
+
+def _chebyshev_t(x: Any, n: Any) -> Any:
+    ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
+    return _by_angle(x, n, 6, np.cos(n * np.arccos(x)), ends, _recurrence(x, n, x, _chebyshev))
+
+
+def _chebyshev_u(x: Any, n: Any) -> Any:
+    ends = np.where((x > 0) | ~_odd(n), n + 1, -(n + 1)).astype(x.dtype)
+    angle = np.arccos(x)
+    inner = np.sin((n + 1) * angle) / np.sin(angle)
+    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x, _chebyshev))
+
+
+def _chebyshev_v(x: Any, n: Any) -> Any:
+    wide = n + n + 1
+    ends = np.where(x > 0, 1.0, np.where(_odd(n), -wide, wide)).astype(x.dtype)
+    angle = np.arccos(x)
+    inner = np.cos((n + 0.5) * angle) / np.cos(angle / 2)
+    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x - 1, _chebyshev))
+
+
+def _chebyshev_w(x: Any, n: Any) -> Any:
+    wide = n + n + 1
+    ends = np.where(x > 0, wide, np.where(_odd(n), -1.0, 1.0)).astype(x.dtype)
+    angle = np.arccos(x)
+    inner = np.sin((n + 0.5) * angle) / np.sin(angle / 2)
+    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x + 1, _chebyshev))
+
+
+def _shifted(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The polynomial on 0..1 in place of -1..1."""
+
+    def shifted(x: Any, n: Any) -> Any:
+        return kernel(x + x - 1, n)
+
+    return shifted
+
+
+def _hermite_h(x: Any, n: Any) -> Any:
+    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+        return (x + x) * last - (k + k) * before
+
+    return _within_limit(x, n, _recurrence(x, n, x + x, step))
+
+
+def _hermite_he(x: Any, n: Any) -> Any:
+    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+        return x * last - k * before
+
+    return _within_limit(x, n, _recurrence(x, n, x, step))
+
+
+def _within_limit(x: Any, n: Any, value: Any) -> Any:
+    """Hermite's polynomials are given up where they overflow: at degree 128, or 512 in double."""
+    limit = 128 if x.dtype == np.float32 else 512
+    return np.where(n > limit, x.dtype.type(np.nan), value)
+
+
+def _laguerre_l(x: Any, n: Any) -> Any:
+    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+        return ((k + k + 1 - x) * last - k * before) / (k + 1)
+
+    value = _recurrence(x, n, 1 - x, step)
+    return np.where((np.abs(x) == 0) & (n >= 0), x.dtype.type(1), value)
+
+
+def _legendre_p(x: Any, n: Any) -> Any:
+    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+        return ((k + k + 1) * x * last - k * before) / (k + 1)
+
+    ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
+    value = _recurrence(x, n, x, step)
+    return np.where((np.abs(x) == 1) & (n >= 0), ends, value)
+
+
+_KERNELS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "chebyshev_polynomial_t": _chebyshev_t,
+    "chebyshev_polynomial_u": _chebyshev_u,
+    "chebyshev_polynomial_v": _chebyshev_v,
+    "chebyshev_polynomial_w": _chebyshev_w,
+    "hermite_polynomial_h": _hermite_h,
+    "hermite_polynomial_he": _hermite_he,
+    "laguerre_polynomial_l": _laguerre_l,
+    "legendre_polynomial_p": _legendre_p,
+    "shifted_chebyshev_polynomial_t": _shifted(_chebyshev_t),
+    "shifted_chebyshev_polynomial_u": _shifted(_chebyshev_u),
+    "shifted_chebyshev_polynomial_v": _shifted(_chebyshev_v),
+    "shifted_chebyshev_polynomial_w": _shifted(_chebyshev_w),
+}
+
+
+_ZERO_AT_NAN: Final = frozenset(
+    f"{shift}chebyshev_polynomial_{letter}" for shift in ("", "shifted_") for letter in "uw"
+) | {"laguerre_polynomial_l", "legendre_polynomial_p"}
+"""Polynomials whose recurrence torch does not begin where x is not a number."""
+
+
+def _of_whole_degree(name: str, kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def polynomial(x: Any, n: Any) -> Any:
+        x, n = np.broadcast_arrays(x, n)
+        degree = np.where(np.abs(n) < _LARGEST, np.trunc(n), -1).astype(x.dtype)
+        value = np.asarray(kernel(x, degree), x.dtype)
+        if name in _ZERO_AT_NAN:
+            value = np.where(np.isnan(x) & (degree > 1), x.dtype.type(0), value)
+        return value
+
+    return polynomial
+
+
+for _name, _kernel in _KERNELS.items():
+    _forward = of_two(_name, _of_whole_degree(_name, _kernel))
+    _full = f"aten::special_{_name}"
+    operator(f"{_full}(Tensor x, Tensor n) -> Tensor")(_forward)
+    operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))
+    operator(f"{_full}.x_scalar(Scalar x, Tensor n) -> Tensor")(number_first(_forward))

@@ -1,0 +1,395 @@
+"""Operators over Python numbers, bools and what compares like them.
+
+Whole numbers are 64 bits wide and wrap.  A float operation never raises: where Python would, the
+result is the one of C.
+"""
+
+from __future__ import annotations
+
+import math
+import operator as python
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..memory.dtype import Device, Scalar
+from ..memory.errors import OperatorError
+from ..table.table import operator
+
+__all__ = [
+    "divide_floats",
+    "floordiv_floats",
+    "floordiv_ints",
+    "power",
+    "remainder_floats",
+    "remainder_ints",
+    "wrap64",
+    "zero_division",
+]
+
+_LOWEST: Final = -(1 << 63)
+_BEYOND: Final = 1 << 63
+_MASK: Final = (1 << 64) - 1
+
+
+def wrap64(number: int) -> int:
+    """A whole number in 64 bits, two's complement."""
+    if _LOWEST <= number < _BEYOND:
+        return number
+    return ((number - _LOWEST) & _MASK) + _LOWEST
+
+
+def zero_division(sentence: str) -> OperatorError:
+    """The error of dividing a whole number by zero."""
+    return OperatorError(
+        sentence,
+        code="division-by-zero",
+        headline="a whole number is divided by zero",
+    )
+
+
+# --------------------------------------------------------------------------- arithmetic
+
+
+@operator("aten::add.int(int a, int b) -> int")
+def add_ints(a: int, b: int) -> int:
+    result = a + b
+    return result if _LOWEST <= result < _BEYOND else wrap64(result)
+
+
+@operator("aten::sub.int(int a, int b) -> int")
+def sub_ints(a: int, b: int) -> int:
+    result = a - b
+    return result if _LOWEST <= result < _BEYOND else wrap64(result)
+
+
+@operator("aten::mul.int(int a, int b) -> int")
+def mul_ints(a: int, b: int) -> int:
+    result = a * b
+    return result if _LOWEST <= result < _BEYOND else wrap64(result)
+
+
+@operator("aten::neg.int(int a) -> int")
+def neg_int(a: int) -> int:
+    return wrap64(-a)
+
+
+operator("aten::neg.float(float a) -> float")(python.neg)
+operator("aten::neg.complex(complex a) -> complex")(python.neg)
+
+_PAIRS: Final = (("float", "int"), ("int", "float"))
+_COMPLEX_PAIRS: Final = (
+    *(("complex", "float"), ("complex", "int")),
+    *(("float", "complex"), ("int", "complex")),
+)
+
+
+def _declare_pairs(
+    name: str,
+    forward: Callable[..., Any],
+    pairs: tuple[tuple[str, str], ...],
+    result: str,
+    space: str = "aten",
+) -> None:
+    """Declare `name.float_int(float a, int b) -> result` and its like."""
+    for a, b in pairs:
+        operator(f"{space}::{name}.{a}_{b}({a} a, {b} b) -> {result}")(forward)
+
+
+def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], Scalar]:
+    def on_scalars(a: Scalar, b: Scalar) -> Scalar:
+        result: Scalar = forward(a, b)
+        return wrap64(result) if isinstance(result, int) else result
+
+    return on_scalars
+
+
+for _name, _forward in (("add", python.add), ("sub", python.sub), ("mul", python.mul)):
+    operator(f"aten::{_name}.float(float a, float b) -> float")(_forward)
+    operator(f"aten::{_name}.complex(complex a, complex b) -> complex")(_forward)
+    _declare_pairs(_name, _forward, _PAIRS, "float")
+    _declare_pairs(_name, _forward, _COMPLEX_PAIRS, "complex")
+    operator(f"aten::{_name}(Scalar a, Scalar b) -> Scalar")(_wrapping(_forward))
+
+
+@operator("aten::neg.Scalar(Scalar a) -> Scalar")
+def neg_scalar(a: Scalar) -> Scalar:
+    return wrap64(-a) if isinstance(a, int) else -a
+
+
+@operator("aten::div.int(int a, int b) -> float", "aten::div.float(float a, float b) -> float")
+def divide_floats(a: float, b: float) -> float:
+    """The quotient as C computes it: infinite or not a number for a divisor of 0."""
+    if b:
+        return float(a) / float(b)
+    if not a or a != a or b != b:
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+@operator("aten::div(Scalar a, Scalar b) -> float")
+def divide_scalars(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(a, complex) or isinstance(b, complex):
+        return divide_complex(complex(a), complex(b))
+    return divide_floats(a, b)
+
+
+@operator("aten::div.complex(complex a, complex b) -> complex")
+def divide_complex(a: complex, b: complex) -> complex:
+    if b:
+        return a / b
+    return complex(divide_floats(a.real, 0.0), divide_floats(a.imag, 0.0))
+
+
+@operator("aten::floordiv.int(int a, int b) -> int")
+def floordiv_ints(a: int, b: int) -> int:
+    if b:
+        return wrap64(a // b)
+    raise zero_division("division by 0")
+
+
+@operator("aten::__round_to_zero_floordiv.int(int a, int b) -> int")
+def round_to_zero_floordiv(a: int, b: int) -> int:
+    """The quotient without its fraction; loops that are done several rounds at a time need it."""
+    if b == 0:
+        raise zero_division("division by 0")
+    quotient = abs(a) // abs(b)
+    return wrap64(quotient if (a < 0) == (b < 0) else -quotient)
+
+
+@operator(
+    "aten::floordiv.float(float a, float b) -> float",
+    "aten::floordiv.float_int(float a, int b) -> float",
+    "aten::floordiv.int_float(int a, float b) -> float",
+)
+def floordiv_floats(a: float, b: float) -> float:
+    quotient = divide_floats(a, b)
+    if not math.isfinite(quotient):
+        return quotient
+    return math.copysign(math.floor(quotient), quotient)  # the sign of a zero stays
+
+
+@operator("aten::floordiv(Scalar a, Scalar b) -> Scalar")
+def floordiv_scalars(a: Any, b: Any) -> Scalar:
+    if isinstance(a, int) and isinstance(b, int):
+        return floordiv_ints(a, b)
+    return floordiv_floats(a, b)
+
+
+@operator("aten::remainder.int(int a, int b) -> int")
+def remainder_ints(a: int, b: int) -> int:
+    if b:
+        return a % b
+    raise zero_division("ZeroDivisionError: integer division or modulo by zero")
+
+
+def fmod(a: float, b: float) -> float:
+    """C's remainder, with the sign of `a`; not a number where Python's raises."""
+    if math.isinf(a) or not b:
+        return math.nan
+    return math.fmod(a, b)
+
+
+@operator(
+    "aten::remainder.float(float a, float b) -> float",
+    "aten::remainder.float_int(float a, int b) -> float",
+    "aten::remainder.int_float(int a, float b) -> float",
+)
+def remainder_floats(a: float, b: float) -> float:
+    return fmod(b + fmod(a, b), b)
+
+
+@operator("aten::remainder(Scalar a, Scalar b) -> Scalar")
+def remainder_scalars(a: Any, b: Any) -> Scalar:
+    if isinstance(a, int) and isinstance(b, int):
+        return remainder_ints(a, b)
+    return remainder_floats(a, b)
+
+
+@operator(
+    "aten::fmod.int(int a, int b) -> float",
+    "aten::fmod.float(float a, float b) -> float",
+    "aten::fmod.int_float(int a, float b) -> float",
+    "aten::fmod.float_int(float a, int b) -> float",
+    "aten::fmod(Scalar a, Scalar b) -> float",
+)
+def fmod_scalars(a: float, b: float) -> float:
+    return fmod(a, b)
+
+
+@operator(
+    "aten::pow.int(int a, int b) -> float",
+    "aten::pow.float(float a, float b) -> float",
+    "aten::pow.int_float(int a, float b) -> float",
+    "aten::pow.float_int(float a, int b) -> float",
+)
+def power(a: float, b: float) -> float:
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+    except ValueError:
+        if a == 0:
+            raise OperatorError(
+                "0.0 cannot be raised to a negative power",
+                code="division-by-zero",
+                headline="0 is raised to a negative power",
+            ) from None
+        return math.nan
+
+
+@operator("aten::pow.Scalar_Scalar(Scalar a, Scalar b) -> float")
+def power_scalars(a: Scalar, b: Scalar) -> Scalar:
+    if isinstance(a, complex) or isinstance(b, complex):
+        return complex(a) ** b
+    return power(a, b)
+
+
+operator("aten::pow.complex(complex a, complex b) -> complex")(python.pow)
+_declare_pairs("pow", python.pow, (("complex", "float"), ("float", "complex")), "complex")
+
+
+@operator("aten::pow.int_to_int(int a, int b) -> int")
+def power_of_ints(a: int, b: int) -> int:
+    if b >= 0:
+        return wrap64(pow(a, b, 1 << 64))
+    return int(power(a, b)) if abs(a) == 1 else 0
+
+
+# --------------------------------------------------------------------------- comparison
+
+
+def _as_floats(compare: Callable[[Any, Any], bool]) -> Callable[[float, float], bool]:
+    """A comparison of a whole number with a float: C compares two floats, Python exactly."""
+    return lambda a, b: compare(float(a), float(b))
+
+
+def _as_wider(compare: Callable[[Any, Any], bool]) -> Callable[[Scalar, Scalar], bool]:
+    """A comparison of numbers as the wider kind of the two."""
+
+    def on_scalars(a: Scalar, b: Scalar) -> bool:
+        if isinstance(a, int) and isinstance(b, int):
+            return compare(a, b)
+        if isinstance(a, complex) or isinstance(b, complex):
+            return compare(complex(a), complex(b))
+        return compare(float(a), float(b))
+
+    return on_scalars
+
+
+for _name, _compare in (
+    *(("eq", python.eq), ("ne", python.ne), ("lt", python.lt)),
+    *(("le", python.le), ("gt", python.gt), ("ge", python.ge)),
+):
+    for _type in ("int", "float", "str"):
+        operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool")(_compare)
+    _declare_pairs(_name, _as_floats(_compare), _PAIRS, "bool")
+    operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
+for _name, _compare in (("eq", python.eq), ("ne", python.ne)):
+    operator(f"aten::{_name}.bool(bool a, bool b) -> bool")(_compare)
+    operator(f"aten::{_name}.complex(complex a, complex b) -> bool")(_compare)
+    operator(f"aten::{_name}.device(Device a, Device b) -> bool")(_compare)
+    operator(f"aten::{_name}.enum(AnyEnumType a, AnyEnumType b) -> bool")(_compare)
+    _declare_pairs(_name, _compare, (("complex", "float"), ("float", "complex")), "bool")
+
+
+# --------------------------------------------------------------------------- logic and bits
+
+operator("aten::__not__(bool self) -> bool")(python.not_)
+
+_PLACELESS: Final = (int, float, Device)
+
+
+@operator("aten::__is__(t1 self, t2 obj) -> bool")
+def is_same(self: Any, obj: Any) -> bool:
+    """Whether two values are one; those without a place of their own are when they are equal."""
+    if type(self) in _PLACELESS:
+        return type(self) is type(obj) and bool(self == obj)
+    return self is obj
+
+
+@operator("aten::__isnot__(t1 self, t2 obj) -> bool")
+def is_not_same(self: Any, obj: Any) -> bool:
+    return not is_same(self, obj)
+
+
+for _name, _forward in (("and", python.and_), ("or", python.or_), ("xor", python.xor)):
+    operator(f"aten::__{_name}__.bool(bool a, bool b) -> bool")(_forward)
+    operator(f"aten::__{_name}__.int(int a, int b) -> int")(_forward)
+
+
+@operator("aten::__lshift__.int(int a, int b) -> int")
+def shift_left(a: int, b: int) -> int:
+    return wrap64(a << (b & 63))
+
+
+@operator("aten::__rshift__.int(int a, int b) -> int")
+def shift_right(a: int, b: int) -> int:
+    return a >> (b & 63)
+
+
+# --------------------------------------------------------------------------- loops over ranges
+
+
+@operator("aten::__range_length(int lo, int hi, int step) -> int")
+def range_length(lo: int, hi: int, step: int) -> int:
+    if not step:
+        raise OperatorError("range() arg 3 must not be zero")
+    return len(range(lo, hi, step))
+
+
+@operator("aten::__derive_index(int index, int start, int step) -> int")
+def derive_index(index: int, start: int, step: int) -> int:
+    return start + index * step
+
+
+# --------------------------------------------------------------------------- smallest, largest
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return a if a < b else b  # of a number and a NaN the second, as in C
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return a if a > b else b
+
+
+def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], Any]:
+    def over_list(values: list[Any]) -> Any:
+        if not values:
+            raise OperatorError(f"{name}() arg is an empty sequence")
+        best = values[0]
+        for value in values:
+            if is_better(value, best):
+                best = value
+        return best
+
+    return over_list
+
+
+def _as_float(choose: Callable[[Any, Any], Any]) -> Callable[[float, float], float]:
+    return lambda a, b: float(choose(a, b))
+
+
+for _name, _choose, _is_better in (
+    ("min", _smaller, python.lt),
+    ("max", _larger, python.gt),
+):
+    for _type in ("int", "float"):
+        operator(f"prim::{_name}.{_type}({_type} a, {_type} b) -> {_type}")(_choose)
+    _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim")
+    operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
+    for _type in ("int", "float", "bool"):
+        operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)
+        operator(f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}")(
+            _reduce(_is_better, _name)
+        )
+
+
+@operator(
+    "prim::abs.int(int a) -> int",
+    "prim::abs.float(float a) -> float",
+    "prim::abs.complex(complex a) -> float",
+    "prim::abs.Scalar(Scalar a) -> Scalar",
+)
+def absolute(a: Scalar) -> Scalar:
+    return wrap64(abs(a)) if isinstance(a, int) else abs(a)

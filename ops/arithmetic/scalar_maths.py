@@ -1,0 +1,471 @@
+"""The functions of `math` and `cmath` over Python numbers, rounding and conversions.
+
+Nothing raises for want of a value: as in C, the result is then infinite or not a number.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import re
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Scalar
+from ..memory.errors import OperatorError
+from ..table.table import operator
+from .scalar import divide_complex, divide_floats, fmod, wrap64
+
+__all__ = ["as_c_int", "float_of", "int_of", "log"]
+
+Function = Callable[[float], float]
+
+
+def _safe(function: Function, overflow: Callable[[float], float] = abs) -> Function:
+    """A function of `math` that gives what C gives where Python raises."""
+
+    def call(a: float) -> float:
+        try:
+            return float(function(a))
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.copysign(math.inf, overflow(a))
+
+    return call
+
+
+def log(a: float) -> float:
+    """The natural logarithm; -inf for 0, not a number below."""
+    if a > 0:
+        return math.log(a)
+    return -math.inf if a == 0 else math.nan
+
+
+def _log10(a: float) -> float:
+    if a > 0:
+        return math.log10(a)
+    return -math.inf if a == 0 else math.nan
+
+
+def _log1p(a: float) -> float:
+    return -math.inf if a == -1 else math.log1p(a)
+
+
+@cache
+def _of_libm(name: str) -> Function | None:
+    """A function of the C library, which rounds other than Python's own; None without it."""
+    import ctypes
+
+    try:
+        function = getattr(ctypes.CDLL(None), name)
+    except (TypeError, OSError, AttributeError):
+        return None
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+    found: Function = function
+    return found
+
+
+def _gamma(a: float) -> float:
+    if a == 0:
+        return math.copysign(math.inf, a)
+    return (_of_libm("tgamma") or math.gamma)(a)
+
+
+def _lgamma(a: float) -> float:
+    if a <= 0 and a == math.floor(a):
+        return math.inf
+    return (_of_libm("lgamma") or math.lgamma)(a)
+
+
+def _atanh(a: float) -> float:
+    return math.copysign(math.inf, a) if abs(a) == 1 else math.atanh(a)
+
+
+def _sign(a: float) -> float:
+    return a
+
+
+_REAL: Final[dict[str, Function]] = {
+    "acos": _safe(math.acos),
+    "acosh": _safe(math.acosh),
+    "asin": _safe(math.asin),
+    "asinh": _safe(math.asinh),
+    "atan": _safe(math.atan),
+    "atanh": _safe(_atanh),
+    "cos": _safe(math.cos),
+    "cosh": _safe(math.cosh),
+    "degrees": _safe(math.degrees),
+    "erf": _safe(math.erf),
+    "erfc": _safe(math.erfc),
+    "exp": _safe(math.exp),
+    "expm1": _safe(math.expm1),
+    "fabs": _safe(math.fabs),
+    "gamma": _safe(_gamma),
+    "lgamma": _safe(_lgamma),
+    "log": _safe(log),
+    "log10": _safe(_log10),
+    "log1p": _safe(_log1p),
+    "radians": _safe(math.radians),
+    "sin": _safe(math.sin),
+    "sinh": _safe(math.sinh, overflow=_sign),
+    "sqrt": _safe(math.sqrt),
+    "tan": _safe(math.tan),
+    "tanh": _safe(math.tanh),
+}
+
+
+def _safe_complex(name: str) -> Callable[[complex], complex]:
+    """A function of `cmath`; where Python raises, NumPy gives what C gives."""
+    function = getattr(cmath, name)
+
+    def call(a: complex) -> complex:
+        try:
+            return complex(function(a))
+        except (ValueError, OverflowError):
+            spelling = f"arc{name[1:]}" if name[0] == "a" else name
+            with np.errstate(all="ignore"):
+                return complex(getattr(np, spelling)(complex(a)))
+
+    return call
+
+
+_COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
+    name: _safe_complex(name)
+    for name in (
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp"),
+        *("log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
+    )
+}
+
+
+def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
+    """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
+
+    def call(a: Any) -> Any:
+        if compute is not None and isinstance(a, complex):
+            return compute(a)
+        return float(np.float32(real(a)))
+
+    return call
+
+
+for _name, _real in _REAL.items():
+    _declare = operator(
+        f"aten::{_name}.int(int a) -> float",
+        f"aten::{_name}.float(float a) -> float",
+    )
+    _declare(_real)
+    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(_either(_real, _COMPLEX.get(_name)))
+    if _name in _COMPLEX:
+        operator(f"aten::{_name}.complex(complex a) -> complex")(_COMPLEX[_name])
+
+
+# --------------------------------------------------------------------------- two operands
+
+
+@operator(
+    "aten::log.int_int(int a, int b) -> float",
+    "aten::log.float_float(float a, float b) -> float",
+    "aten::log.int_float(int a, float b) -> float",
+    "aten::log.float_int(float a, int b) -> float",
+    "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
+)
+def log_to_base(a: float, b: float) -> float:
+    return divide_floats(log(a), log(b))
+
+
+@operator(
+    "aten::log.complex_complex(complex a, complex b) -> complex",
+    "aten::log.complex_float(complex a, float b) -> complex",
+    "aten::log.complex_int(complex a, int b) -> complex",
+    "aten::log.float_complex(float a, complex b) -> complex",
+    "aten::log.int_complex(int a, complex b) -> complex",
+)
+def complex_log_to_base(a: complex, b: complex) -> complex:
+    return divide_complex(_COMPLEX["log"](a), _COMPLEX["log"](b))
+
+
+@operator(
+    "aten::polar.int(int a, int b) -> complex",
+    "aten::polar.float(float a, float b) -> complex",
+    "aten::polar.int_float(int a, float b) -> complex",
+    "aten::polar.float_int(float a, int b) -> complex",
+    "aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+)
+def polar(a: float, b: float) -> complex:
+    return complex(a * math.cos(b), a * math.sin(b))
+
+
+@operator(
+    "aten::angle.int(int a) -> float",
+    "aten::angle.float(float a) -> float",
+    "aten::angle.complex(complex a) -> float",
+    "aten::angle.Scalar(Scalar a) -> Scalar",
+)
+def angle(a: Any) -> float:
+    """The phase; a real number that is not a number keeps itself."""
+    if not isinstance(a, complex):
+        return math.pi if a < 0 else a if a != a else 0.0
+    return math.atan2(a.imag, a.real)
+
+
+def _declare_of_two(name: str, forward: Callable[[float, float], float], generic: str) -> None:
+    for a, b in (("int", "int"), ("float", "float"), ("int", "float"), ("float", "int")):
+        overload = a if a == b else f"{a}_{b}"
+        operator(f"aten::{name}.{overload}({a} a, {b} b) -> float")(forward)
+    operator(f"aten::{name}{generic}(Scalar a, Scalar b) -> float")(forward)
+
+
+def _remainder(a: float, b: float) -> float:
+    return math.nan if math.isinf(a) or not b else math.remainder(a, b)
+
+
+_declare_of_two("atan2", math.atan2, ".Scalar_Scalar")
+_declare_of_two("copysign", math.copysign, "")
+_declare_of_two("mathremainder", _remainder, "")
+
+
+@operator("aten::gcd.int(int a, int b) -> int")
+def gcd(a: int, b: int) -> int:
+    return wrap64(math.gcd(a, b))
+
+
+@operator("aten::factorial.int(int a) -> int")
+def factorial(a: int) -> int:
+    if a < 0:
+        raise OperatorError("factorial() not defined for negative values")
+    return wrap64(math.factorial(a)) if a < 67 else 0  # from 66! on all 64 low bits are 0
+
+
+@operator("aten::modf(float a) -> (float, float)")
+def modf(a: float) -> tuple[float, float]:
+    return math.modf(a)
+
+
+@operator("aten::frexp(float a) -> (float, int)")
+def frexp(a: float) -> tuple[float, int]:
+    return math.frexp(a)
+
+
+@operator("aten::ldexp(float x, int i) -> float")
+def ldexp(x: float, i: int) -> float:
+    try:
+        return math.ldexp(x, i)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+@operator("aten::divmod.int(int x, int y) -> (int, int)")
+def divmod_ints(x: int, y: int) -> tuple[int, int]:
+    if not y:
+        raise OperatorError(
+            "ZeroDivisionError: integer division or modulo by zero", code="division-by-zero"
+        )
+    return wrap64(x // y), x % y
+
+
+@operator(
+    "aten::divmod.float_int(float x, int y) -> (float, float)",
+    "aten::divmod.int_float(int x, float y) -> (float, float)",
+)
+def divmod_mixed(x: float, y: float) -> tuple[float, float]:
+    """Of C's `int` and `float`, to which torch cuts the numbers."""
+    a, b = (as_c_int(n) if isinstance(n, int) else float(np.float32(n)) for n in (x, y))
+    if not b:
+        raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
+    with np.errstate(all="ignore"):
+        quotient = float(floor(float(np.float32(a) / np.float32(b))))
+    return quotient, a - quotient * b
+
+
+def as_c_int(number: float) -> float:
+    """A whole number cut to the 32 bits of C's `int`; others as they are."""
+    if not isinstance(number, int) or -(1 << 31) <= number < 1 << 31:
+        return number
+    return int(np.int64(number).astype(np.int32))
+
+
+@operator("aten::divmod.float(float x, float y) -> (float, float)")
+def divmod_floats(x: float, y: float) -> tuple[float, float]:
+    if not y:
+        raise OperatorError("ZeroDivisionError: float divmod()", code="division-by-zero")
+    rest = fmod(x, y)
+    if rest and (rest < 0) != (y < 0):
+        rest += y
+    return (x - rest) / y, rest
+
+
+# --------------------------------------------------------------------------- rounding
+
+
+def int_of(a: float) -> int:
+    """A float cut to a whole number; the lowest one where that does not fit, as on x86."""
+    if not math.isfinite(a):
+        return -(1 << 63)
+    cut = int(a)
+    return cut if -(1 << 63) <= cut < 1 << 63 else -(1 << 63)
+
+
+@operator("aten::floor.float(float a) -> int")
+def floor(a: float) -> int:
+    return int_of(math.floor(_whole(a)))
+
+
+def _whole(a: float) -> float:
+    if -_BEYOND <= a <= _BEYOND:
+        return a
+    raise OperatorError(
+        f"Cannot convert float {a:f} to integer",
+        code="number-too-large",
+        headline=f"{a!r} is no whole number of 64 bits",
+    )
+
+
+_BEYOND: Final = 2.0**63
+
+
+@operator("aten::ceil.float(float a) -> int")
+def ceil(a: float) -> int:
+    return int_of(math.ceil(_whole(a))) + (a == _BEYOND)  # C's, which rounds up what it has cut
+
+
+operator("aten::floor.int(int a) -> int", "aten::ceil.int(int a) -> int")(int)
+
+
+@operator("aten::floor.Scalar(Scalar a) -> Scalar")
+def floor_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else floor(a)
+
+
+@operator("aten::ceil.Scalar(Scalar a) -> Scalar")
+def ceil_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else ceil(a)
+
+
+@operator("aten::round.int(int a) -> float", "aten::round.float(float a) -> float")
+def round_half_even(a: float) -> float:
+    if not math.isfinite(a):
+        return a
+    return math.copysign(float(round(a)), a) if a else float(a)
+
+
+@operator("aten::round.Scalar(Scalar a) -> Scalar")
+def round_scalar(a: Any) -> Scalar:
+    return a if isinstance(a, int) else round_half_even(a)
+
+
+operator("aten::isnan.float(float a) -> bool")(math.isnan)
+operator("aten::isinf.float(float a) -> bool")(math.isinf)
+operator("aten::isfinite.float(float a) -> bool")(math.isfinite)
+operator("aten::isnan.complex(complex a) -> bool")(cmath.isnan)
+operator("aten::isinf.complex(complex a) -> bool")(cmath.isinf)
+operator("aten::isfinite.complex(complex a) -> bool")(cmath.isfinite)
+
+
+# --------------------------------------------------------------------------- conversions
+
+operator("aten::Int.float(float a) -> int")(int_of)
+operator("aten::Int.bool(bool a) -> int")(int)
+operator("aten::Float.int(int a) -> float", "aten::Float.bool(bool a) -> float")(float)
+operator("aten::Bool.int(int a) -> bool", "aten::Bool.float(float a) -> bool")(bool)
+
+
+@operator("aten::Int.Scalar(Scalar a) -> int")
+def int_of_scalar(a: Any) -> int:
+    if type(a) is int:
+        return a
+    if isinstance(a, int):
+        return int(a)
+    if isinstance(a, complex) and not a.imag:
+        a = a.real
+    if isinstance(a, complex) or not -(2.0**31) <= a <= 2.0**31 - 1:  # C's int
+        raise OperatorError("value cannot be converted to type int without overflow")
+    return int(a)
+
+
+@operator("aten::Float.Scalar(Scalar a) -> float")
+def float_of(a: Any) -> float:
+    return float(a.real if isinstance(a, complex) else a)
+
+
+def _number_at_front(text: str, accepted: str, function: str) -> tuple[str, str]:
+    """The number at the front of a text, as C's `function` finds it, and what comes after it."""
+    text = text.lstrip(" \t\n\v\f\r")
+    found = re.match(accepted, text, re.IGNORECASE | re.ASCII)
+    if found is None:
+        raise OperatorError(function, headline=f"{text!r} is not a number")
+    return found.group(), text[found.end() :]
+
+
+@operator("aten::Int.str(str a) -> int")
+def int_of_text(a: str) -> int:
+    """A whole number after leading white space; nothing may follow it."""
+    number, rest = _number_at_front(a, r"[+-]?\d+", "stoll")
+    digits = number.lstrip("+-").lstrip("0")
+    value = int(number[:1].strip("+0123456789") + (digits or "0")) if len(digits) < 20 else 1 << 63
+    if wrap64(value) != value:
+        raise OperatorError("stoll", headline=f"{a!r} does not fit into 64 bits")
+    if rest:
+        raise OperatorError(f"invalid literal for int() with base 10: '{a}'")
+    return value
+
+
+_HEXADECIMAL = r"0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?"
+_DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_FLOAT = rf"[+-]?(?:{_HEXADECIMAL}|{_DECIMAL}|inf(?:inity)?|nan(?:\(\w*\))?)"
+
+
+@operator("aten::Float.str(str a) -> float")
+def float_of_text(a: str) -> float:
+    """The float that C's `strtod` reads after leading white space; nothing may follow it."""
+    number, rest = _number_at_front(a, _FLOAT, "stod")
+    value = _float_of_number(number.lower())
+    if value is None:
+        raise OperatorError("stod", headline=f"{a!r} is outside the range of floats")
+    if rest:
+        raise OperatorError(f"could not convert string to float: '{a}'")
+    return value
+
+
+def _float_of_number(number: str) -> float | None:
+    """The value of a spelling; None if it is too large, or too small to be told exactly."""
+    if "n" in number:
+        return float(number.partition("(")[0])
+    if "x" in number:
+        return _float_of_hexadecimal(number)
+    value = float(number)
+    if abs(value) >= sys.float_info.min:
+        return value if math.isfinite(value) else None
+    if value == 0:
+        return None if re.search("[1-9]", number.partition("e")[0]) else value
+    return value if Decimal(number) == Decimal(value) else None
+
+
+def _float_of_hexadecimal(number: str) -> float | None:
+    try:
+        value = float.fromhex(number)
+    except OverflowError:
+        return None
+    digits = number.partition("x")[2].partition("p")[0]
+    return None if value == 0 and re.search("[1-9a-f]", digits) else value
+
+
+@operator("aten::Complex.Scalar(Scalar a) -> complex")
+def complex_of(a: Scalar) -> complex:
+    return complex(a)
+
+
+def complex_of_parts(x: float, y: float) -> complex:
+    """A complex number of two others; whole ones are C's `int`s."""
+    return complex(as_c_int(x), as_c_int(y))
+
+
+for _x in ("int", "float", "bool"):
+    for _y in ("int", "float", "bool"):
+        operator(f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex")(complex_of_parts)

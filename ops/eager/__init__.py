@@ -1,0 +1,1 @@
+"""Eager calls: Python's arguments to operators, and the names under which they are found."""

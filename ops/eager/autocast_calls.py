@@ -1,0 +1,48 @@
+"""What autocast does to the arguments of eager calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ..memory.dtype import DTYPES, DType, dtype_by_number
+from ..table.autocast import EAGER, Autocast
+from ..tensors.tensor import Tensor
+
+__all__ = ["cast_arguments"]
+
+_FLOAT: Final = DTYPES["float32"]
+_ELIGIBLE: Final = (_FLOAT, DTYPES["bfloat16"], DTYPES["float16"])
+
+
+def cast_arguments(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], state: Autocast
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `aten::<name>` with their tensors in the dtype that its policy asks for."""
+    policy = EAGER[name]
+    target = dtype_by_number(state.cpu_dtype)
+    if policy == "full" or (
+        policy == "widest" and any(t.dtype is _FLOAT for t in _tensors((args, *kwargs.values())))
+    ):
+        target = _FLOAT
+    return _cast(args, target), {key: _cast(each, target) for key, each in kwargs.items()}
+
+
+def _tensors(values: Iterable[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += _tensors(value)
+    return found
+
+
+def _cast(value: Any, target: DType) -> Any:
+    """The value with its tensors of float32 or lower in the dtype."""
+    if isinstance(value, Tensor):
+        dtype = value.dtype
+        return value.to(target) if dtype in _ELIGIBLE and dtype is not target else value
+    if type(value) in (list, tuple):
+        return type(value)([_cast(each, target) for each in value])
+    return value

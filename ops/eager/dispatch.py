@@ -1,0 +1,527 @@
+"""Eager calls: Python arguments in, the right overload's forward, tensors out.
+
+Every eager call passes `run`.  Whoever must see them all (a tape, a tracer) adds itself to
+`LISTENERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from types import MethodType
+from typing import Any, Final
+
+import numpy as np
+
+from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
+from ..memory.dtype import Array, dtype_by_number
+from ..memory.errors import told
+from ..memory.named_results import named_results
+from ..memory.overlap import check_out
+from ..memory.quiet import QUIET, enter, leave
+from ..memory.versions import written
+from ..table.autocast import EAGER, autocast_state
+from ..table.grad_mode import is_grad_enabled
+from ..table.out_forms import COMPUTED_IN_OUT, check_dtype_of_out
+from ..table.pointwise import cast, number_as
+from ..table.promotion import common_dtype_with, number_dtype
+from ..table.table import TABLE, Operator
+from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tracing import ACTIVE, current_tracer
+from .autocast_calls import cast_arguments
+from .binding import TAKE_NUMBERS, Form, Mismatch, wrong_keyword
+from .old_signatures import without_numbers_between
+from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
+from .python_forms import refusal
+from .recipes import Key, Recipe, keep, key_of
+
+__all__ = [
+    *("LISTENERS", "AutocastFunction", "EagerFunction", "eager_function", "finish"),
+    *("make_function", "named_results", "run"),
+]
+
+Listener = Callable[[Operator, list[Any], Any], None]
+
+LISTENERS: Final[list[Listener]] = []
+"""Called after each eager operator: (operator, machine values of its arguments, the result)."""
+
+_new: Final = object.__new__
+_ndarray: Final = np.ndarray
+_LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
+_NO_TENSORS: Final[tuple[Any, ...]] = ()
+
+
+def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+    """Run an operator on machine values; arrays come back as tensors.
+
+    `handles` are the Python arguments: what comes back in place is the same handle again.
+    """
+    if _any_requires_grad(handles) and is_grad_enabled():
+        return _taped()(entry, values, handles)
+    state = enter(QUIET)
+    try:
+        result = entry.forward(*values)
+    finally:
+        leave(state)
+    return finish(entry, values, result, handles)
+
+
+@cache
+def _taped() -> Callable[..., Any]:
+    """What runs an operator and records it: loaded when it is first needed."""
+    found: Callable[..., Any] = import_module("..gradients.tape", __package__).taped
+    return found
+
+
+def _any_requires_grad(handles: Sequence[Any]) -> bool:
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            if handle._requires_grad:
+                return True
+        elif isinstance(handle, (list, tuple)) and _any_requires_grad(handle):
+            return True
+    return False
+
+
+def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
+    """Make tensors of a result's arrays and tell the listeners."""
+    if type(result) is _ndarray:
+        wrapped: Any = _handle_of(result, handles)
+    else:
+        wrapped = _wrapped(entry, result, handles)
+    if entry.is_in_place:
+        written(values[0])
+    elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
+        _note_view(wrapped, handles)
+    for listener in LISTENERS:
+        listener(entry, values, wrapped)
+    if ACTIVE:
+        tracer = current_tracer()
+        if tracer is not None:
+            return tracer.record(entry, values, wrapped, handles)
+    return wrapped
+
+
+def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
+    """Tell views what they are views of, unless that has a history they are not part of."""
+    base = handles[0] if handles else None
+    if not isinstance(base, Tensor) or base._requires_grad:
+        return
+    for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
+        if isinstance(view, Tensor) and view is not base:
+            view._view_of = base
+
+
+def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
+    for handle in handles:
+        if isinstance(handle, Tensor) and handle._array is array:
+            return handle
+    made = _new(Tensor)
+    made._array = array
+    return made
+
+
+def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
+    if isinstance(result, _ndarray):
+        return _handle_of(result, handles)
+    if isinstance(result, tuple) and len(entry.signature.returns) > 1:
+        parts = [_part(r, handles) for r in result]
+        names = [r.name for r in entry.signature.returns]
+        if all(names):
+            return named_results(entry.name.partition("::")[2], names)(parts)
+        return tuple(parts)
+    if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_handle_of(each, [*given, *handles]) for each in result)
+    if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
+        return dtype_by_number(result)
+    return result
+
+
+def _part(result: Any, handles: Sequence[Any]) -> Any:
+    """One of several results."""
+    if isinstance(result, list):
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_part(each, [*given, *handles]) for each in result)
+    return _handle_of(result, handles) if isinstance(result, np.ndarray) else result
+
+
+# --------------------------------------------------------------------------- plans
+
+Plan = Callable[..., Any]
+"""An eager call of arguments whose types are known to fit."""
+
+
+def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a single tensor, the other arguments left out."""
+    forward = entry.forward
+    is_view = entry.is_view
+
+    def call(a: Any) -> Any:
+        array = a._array
+        if a._requires_grad and is_grad_enabled():
+            return _taped()(entry, [array, *defaults], (a,))
+        state = enter(QUIET)
+        try:
+            result = forward(array, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and result is not array and not LISTENERS and not ACTIVE:
+            made = _new(Tensor)
+            made._array = result
+            if is_view and not a._requires_grad:
+                made._view_of = a
+            return made
+        return finish(entry, [array, *defaults], result, (a,))
+
+    return call
+
+
+def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for two tensors, the other arguments left out."""
+    forward = entry.forward
+    is_view = entry.is_view
+    is_in_place = entry.is_in_place
+
+    def call(a: Any, b: Any) -> Any:
+        array, second = a._array, b._array
+        if (a._requires_grad or b._requires_grad) and is_grad_enabled():
+            return _taped()(entry, [array, second, *defaults], (a, b))
+        state = enter(QUIET)
+        try:
+            result = forward(array, second, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
+            if result is array and is_in_place:
+                written(array)
+                return a
+            if result is not array and result is not second and not is_view:
+                made = _new(Tensor)
+                made._array = result
+                return made
+        return finish(entry, [array, second, *defaults], result, (a, b))
+
+    return call
+
+
+def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a tensor and a number, the other arguments left out."""
+    forward = entry.forward
+    is_view = entry.is_view
+    is_in_place = entry.is_in_place
+
+    def call(a: Any, number: Any) -> Any:
+        array = a._array
+        if a._requires_grad and is_grad_enabled():
+            return _taped()(entry, [array, number, *defaults], (a,))
+        state = enter(QUIET)
+        try:
+            result = forward(array, number, *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
+            if result is array and is_in_place:
+                written(array)
+                return a
+            if result is not array:
+                made = _new(Tensor)
+                made._array = result
+                if is_view and not a._requires_grad:
+                    made._view_of = a
+                return made
+        return finish(entry, [array, number, *defaults], result, (a,))
+
+    return call
+
+
+def _plan_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Plan:
+    """The plan for a tensor and sizes given one by one."""
+
+    def call(a: Any, *sizes: int) -> Any:
+        return run(entry, [a._array, list(sizes), *defaults], (a,))
+
+    return call
+
+
+def _plan_in_general(
+    entry: Operator, converters: Sequence[Callable[..., Any] | None], defaults: Sequence[Any]
+) -> Plan:
+    def call(*args: Any) -> Any:
+        values = [
+            a if convert is None else convert(a, True)
+            for convert, a in zip(converters, args, strict=True)
+        ]
+        return run(entry, [*values, *defaults], args)
+
+    return call
+
+
+def _plan(
+    entry: Operator,
+    types: tuple[type, ...],
+    converters: Sequence[Callable[..., Any] | None],
+    defaults: Sequence[Any],
+) -> Plan:
+    tensors = [issubclass(each, Tensor) for each in types]
+    if tensors == [True]:
+        return _plan_of_one(entry, defaults)
+    if tensors == [True, True]:
+        return _plan_of_two(entry, defaults)
+    if tensors == [True, False] and converters[1] is None:
+        return _plan_with_number(entry, defaults)
+    return _plan_in_general(entry, converters, defaults)
+
+
+# --------------------------------------------------------------------------- functions
+
+
+def _is_about_tensors(entry: Operator) -> bool:
+    """Whether an overload takes or gives tensors: others belong to script alone."""
+    types = [a.type for a in (*entry.signature.arguments, *entry.signature.returns)]
+    for type in types:
+        if isinstance(type, OptionalType):
+            type = type.element
+        element = type.element if isinstance(type, ListType) else type
+        if isinstance(element, OptionalType):
+            element = element.element
+        if element == TENSOR:
+            return True
+    return False
+
+
+_SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
+
+
+def _is_out_form(entry: Operator) -> bool:
+    """Whether it is derived for `out=`, which eager calls handle by themselves."""
+    return entry.schema.endswith("Tensor(a!) out) -> Tensor(a!)")
+
+
+def _is_for_python(entry: Operator) -> bool:
+    if any(word in entry.overload for word in _SCRIPT_ONLY) or _is_out_form(entry):
+        return False
+    first = entry.signature.arguments[:1]
+    if first and isinstance(first[0].type, ListType) and first[0].type.element == TENSOR:
+        return entry.overload not in ("Tensor", "el")
+    if first and isinstance(first[0].type, (VariableType, ListType)):
+        return not first or first[0].type == ListType(INT)
+    return _is_about_tensors(entry)
+
+
+def _gives_list(entry: Operator) -> bool:
+    """Whether the one result is a list: with `out=` such functions give nothing back."""
+    returned = entry.signature.returns
+    return len(returned) == 1 and isinstance(returned[0].type, ListType)
+
+
+_FACTORIES: Final = frozenset(
+    "arange range linspace logspace empty zeros ones full eye rand randn".split()
+)
+"""Functions that make elements in the dtype of the tensor they write into."""
+
+
+def _as_operands(first: Any, second: Any) -> tuple[Any, Any]:
+    """A number before a tensor as the tensor it stands for, and the tensor.
+
+    A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
+    numbers, which two tensors cannot.
+    """
+    if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
+        dtype = common_dtype_with(second._array, first)
+        if isinstance(first, int) and second._array.ndim:
+            dtype = number_dtype(first)
+        if dtype.kind == "c" and second._array.dtype.kind == "u" and not second._array.ndim:
+            second = Tensor._of(cast(second._array, dtype))
+        return Tensor._of(number_as(first, dtype)), second
+    return first, second
+
+
+class EagerFunction:
+    """`torch.<name>`: calls the overload of an operator that the arguments fit.
+
+    `operator_name` is the operator's, `aten::tanh`.
+    """
+
+    __slots__ = (
+        *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "plans"),
+        "recipes",
+    )
+
+    def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
+        self.operator_name = operator_name
+        self.__name__ = self.__qualname__ = name
+        self._as_method = as_method
+        self._forms: list[Form] | None = None
+        self.plans: dict[tuple[type, ...], Plan] = {}
+        self.recipes: dict[Key, Recipe] = {}
+
+    @property
+    def forms(self) -> list[Form]:
+        """The overloads, in the order they are tried."""
+        if self._forms is None:
+            entries = filter(_is_for_python, TABLE.operators(self.operator_name))
+            self._forms = [Form(entry, self.__name__, self._as_method) for entry in entries]
+        return self._forms
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        entries = TABLE.operators(self.operator_name)
+        return "\n".join(entry.schema for entry in entries)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if not kwargs:
+                plan = self.plans.get(tuple(map(type, args)))
+                if plan is not None:
+                    return plan(*args)
+            key = key_of(args, kwargs)
+            if key is not None:
+                recipe = self.recipes.get(key)
+                if recipe is not None:
+                    values = recipe.values(args, kwargs)
+                    if values is not None:
+                        handles = [*args, *kwargs.values()] if kwargs else args
+                        return run(recipe.form.entry, values, handles)
+            return self._choose(args, kwargs, key)
+        except Exception as error:
+            raise told(error)  # noqa: B904
+
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
+        out: Any = _NO_TENSORS
+        requires_grad = False
+        given = args, kwargs
+        if kwargs:
+            kwargs = dict(kwargs)
+            if not self._as_method:
+                out = kwargs.pop("out", None)
+                if not isinstance(out, (Tensor, tuple, list, type(None))):
+                    raise wrong_keyword(self.__name__, "out", "Tensor", out)
+            if "requires_grad" in kwargs and not self._takes("requires_grad"):
+                requires_grad = kwargs.pop("requires_grad")
+                if not isinstance(requires_grad, (bool, type(None))):
+                    raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
+        if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
+            check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
+        if isinstance(out, Tensor) and f"aten::{self.__name__}" in COMPUTED_IN_OUT:
+            wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
+            check_dtype_of_out(out.dtype, wanted)
+        if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
+            operands = _as_operands(*args)
+            if operands[0] is not args[0]:
+                key = None
+            args = operands
+        found = self._match(args, kwargs)
+        if found is None:
+            old = without_numbers_between(self.__name__, args, kwargs)
+            if old is None:
+                raise self._refusal(*given)
+            return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
+        form, values, lenient = found
+        if key is not None and not lenient:
+            keep(self.recipes, key, Recipe(form, args, kwargs, values))
+        if not kwargs and _LEAVES.issuperset(map(type, args)):
+            self._remember(form, args, values)
+        for target in (out,) if isinstance(out, Tensor) else out or ():
+            check_out(self.operator_name, target._array, values)
+        result = run(form.entry, values, [*args, *kwargs.values()])
+        if out is not None and out is not _NO_TENSORS:
+            if _any_requires_grad([result, out]) and is_grad_enabled():
+                raise RuntimeError(
+                    f"{self.__name__}(): functions with out=... arguments don't support automatic "
+                    "differentiation, but one of the arguments requires grad."
+                )
+            check_dtypes_of_out(self.operator_name, result, out)
+            written_out = write_out(self.operator_name, result, out)
+            return None if _gives_list(form.entry) else written_out
+        if requires_grad:
+            result.requires_grad_(True)
+        return result
+
+    def _takes(self, name: str) -> bool:
+        return any(name in form.names for form in self.forms)
+
+    def _match(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Form, list[Any], bool] | None:
+        """The first overload that fits, strictly or else after conversion, and its values."""
+        for lenient in (False, True):
+            for form in self.forms:
+                try:
+                    return form, form.bind(args, kwargs, lenient), lenient
+                except Mismatch:
+                    pass
+        return None
+
+    def _refusal(self, args: Sequence[Any], kwargs: dict[str, Any]) -> TypeError:
+        if not self.forms:
+            return TypeError(f"{self.__name__}() cannot be called on tensors")
+        own = args[1:] if self._as_method else args
+        return TypeError(refusal(self.operator_name, self.__name__, self.forms, own, kwargs))
+
+    def _remember(self, form: Form, args: Sequence[Any], values: list[Any]) -> None:
+        """Keep what was found out about arguments of these types, if their count says it all."""
+        types = tuple(map(type, args))
+        if form.spread is not None:
+            gathered = len(args) > 1 and set(types[1:]) == {int}
+            if form.spread == 1 and gathered and isinstance(args[0], Tensor):
+                self.plans[types] = _plan_of_sizes(form.entry, values[2:])
+            return
+        if len(args) > form.positional:
+            return
+        if any(isinstance(a, Tensor) and values[i] is not a._array for i, a in enumerate(args)):
+            return  # a tensor that stands for a number is converted each time
+        converters = [
+            form.converters[i] if type(a) is not type(values[i]) else None
+            for i, a in enumerate(args)
+        ]
+        defaults = values[len(args) :]
+        if not any(isinstance(default, list) for default in defaults):
+            self.plans[types] = _plan(form.entry, types, converters, defaults)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self.__name__}>"
+
+    def __reduce__(self) -> Any:
+        return eager_function, (self.operator_name,)
+
+
+class AutocastFunction(EagerFunction):
+    """An eager function whose tensors are cast first while autocast is on."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = autocast_state()
+        if state.cpu and "out" not in kwargs:
+            name = self.operator_name.partition("::")[2]
+            args, kwargs = cast_arguments(name, args, kwargs, state)
+        return super().__call__(*args, **kwargs)
+
+
+def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
+    """A new eager function of an operator, `aten::tanh`."""
+    name = operator_name.partition("::")[2]
+    cls = AutocastFunction if name in EAGER else EagerFunction
+    return cls(operator_name, name, as_method)
+
+
+_FUNCTIONS: Final[dict[str, EagerFunction]] = {}
+
+
+def eager_function(name: str) -> EagerFunction:
+    """The eager function of an operator, `aten::tanh`; always the same object.
+
+    Raises:
+        KeyError: there is no such operator.
+    """
+    found = _FUNCTIONS.get(name)
+    if found is None:
+        if not TABLE.operators(name):
+            raise KeyError(name)
+        found = _FUNCTIONS[name] = make_function(name)
+    return found

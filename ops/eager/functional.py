@@ -1,0 +1,171 @@
+"""Functions of tensors that are more than an operator: variable arguments, optional results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..tensors.construct import stands_for
+from ..tensors.tensor import Tensor
+from .dispatch import eager_function
+
+__all__ = ["FUNCTIONS", "METHODS"]
+
+
+def _tensors(given: tuple[Any, ...]) -> list[Any]:
+    """The tensors of `f(a, b)` and of `f([a, b])`."""
+    if len(given) == 1 and isinstance(given[0], (list, tuple)):
+        return list(given[0])
+    return list(given)
+
+
+def _atleast(count: int) -> Callable[..., Any]:
+    name = f"atleast_{count}d"
+
+    def atleast(*tensors: Any) -> Any:
+        given = tensors[0] if len(tensors) == 1 else tensors
+        return eager_function(f"aten::{name}")(given)
+
+    atleast.__name__ = atleast.__qualname__ = name
+    atleast.__doc__ = f"The tensor, or each of several, with {count} dimensions or more."
+    return stands_for(f"aten::{name}")(atleast)
+
+
+@stands_for("aten::block_diag")
+def block_diag(*tensors: Any) -> Any:
+    """Matrices one after the other along the diagonal of a matrix of zeros."""
+    return eager_function("aten::block_diag")(list(tensors))
+
+
+@stands_for("aten::cartesian_prod")
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of an element of each vector, as rows."""
+    found = eager_function("aten::cartesian_prod")(list(tensors))
+    return tensors[0] if len(tensors) == 1 else found
+
+
+# --------------------------------------------------------------------------- unique
+
+
+def _chosen(results: Sequence[Tensor], return_inverse: bool, return_counts: bool) -> Any:
+    """The unique elements, with what else was asked for."""
+    chosen = [results[0]]
+    chosen += [results[1]] if return_inverse else []
+    chosen += [results[2]] if return_counts else []
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices along a dimension.
+
+    With them come, if asked for, the place of each element among them and how often each occurs.
+    """
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    if dim is None:
+        results = eager_function("aten::_unique2")(input, sorted, **flags)
+    else:
+        results = eager_function("aten::unique_dim")(input, dim, sorted, **flags)
+    return _chosen(results, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The elements, or slices along a dimension, without those that equal the one before.
+
+    With them come, if asked for, the place of each element among them and how long each run is.
+    """
+    results = eager_function("aten::unique_consecutive")(
+        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+    )
+    return _chosen(results, return_inverse, return_counts)
+
+
+# --------------------------------------------------------------------------- places
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Places in a flattened tensor as places in one of a shape: a tensor for each dimension.
+
+    Raises:
+        TypeError: the indices are not whole numbers, or the shape is none.
+        ValueError: a size is negative.
+    """
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = [int(np.prod(sizes[dim + 1 :], dtype=np.int64)) for dim in range(len(sizes))]
+    of_steps, of_sizes = (Tensor._of(np.asarray(each, np.int64)) for each in (steps, sizes))
+    wholes = eager_function("aten::floor_divide")(indices.unsqueeze(-1), of_steps)
+    return tuple(eager_function("aten::remainder")(wholes, of_sizes).unbind(-1))
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_atleast, (1, 2, 3))
+
+FUNCTIONS: Final[dict[str, Any]] = {
+    **{"atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d},
+    **{"block_diag": block_diag, "cartesian_prod": cartesian_prod, "unique": unique},
+    **{"unique_consecutive": unique_consecutive, "unravel_index": unravel_index},
+    "_segment_reduce": eager_function("aten::segment_reduce"),
+}
+"""What `rushlight.<name>` stands for, by name."""
+
+# --------------------------------------------------------------------------- methods alone
+
+
+def _polygamma(self: Tensor, n: int) -> Any:
+    """The derivative of order n of digamma."""
+    return eager_function("aten::polygamma")(n, self)
+
+
+def _nelement(self: Tensor) -> int:
+    """The number of elements."""
+    return int(self.numel())
+
+
+def _ndimension(self: Tensor) -> int:
+    """The number of dimensions."""
+    return int(self.dim())
+
+
+def _dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the one of the largest stride to that of the smallest."""
+    strides = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
+
+
+def _itself(self: Tensor) -> Tensor:
+    """The tensor: there is no other kind of memory or layout it could be in."""
+    return self
+
+
+def _never(self: Tensor) -> bool:
+    """False: no tensor is."""
+    return False
+
+
+METHODS: Final[dict[str, Any]] = {
+    **{"unique": unique, "unique_consecutive": unique_consecutive, "polygamma": _polygamma},
+    **{"nelement": _nelement, "ndimension": _ndimension, "dim_order": _dim_order},
+    **{"to_dense": _itself, "share_memory_": _itself, "is_shared": _never},
+    **{"is_distributed": _never},
+}
+"""What `Tensor.<name>` stands for, by name."""

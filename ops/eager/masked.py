@@ -1,0 +1,378 @@
+"""Reductions that leave elements out: the functions of `torch.masked`.
+
+A mask is a tensor of bools that broadcasts to the input; elements where it is False do not count.
+Where no element counts, the result is what the reduction starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import DTYPES, DType
+from ..table.promotion import kind
+from ..tensors.tensor import Tensor
+from .dispatch import eager_function
+
+__all__ = ["FUNCTIONS"]
+
+Dims = int | Sequence[int] | None
+_FLOAT: Final = DTYPES["float32"]
+_LONG: Final = DTYPES["int64"]
+
+
+# --------------------------------------------------------------------------- masks
+
+
+def _call(name: str, *args: Any, **options: Any) -> Any:
+    return eager_function(f"aten::{name}")(*args, **options)
+
+
+def _cast(tensor: Tensor, dtype: DType) -> Tensor:
+    found: Tensor = tensor.to(dtype)
+    return found
+
+
+def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
+    """The mask in the input's shape."""
+    if mask.ndim > input.ndim:
+        raise IndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher "
+            "than of the input)"
+        )
+    return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input.shape))
+
+
+def _start(reduction: str, dtype: DType) -> Any:
+    """The number that a reduction starts from."""
+    if reduction in ("sum", "prod"):
+        return int(reduction == "prod")
+    low = reduction == "max"
+    if dtype.is_floating_point or dtype.is_complex:
+        return -np.inf if low else np.inf
+    if dtype.name == "bool":
+        return not low
+    limits = np.iinfo(dtype.numpy)
+    return limits.min if low else limits.max
+
+
+def _filled(input: Tensor, mask: Tensor | None, reduction: str) -> Tensor:
+    """The input with what a reduction starts from where the mask does not hold."""
+    if mask is None:
+        return input
+    start = np.asarray(_start(reduction, input.dtype)).astype(input._array.dtype)
+    filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(start))
+    return filled
+
+
+def _dims(dim: Dims, ndim: int) -> list[int]:
+    if dim is None:
+        return list(range(ndim))
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    found = [wrap_dim(each, ndim) for each in dims]
+    for each in found:
+        if found.count(each) > 1:
+            raise RuntimeError(f"dim={each} appears multiple times in the list of dims")
+    return found if ndim else []
+
+
+def _sum_dtype(input: Tensor, dtype: DType | None) -> DType:
+    if dtype is not None:
+        return dtype
+    return _LONG if kind(input._array.dtype) < 2 else input.dtype
+
+
+# --------------------------------------------------------------------------- sums
+
+
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The sum of the elements that count."""
+    values = _filled(input, mask, "sum")
+    found: Tensor = _call(
+        "sum", values, _dims(dim, input.ndim), bool(keepdim), dtype=_sum_dtype(input, dtype)
+    )
+    return found
+
+
+def prod(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The product of the elements that count."""
+    result = _cast(_filled(input, mask, "prod"), _sum_dtype(input, dtype))
+    for each in sorted(_dims(dim, input.ndim) or range(input.ndim), reverse=True):
+        result = _call("prod", result, each, bool(keepdim))
+    return result
+
+
+def cumsum(
+    input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """The running sum of the elements that count."""
+    values = _filled(input, mask, "sum")
+    found: Tensor = _call("cumsum", values, dim, dtype=dtype or input.dtype)
+    return found
+
+
+def cumprod(
+    input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """The running product of the elements that count."""
+    values = _filled(input, mask, "prod")
+    found: Tensor = _call("cumprod", values, dim, dtype=dtype or input.dtype)
+    return found
+
+
+# --------------------------------------------------------------------------- extremes
+
+
+def _extreme(name: str, reduction: str) -> Any:
+    def extreme(
+        input: Tensor,
+        dim: Dims = None,
+        *,
+        keepdim: bool | None = False,
+        dtype: DType | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        values = _filled(input, mask, reduction)
+        found: Tensor = _call(name, values, _dims(dim, input.ndim), bool(keepdim))
+        return _cast(found, dtype or input.dtype)
+
+    extreme.__name__ = extreme.__qualname__ = name
+    extreme.__doc__ = f"The {reduction}imum of the elements that count."
+    return extreme
+
+
+def _place(name: str, reduction: str) -> Any:
+    def place(
+        input: Tensor,
+        dim: int | None = None,
+        *,
+        keepdim: bool | None = False,
+        dtype: DType | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        values = _filled(input, mask, reduction)
+        found: Tensor = _call(name, values, dim, bool(keepdim))
+        return _cast(found, dtype or input.dtype)
+
+    place.__name__ = place.__qualname__ = name
+    place.__doc__ = f"The place of the {reduction}imum of the elements that count."
+    return place
+
+
+def median(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The median of the elements that count: NaN where none does."""
+    wanted = dtype or input.dtype
+    axis = wrap_dim(dim, input.ndim)
+    if input.ndim == 0 or not wanted.is_floating_point:
+        if mask is not None and not np.all(mask._array):
+            raise ValueError(
+                "masked median expects no fully masked out rows if dtype is not floating point"
+            )
+        return _cast(_call("nanmedian", input, axis, keepdim)[0], wanted)
+    values = input.to(wanted)
+    if mask is not None:
+        nan = Tensor._of(np.asarray(np.nan, values._array.dtype))
+        values = _call("where", _mask_of(input, mask), values, nan)
+    found: Tensor = _call("nanmedian", values, axis, keepdim)[0]
+    return found
+
+
+def logsumexp(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The logarithm of the sum of the exponentials of the elements that count."""
+    values = _filled(input, mask, "max").to(dtype or input.dtype)
+    found: Tensor = _call("logsumexp", values, _dims(dim, input.ndim), keepdim)
+    return _cast(found, dtype or input.dtype)
+
+
+def logaddexp(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: DType | None = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:
+    """`log(exp(input) + exp(other))` of the elements that count."""
+    first, second = _filled(input, input_mask, "max"), _filled(other, other_mask, "max")
+    found: Tensor = _call("logaddexp", first, second)
+    return _cast(found, dtype or input.dtype)
+
+
+# --------------------------------------------------------------------------- means and norms
+
+
+def _counts(input: Tensor, dim: Dims, keepdim: bool, mask: Tensor | None) -> Tensor:
+    ones = np.ones(input.shape, np.int64)
+    return sum(Tensor._of(ones), dim, keepdim=keepdim, mask=mask)
+
+
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The mean of the elements that count: NaN where none does."""
+    wanted = dtype or input.dtype
+    total = sum(input, dim, keepdim=keepdim, dtype=wanted, mask=mask)
+    return total / _counts(input, dim, bool(keepdim), mask)
+
+
+def _spread(
+    input: Tensor,
+    dim: Dims,
+    correction: float,
+    keepdim: bool | None,
+    dtype: DType | None,
+    mask: Tensor | None,
+) -> tuple[Tensor, DType]:
+    """The variance in the dtype of computation, and the result's dtype."""
+    wanted = dtype or input.dtype
+    if not (wanted.is_floating_point or wanted.is_complex):
+        wanted = _FLOAT
+    wide = _FLOAT if wanted.itemsize < 4 else wanted
+    count = _counts(input, dim, True, mask)
+    total = sum(input, dim, keepdim=True, dtype=wanted, mask=mask)
+    distance = input - total / count
+    squares = sum(
+        (distance * distance.conj()).to(wide), dim, keepdim=keepdim, dtype=wide, mask=mask
+    )
+    freedom = count.reshape(squares.shape)
+    if correction:
+        freedom = _call("maximum", freedom - correction, Tensor._of(np.zeros((), np.int64)))
+    spread = squares / freedom
+    return (spread.real if spread.dtype.is_complex else spread), wanted
+
+
+def _correction(unbiased: bool | None, correction: float | None) -> float:
+    if correction is not None:
+        return correction
+    return 0 if unbiased is False else 1
+
+
+def var(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The variance of the elements that count."""
+    spread, wanted = _spread(input, dim, _correction(unbiased, correction), keepdim, dtype, mask)
+    return _cast(spread, wanted)
+
+
+def std(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The standard deviation of the elements that count."""
+    spread, wanted = _spread(input, dim, _correction(unbiased, correction), keepdim, dtype, mask)
+    return _cast(spread.sqrt(), wanted)
+
+
+def norm(
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: Dims = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The norm of the elements that count, taken as a vector."""
+    order = 2.0 if ord is None else float(ord)
+    values = _filled(input, mask, "min" if order == -np.inf else "sum")
+    dims = _dims(dim, input.ndim)
+    found: Tensor = _call("linalg_vector_norm", values, order, dims, bool(keepdim), dtype=dtype)
+    return found
+
+
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: DType | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The elements that count, divided by their norm; zeros elsewhere."""
+    wanted = dtype or input.dtype
+    size = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
+    divisor = _call("maximum", size, Tensor._of(np.full((), eps, size._array.dtype)))
+    found: Tensor = _filled(input, mask, "sum").to(wanted) / divisor
+    return found
+
+
+# --------------------------------------------------------------------------- softmax
+
+
+def _softmax(name: str) -> Any:
+    def softmax(
+        input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        values = _filled(
+            input.to(dtype or input.dtype), mask, "min" if name == "softmin" else "max"
+        )
+        if name == "softmin":
+            values = -values
+        found: Tensor = _call("log_softmax" if name == "log_softmax" else "softmax", values, dim)
+        return found
+
+    softmax.__name__ = softmax.__qualname__ = name
+    softmax.__doc__ = f"`{name}` of the elements that count."
+    return softmax
+
+
+FUNCTIONS: Final[dict[str, Any]] = {
+    **{"sum": sum, "prod": prod, "cumsum": cumsum, "cumprod": cumprod, "mean": mean},
+    **{"var": var, "std": std, "norm": norm, "normalize": normalize, "median": median},
+    **{"logsumexp": logsumexp, "logaddexp": logaddexp},
+    **{"amax": _extreme("amax", "max"), "amin": _extreme("amin", "min")},
+    **{"argmax": _place("argmax", "max"), "argmin": _place("argmin", "min")},
+    **{name: _softmax(name) for name in ("softmax", "log_softmax", "softmin")},
+}
+"""What `rushlight.masked.<name>` stands for, by name."""

@@ -1,0 +1,262 @@
+"""The operators of tensors in Python: `x.tanh()`, `x + y`, `x += y`, from the operator table.
+
+Importing this gives them to `Tensor`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import DTYPES, DType
+from ..table.layer_names import NEVER_METHODS
+from ..table.table import TABLE
+from ..tensors.construct import tensor
+from ..tensors.tensor import Tensor
+from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
+from .functional import METHODS
+from .typed_storage import new, set_, storage
+from .unknown_names import UnknownName
+
+__all__: list[str] = []
+
+_NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
+
+_BINARY: Final = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide"},
+    **{"mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "__and__"},
+    **{"or": "__or__", "xor": "__xor__", "lshift": "__lshift__", "rshift": "__rshift__"},
+    **{"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"},
+}
+"""Python's operator -> the table's."""
+
+_IN_PLACE: Final = {
+    **{"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"},
+    **{"floordiv": "floor_divide_", "mod": "remainder_", "pow": "pow_"},
+    **{"and": "bitwise_and_", "or": "bitwise_or_", "xor": "bitwise_xor_"},
+    **{"lshift": "bitwise_left_shift_", "rshift": "bitwise_right_shift_"},
+}
+
+_UNARY: Final = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
+
+_SWAPPED: Final = ("add", "mul", "and", "or", "xor")
+"""Where `2 + x` is `x + 2`."""
+
+
+_SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise_right_shift"}
+"""The shifts by name that take a number on the left."""
+
+
+def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    plans = {} if isinstance(function, AutocastFunction) else function.plans
+    kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
+
+    def method(self: Tensor, other: Any) -> Any:
+        plan = plans.get((type(self), type(other)))
+        if plan is not None:
+            return plan(self, other)
+        if isinstance(other, kinds):
+            return function(self, other)
+        return NotImplemented
+
+    return method
+
+
+def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+    if name in _SWAPPED:
+        return _binary(function)
+    rsub = eager_function("aten::rsub")
+
+    def method(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _NUMBERS):
+            return NotImplemented
+        if name == "sub":
+            return rsub(self, other)
+        if name == "truediv":
+            return self.reciprocal() * other
+        if name in _SHIFTS:
+            return eager_function(_SHIFTS[name])(other, self)
+        return function(other, self)
+
+    return method
+
+
+def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
+    plans = function.plans
+
+    def method(self: Tensor) -> Any:
+        plan = plans.get((type(self),))
+        if plan is not None:
+            return plan(self)
+        return function(self)
+
+    return method
+
+
+def _give(name: str, method: Any) -> None:
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    setattr(Tensor, name, method)
+
+
+def _give_operators() -> None:
+    for name, operator_name in _BINARY.items():
+        function = eager_function(f"aten::{operator_name}")
+        _give(f"__{name}__", _binary(function))
+        if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+            _give(f"__r{name}__", _reflected(name, function))
+    _give("__rdiv__", _reflected("truediv", eager_function("aten::div")))
+    for name, operator_name in _IN_PLACE.items():
+        _give(f"__i{name}__", _binary(eager_function(f"aten::{operator_name}")))
+    for name, operator_name in _UNARY.items():
+        _give(f"__{name}__", _unary(eager_function(f"aten::{operator_name}")))
+
+
+_FUNCTIONS_ALONE: Final = frozenset(
+    """gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ selu selu_ celu celu_ hardsigmoid
+    hardsigmoid_ hardswish hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_
+    relu6 relu6_ threshold threshold_ glu count remove index alias zeros_like ones_like empty_like
+    full_like rsub fill expand_copy numpy_T rand_like randn_like randint_like dropout_ var_mean
+    std_mean append slice where""".split()
+)
+"""Operators with a `self` that Python knows as functions alone."""
+
+
+_PREFIXES: Final = ("_", "special_", "linalg_", "fft_")
+"""How operators begin that are never methods."""
+
+_TAKES_SELF: Final = re.compile(r"\(Tensor(\([^)]*\))? self[,)]")
+
+
+def _give_methods() -> None:
+    """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
+    hidden = _FUNCTIONS_ALONE | NEVER_METHODS
+    for entry in TABLE:
+        space, _, name = entry.name.partition("::")
+        if space != "aten" or name.startswith(_PREFIXES) or name in hidden:
+            continue
+        if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and not hasattr(Tensor, name):
+            setattr(Tensor, name, make_function(entry.name, as_method=True))
+
+
+def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """This tensor's elements where the condition holds, the other's elsewhere."""
+    return eager_function("aten::where")(condition, self, other)
+
+
+# --------------------------------------------------------------------------- conversions
+
+_CASTS: Final = {
+    **{"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16"},
+    **{"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"},
+    **{"bool": "bool", "cfloat": "complex64", "cdouble": "complex128"},
+}
+
+
+def _cast(name: str) -> Callable[..., Tensor]:
+    dtype = DTYPES[name]
+
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        converted: Tensor = self.to(dtype, memory_format=memory_format)
+        return converted
+
+    method.__doc__ = f"The tensor as `torch.{name}`."
+    return method
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype, on another device, or both; itself if nothing changes."""
+    dtype = kwargs.pop("dtype", None)
+    device = kwargs.pop("device", None)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        dtype = rest.pop(0).dtype
+    elif rest and isinstance(rest[0], DType):
+        dtype = rest.pop(0)
+    elif rest:
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], DType)):
+            dtype = rest.pop(0)
+    names = ("non_blocking", "copy")
+    kwargs |= dict(zip(names, rest, strict=False))
+    converted: Tensor = eager_function("aten::to")(self, dtype=dtype, device=device, **kwargs)
+    return converted
+
+
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
+    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+    """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+    if as_tuple:
+        return eager_function("aten::nonzero_numpy")(self)
+    return eager_function("aten::nonzero")(self, out=out)
+
+
+def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
+    """Parts of the given size, or sizes, along a dimension."""
+    return eager_function("aten::split")(self, split_size, dim)
+
+
+def norm(
+    self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    """The norm over some dimensions, or all."""
+    if isinstance(p, str) and p != "fro":
+        dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else dim
+        return eager_function("aten::linalg_matrix_norm")(self, p, dims, keepdim, dtype=dtype)
+    order = 2 if p is None or p == "fro" else p
+    return eager_function("aten::linalg_vector_norm")(self, order, dim, keepdim, dtype=dtype)
+
+
+def stft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any:
+    """The Fourier transforms of overlapping pieces of a signal."""
+    given = (self, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
+    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+
+
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
+    found = eager_function("aten::_lu_with_info")(self, pivot, not get_infos)
+    return tuple(found) if get_infos else tuple(found)[:2]
+
+
+def _unknown(self: Tensor, name: str) -> Any:
+    """What there is no method or attribute for."""
+    cls = type(self)
+    sentence = f"'{cls.__name__}' object has no attribute '{name}'"
+    raise UnknownName(sentence, name, lambda: [*dir(cls), *vars(self)])
+
+
+def _give_conversions() -> None:
+    for name, word in _CASTS.items():
+        setattr(Tensor, name, _cast(word))
+    for method in (to, new_tensor, nonzero, norm, lu, stft, split, where, storage, new, set_):
+        setattr(Tensor, method.__name__, method)
+    for name, method in METHODS.items():
+        setattr(Tensor, name, method)
+
+
+_give_conversions()
+_give_operators()
+_give_methods()
+_give("__getattr__", _unknown)

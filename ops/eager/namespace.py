@@ -1,0 +1,369 @@
+"""What `rushlight.<name>` offers of tensors: functions, dtypes, modes, random numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels.threads import get_threads, set_threads
+from ..linear_algebra.einsum import from_sublists
+from ..memory.dtype import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    Device,
+    DType,
+    Layout,
+    MemoryFormat,
+    dtype_by_number,
+    get_default_dtype,
+    set_default_dtype,
+)
+from ..memory.errors import OperatorError
+from ..random_numbers.random import Generator, default_generator
+from ..random_numbers.random import manual_seed as seed_default_generator
+from ..table.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from ..table.layer_names import LAYER_FUNCTIONS, OPERATORS_ALONE
+from ..table.table import TABLE
+from ..tensors.asarray import asarray
+from ..tensors.construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
+from ..tensors.display import set_printoptions
+from ..tensors.interchange import dlpack, dlpack_device, from_dlpack
+from ..tensors.tensor import Parameter, Size, Tensor
+from . import methods
+from .dispatch import EagerFunction, eager_function
+from .functional import FUNCTIONS
+
+__all__ = ["names_with_prefix", "public_names"]
+
+_METHODS_ALONE: Final = frozenset(
+    """add_ sub_ mul_ div_ floor_divide_ remainder_ fmod_ pow_ eq_ ne_ not_equal_ lt_ less_ le_
+    less_equal_ gt_ greater_ ge_ greater_equal_ logical_not_ logical_and_ logical_or_ logical_xor_
+    bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ masked_fill_ lgamma_ sign_ sgn_ addcmul_
+    addcdiv_ lerp_ scatter_ scatter_add_ copy_ uniform_ normal_ exponential_ random_ bernoulli_
+    gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ hardsigmoid hardsigmoid_ hardswish
+    hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_ relu6 relu6_ glu
+    linear unfold len slice count index remove sorted Int Float Bool item IntImplicit
+    FloatImplicit ScalarImplicit ComplexImplicit to type_as contiguous alias new_zeros new_ones
+    new_empty new_full nonzero_numpy repeat view view_as reshape_as expand expand_as numpy_T mT
+    size dim stride storage_offset element_size is_contiguous data nonzero split einsum meshgrid
+    broadcast_tensors tensor as_tensor manual_seed is_grad_enabled set_grad_enabled
+    device append list cpu initial_seed scatter_reduce_ index_add_ index_copy_ index_fill_
+    index_reduce_ put_ masked_scatter_ squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ tril_
+    triu_ resize resize_ set_ cumsum_ cumprod_ fill_diagonal_ unsafe_view mH matrix_H sum_to_size
+    new_empty_strided pad_sequence""".split()
+)
+"""Operators that are no `torch.<name>` by themselves: methods, members of `torch.nn.functional`,
+or written by hand below."""
+
+_SPACES: Final = ("special_", "linalg_", "fft_")
+"""How operators begin that are functions of a package of their own."""
+
+_SHORT_NAMES: Final = {
+    **{"float": "float32", "double": "float64", "half": "float16", "int": "int32"},
+    **{"long": "int64", "short": "int16", "cfloat": "complex64", "cdouble": "complex128"},
+    **{"chalf": "complex32"},
+}
+
+
+# --------------------------------------------------------------------------- written by hand
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+@stands_for("aten::manual_seed")
+def manual_seed(seed: int) -> Generator:
+    """Start the stream of a seed in the default generator, which is returned."""
+    return seed_default_generator(seed)
+
+
+def seed() -> int:
+    """Start the stream of a seed from the operating system, which is returned."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator was started with."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator, as bytes."""
+    return Tensor._of(np.frombuffer(default_generator.state_bytes(), np.uint8).copy())
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Go back to a state of the default generator."""
+    default_generator.set_state_bytes(new_state._array.tobytes())
+
+
+def _get_state(self: Generator) -> Tensor:
+    """The state, as bytes."""
+    return Tensor._of(np.frombuffer(self.state_bytes(), np.uint8).copy())
+
+
+def _set_state(self: Generator, new_state: Tensor) -> Generator:
+    """Go back to a state that `get_state` gave."""
+    self.set_state_bytes(new_state._array.tobytes())
+    return self
+
+
+Tensor.__dlpack__ = dlpack  # type: ignore[attr-defined]
+Tensor.__dlpack_device__ = dlpack_device  # type: ignore[attr-defined]
+Generator.get_state = _get_state  # type: ignore[attr-defined]
+Generator.set_state = _set_state  # type: ignore[attr-defined]
+
+
+@stands_for("aten::nonzero")
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+    """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+    return methods.nonzero(input, as_tuple=as_tuple, out=out)
+
+
+@stands_for("aten::split")
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+    """Parts of the given size, or sizes, along a dimension."""
+    return eager_function("aten::split")(tensor, split_size_or_sections, dim)
+
+
+@stands_for("aten::einsum")
+def einsum(equation: Any, *operands: Any) -> Any:
+    """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
+    given = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+    )
+    if not isinstance(equation, str):
+        equation, given = from_sublists(equation, *given)
+    if not given:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    return eager_function("aten::einsum")(equation, list(given))
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:
+    """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
+    options = {} if out is None else {"out": out}
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = [list(range(-dims, 0)), list(range(dims))]
+    return eager_function("aten::tensordot")(a, b, list(dims[0]), list(dims[1]), **options)
+
+
+@stands_for("aten::chain_matmul")
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications."""
+    options = {} if out is None else {"out": out}
+    given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
+    return eager_function("aten::chain_matmul")(list(given), **options)
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any:
+    """The Fourier transforms of overlapping pieces of a signal."""
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    given = (input, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
+    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
+    found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
+    if out is not None:
+        for result, target in zip(found, out, strict=False):
+            target.resize_as_(result).copy_(result)
+        return out
+    return found if get_infos else tuple(found)[:2]
+
+
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Any = None,
+    dtype: DType | None = None,
+) -> Any:
+    """The norm over some dimensions, or all."""
+    dims = [dim] if isinstance(dim, int) else dim
+    options: dict[str, Any] = {} if out is None else {"out": out}
+    named = isinstance(p, str)
+    if named and not (p == "fro" and (dims is None or len(dims) <= 2)):
+        dims = list(range(input.dim())) if dims is None else dims
+        function = eager_function("aten::linalg_matrix_norm")
+        return function(input, p, dims, keepdim, dtype=dtype, **options)
+    order = 2.0 if named or p is None else p
+    function = eager_function("aten::linalg_vector_norm")
+    return function(input, order, dims, keepdim, dtype=dtype, **options)
+
+
+@stands_for("aten::meshgrid")
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """The coordinates of the grid that some vectors span."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return eager_function("aten::meshgrid")(list(given), indexing=indexing)
+
+
+@stands_for("aten::broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> Any:
+    """The tensors, expanded to their common shape."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return eager_function("aten::broadcast_tensors")(list(given))
+
+
+@stands_for("aten::broadcast_shapes")
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that all the given ones broadcast to.
+
+    Raises:
+        RuntimeError: there is none, or a shape is something else.
+        ValueError: a size is negative.
+    """
+    sizes = [_sizes(shape) for shape in shapes]
+    common = [1] * max(map(len, sizes), default=0)
+    for number, size in enumerate(sizes):
+        for place in range(-1, -1 - len(size), -1):
+            if size[place] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if size[place] in (1, common[place]):
+                continue
+            if common[place] != 1:
+                raise OperatorError(
+                    f"Attempting to broadcast a dimension of length {size[place]} at {place}! "
+                    f"Mismatching argument at index {number} had {size}; but expected shape should "
+                    f"be broadcastable to {common}",
+                    code="shape-mismatch",
+                )
+            common[place] = size[place]
+    return Size(common)
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """A shape as `broadcast_shapes` takes it: one size or several."""
+    if isinstance(shape, int):
+        return (shape,)
+    if not isinstance(shape, (tuple, list)):
+        raise RuntimeError(
+            f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}"
+        )
+    return tuple(shape)
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether it is a storage."""
+    return hasattr(obj, "nbytes") and hasattr(obj, "data_ptr") and not isinstance(obj, Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input._array.size
+
+
+def promote_types(type1: DType, type2: DType) -> DType:
+    """The smallest dtype above both."""
+    found: DType = eager_dtype("aten::promote_types", type1, type2)
+    return found
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a result of one dtype may be written into a tensor of the other."""
+    entry = TABLE.operators("aten::can_cast")[0]
+    return bool(entry.forward(from_.number, to.number))
+
+
+def eager_dtype(name: str, *dtypes: DType) -> DType:
+    """The dtype an operator over dtypes gives."""
+    number = TABLE.operators(name)[0].forward(*(d.number for d in dtypes))
+    assert isinstance(number, int)
+    return dtype_by_number(number)
+
+
+_BY_HAND: Final[dict[str, Any]] = {
+    **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
+    **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
+    **{"tensor": tensor, "as_tensor": as_tensor, "asarray": asarray, "from_numpy": from_numpy},
+    **{"from_dlpack": from_dlpack, "frombuffer": frombuffer},
+    **{
+        "is_tensor": is_tensor,
+        "is_storage": is_storage,
+        "numel": numel,
+        "manual_seed": manual_seed,
+    },
+    **{"seed": seed, "initial_seed": initial_seed, "get_rng_state": get_rng_state},
+    **{"set_rng_state": set_rng_state, "default_generator": default_generator},
+    **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
+    **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
+    **{"lu": lu, "stft": stft},
+    **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
+    **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
+    **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},
+    **{"set_default_dtype": set_default_dtype, "no_grad": no_grad, "enable_grad": enable_grad},
+    **{"inference_mode": inference_mode, "set_grad_enabled": set_grad_enabled},
+    **{"is_grad_enabled": is_grad_enabled},
+    **{"get_num_threads": get_threads, "set_num_threads": set_threads},
+    **FUNCTIONS,
+    **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None},
+}
+
+
+def _is_tensor_function(name: str) -> bool:
+    """Whether an overload takes or gives a tensor, not as a key alone; read off the schema text."""
+    schemas = (entry.schema for entry in TABLE.operators(name))
+    return any("Tensor" in schema and "Dict(Tensor" not in schema for schema in schemas)
+
+
+def public_names() -> dict[str, Any]:
+    """What `rushlight.<name>` stands for, by name."""
+    names: dict[str, Any] = {}
+    hidden = _METHODS_ALONE | LAYER_FUNCTIONS | OPERATORS_ALONE
+    for qualified in TABLE.names():
+        space, _, name = qualified.partition("::")
+        if space != "aten" or name.startswith("__") or name in hidden:
+            continue
+        if _is_tensor_function(qualified) and not name.startswith(_SPACES):
+            names[name] = eager_function(qualified)
+    names |= DTYPES
+    names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
+    names |= LAYOUTS
+    names |= MEMORY_FORMATS
+    return names | _BY_HAND
+
+
+def names_with_prefix(prefix: str) -> dict[str, EagerFunction]:
+    """What a package stands for whose operators are called `aten::<prefix><name>`, by name."""
+    space = f"aten::{prefix}"
+    return {
+        name.removeprefix(space): eager_function(name)
+        for name in TABLE.names()
+        if name.startswith(space)
+    }

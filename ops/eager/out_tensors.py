@@ -1,0 +1,76 @@
+"""The tensors of `out=`: which dtypes they may have, and how results get into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..memory.dtype import DType
+from ..memory.errors import OperatorError
+from ..memory.metadata import become
+from ..memory.named_results import NamedResults, named_results
+from ..memory.storage import is_resizable
+from ..table.layouts import into_resized
+from ..table.out_dtypes import check_out_dtype
+from ..table.pointwise import cast
+from ..tensors.tensor import Tensor
+
+__all__ = ["check_dtypes_of_out", "check_factory_dtype", "write_out"]
+
+
+def check_dtypes_of_out(operator_name: str, result: Any, out: Any) -> None:
+    """Refuse tensors of dtypes that the results may not be written into."""
+    name = operator_name.partition("::")[2]
+    if isinstance(out, Tensor):
+        check_out_dtype(name, result.dtype, out.dtype)
+        return
+    fields = result.fields if isinstance(result, NamedResults) else ("out",) * len(result)
+    for part, target, field in zip(result, out, fields, strict=True):
+        check_out_dtype(name, part.dtype, target.dtype, field)
+
+
+def check_factory_dtype(wanted: DType | None, out: DType) -> None:
+    if wanted is not None and wanted is not out:
+        raise OperatorError(
+            f"dtype {wanted.scalar_name} does not match dtype of out parameter ({out.scalar_name})",
+            code="dtype-mismatch",
+            headline=f"`out` is `{out}`, so `dtype` cannot be `{wanted}`",
+        )
+
+
+def write_out(name: str, result: Any, out: Any) -> Any:
+    """Put results into the tensors of `out=`, which take the results' shapes.
+
+    Raises:
+        OperatorError: a tensor has several elements in one place, or cannot take the shape.
+    """
+    if isinstance(out, Tensor):
+        _write_one(name, result, out)
+        return out
+    for part, target in zip(result, out, strict=True):
+        _write_one(name, part, target)
+    if isinstance(result, NamedResults):
+        return named_results(f"{type(result).__name__}_out", result.fields)(out)
+    return out
+
+
+def _write_one(name: str, result: Tensor, out: Tensor) -> None:
+    array, target = result._array, out._array
+    if target.size > 1 and any(
+        not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
+    ):
+        raise OperatorError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation.",
+            headline="several elements of `out` share one place in memory",
+        )
+    if array.shape == target.shape:
+        target[...] = cast(array, target.dtype)
+    elif array.size * target.itemsize > target.nbytes and not is_resizable(target):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`out` is an array's memory of shape {list(target.shape)}, the result has "
+            f"shape {list(array.shape)}",
+        )
+    else:
+        become(target, into_resized(name, array, target.dtype))

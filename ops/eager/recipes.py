@@ -1,0 +1,102 @@
+"""Recipes: how the arguments of an eager call become an operator's values, kept by their types.
+
+Finding the overload that fits takes several microseconds; the next call whose arguments have the
+same types, names and lengths takes the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..memory.dtype import DType
+from ..tensors.tensor import Parameter, Tensor
+from .binding import Form, fits
+
+__all__ = ["Key", "Recipe", "keep", "key_of"]
+
+Key = tuple[Any, ...]
+
+_TENSORS: Final = frozenset({Tensor, Parameter})
+_PLAIN: Final = _TENSORS | {int, float, bool, complex, str, type(None), DType}
+_ELEMENTS: Final = _TENSORS | {int}
+_OTHERWISE: Final = frozenset({"out", "requires_grad"})
+"""Names of arguments that are looked at before an overload is chosen."""
+
+
+_ARRAY: Final = object()
+"""Stands for taking the array of a tensor."""
+
+
+def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
+    """What decides the overload; None if that is more than types."""
+    if kwargs and not _OTHERWISE.isdisjoint(kwargs):
+        return None
+    parts: list[Any] = list(kwargs)
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(value)
+        if kind not in _PLAIN:
+            if kind is not list and kind is not tuple:
+                return None
+            kinds = set(map(type, value))
+            if len(kinds) != 1 or not kinds <= _ELEMENTS:
+                return None
+            parts.append((kind, len(value)))
+            kind = kinds.pop()
+        parts.append(kind)
+    return tuple(parts)
+
+
+class Recipe:
+    """An overload, and for each argument given its place and what converts it."""
+
+    __slots__ = ("_steps", "_template", "form")
+
+    def __init__(
+        self, form: Form, args: Sequence[Any], kwargs: dict[str, Any], values: Sequence[Any]
+    ) -> None:
+        self.form = form
+        args = form._gather(args)
+        given = dict(enumerate(args))
+        for key, value in kwargs.items():
+            given[form._place(key, given)] = value
+        self._template = [None if place in given else v for place, v in enumerate(values)]
+        self._steps = [
+            (place, _converter(form, place, value, values[place])) for place, value in given.items()
+        ]
+
+    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+        """The operator's values; None if an argument turns out not to fit."""
+        made = self._template.copy()
+        if self.form.spread is not None:
+            args = self.form._gather(args)
+        given = (*args, *kwargs.values()) if kwargs else args
+        for (place, convert), value in zip(self._steps, given, strict=True):
+            if convert is None:
+                made[place] = value
+            elif convert is _ARRAY:
+                made[place] = value._array
+            else:
+                converted = convert(value, False)
+                if not fits(converted):
+                    return None
+                made[place] = converted
+        return made
+
+
+def _converter(form: Form, place: int, value: Any, converted: Any) -> Any:
+    if isinstance(value, Tensor) and converted is value._array:
+        return _ARRAY
+    if converted is value and not isinstance(value, (list, tuple)):
+        return None
+    return form.converters[place]
+
+
+_MOST: Final = 500
+
+
+def keep(recipes: dict[Key, Recipe], key: Key, recipe: Recipe) -> None:
+    """Remember a recipe; there is one for lists of every length, so all are forgotten at times."""
+    if len(recipes) > _MOST:
+        recipes.clear()
+    recipes[key] = recipe

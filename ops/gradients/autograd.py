@@ -1,0 +1,477 @@
+"""Gradients: the nodes that operators leave behind, and the walk back over them.
+
+A tensor that an operator made of tensors requiring gradients knows its node (`_grad_node`) and
+which of the node's results it is (`_output_number`).  A node knows its edges: for each tensor
+argument the node that it came from.  Leaves, tensors the user made, have an `AccumulateGrad` node.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from typing import Any, Final
+from weakref import ref
+
+from ...frontend.locks import fork_safe_lock
+from ..eager.dispatch import eager_function
+from ..memory.dtype import Array, DType, dtype_of
+from ..memory.versions import version_of
+from ..table.grad_mode import RUNNING, grad_mode_set
+from ..tensors.tensor import Tensor
+
+__all__ = [
+    "AccumulateGrad",
+    "Edge",
+    "Hooks",
+    "Node",
+    "VERSIONS",
+    "Saved",
+    "add_hook",
+    "edge_of",
+    "node_class",
+    "run_backward",
+]
+
+_SEQUENCE: Final = count()
+_ACCUMULATING: Final = fork_safe_lock()
+
+VERSIONS: Final[list[Callable[[Array], int]]] = [version_of]
+"""What tells the version of memory that is kept: of now, or, for the thread that makes nodes of
+a script's notes, of when a step was noted."""
+
+Grad = Tensor | None
+
+Hooks = OrderedDict[int, Callable[..., Any]]
+
+
+class Node:
+    """What an operator leaves behind; `apply` turns gradients of its results into its arguments'.
+
+    Args:
+        edges: where the arguments came from; None for those that need no gradient.
+
+    `bounds` are entered for a walk that comes here: of the code that the operator was part of.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_hooks",
+        "_pre_hooks",
+        "bounds",
+        "edges",
+        "metadata",
+        "result_hooks",
+        "retained",
+        "sequence",
+    )
+
+    def __init__(self, edges: Sequence[Edge | None]) -> None:
+        self.edges = list(edges)
+        self.bounds = RUNNING.bounds
+        self.sequence = next(_SEQUENCE)
+        self.result_hooks: dict[int, Hooks] = {}
+        self.retained: dict[int, Any] = {}
+        self.metadata: dict[Any, Any] = {}
+        self._hooks: Hooks = OrderedDict()
+        self._pre_hooks: Hooks = OrderedDict()
+
+    def apply(self, grads: list[Grad]) -> list[Grad]:
+        """The gradients of the arguments, one for each edge."""
+        raise NotImplementedError(type(self).__name__)
+
+    def release(self) -> None:
+        """Let go of what was kept for `apply`."""
+
+    def name(self) -> str:
+        """`MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that the arguments came from, each with the number of its result."""
+        return tuple((None, 0) if edge is None else edge for edge in self.edges)
+
+    def register_hook(self, hook: Callable[..., Any]) -> Removable:
+        """Have `hook(gradients of the arguments, gradients of the results)` called after `apply`;
+        what it returns takes the place of the former."""
+        return add_hook(self._hooks, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Removable:
+        """Have `hook(gradients of the results)` called before `apply`."""
+        return add_hook(self._pre_hooks, hook)
+
+    def run(self, grads: list[Grad]) -> list[Grad]:
+        """`apply`, with the hooks around it."""
+        for hook in self._pre_hooks.values():
+            changed = hook(tuple(grads))
+            if changed is not None:
+                grads = list(changed)
+        results = self.apply(grads)
+        for hook in self._hooks.values():
+            changed = hook(tuple(results), tuple(grads))
+            if changed is not None:
+                results = [changed] if isinstance(changed, Tensor) else list(changed)
+        return results
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+Edge = tuple[Node, int]
+
+
+class Removable:
+    """A hook's handle: `remove()` takes the hook away."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
+        self.id = next(_SEQUENCE)
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> Removable:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def add_hook(hooks: Hooks, hook: Callable[..., Any]) -> Removable:
+    """Add a hook to others; returned is what takes it away."""
+    handle = Removable(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+_CLASSES: Final[dict[tuple[type[Node], str], type[Node]]] = {}
+
+
+def node_class(base: type[Node], name: str) -> type[Any]:
+    """The class of the nodes of that name."""
+    found = _CLASSES.get((base, name))
+    if found is None:
+        found = _CLASSES[base, name] = type(
+            name, (base,), {"__slots__": (), "__module__": "builtins"}
+        )
+    return found
+
+
+class AccumulateGrad(Node):
+    """The end of the way back: adds what arrives to the leaf's `grad`."""
+
+    __slots__ = ("after_hooks", "variable")
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def __init__(self, variable: Tensor) -> None:
+        super().__init__(())
+        self.variable = variable
+        self.after_hooks: Hooks = OrderedDict()
+
+    def apply(self, grads: list[Grad]) -> list[Grad]:
+        (grad,) = grads
+        if grad is not None:
+            self._accumulate(grad)
+            for hook in self.after_hooks.values():
+                hook(self.variable)
+        return []
+
+    def _accumulate(self, grad: Tensor) -> None:
+        with _ACCUMULATING:  # several threads may walk back to one leaf
+            before = self.variable._gradient
+            if before is None:
+                keeps = grad._requires_grad
+                first = grad.clone() if keeps else Tensor._of(grad._array.copy("K"))
+                self.variable._gradient = first
+            elif grad._requires_grad or before._requires_grad:
+                self.variable._gradient = before + grad
+            else:
+                before.add_(grad)
+
+
+RESOLVING: Final = fork_safe_lock()
+"""Held while a script's notes become nodes: tensors change their history several times then."""
+
+TURN: Final = [0]
+"""Counts the beginnings and ends of that, so it is odd meanwhile."""
+
+
+def edge_of(tensor: Tensor) -> Edge | None:
+    """Where a tensor came from; None if it needs no gradient."""
+    turn = TURN[0]
+    found = _edge_of(tensor)
+    if turn & 1 or TURN[0] != turn:  # what was found may be a history half-way
+        with RESOLVING:
+            found = _edge_of(tensor)
+    return found
+
+
+def _edge_of(tensor: Tensor) -> Edge | None:
+    if tensor._view_of is not None:
+        tensor._refresh()
+    wanted = tensor._requires_grad
+    if wanted is not True:
+        if not wanted:
+            return None
+        wanted.resolve()
+        # still the same while that record is being resolved in this very thread: no history yet
+        return None if tensor._requires_grad is wanted else _edge_of(tensor)
+    node = tensor._grad_node
+    if node is not None:
+        return node, tensor._output_number
+    known = tensor._accumulator
+    found = None if known is None else known()
+    if found is None:
+        with _ACCUMULATING:  # a leaf has one node at a time, whose hooks are the leaf's
+            known = tensor._accumulator
+            found = None if known is None else known()
+            if found is None:
+                found = AccumulateGrad(tensor)
+                tensor._accumulator = ref(found)
+    return found, 0
+
+
+# --------------------------------------------------------------------------- kept tensors
+
+FREED: Final = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+
+
+class Saved:
+    """A tensor kept for the way back, with the version its memory had."""
+
+    __slots__ = ("array", "edge", "handle", "number", "version")
+
+    def __init__(self, handle: Tensor, *, number: int | None = None) -> None:
+        self.array: Array | None = handle._array
+        self.version = VERSIONS[0](handle._array)
+        self.number = number
+        self.edge = edge_of(handle) if number is None else None
+        self.handle: Tensor | None = handle if number is None else None
+
+    def tensor(self, node: Node) -> Tensor:
+        """The tensor again.
+
+        Raises:
+            RuntimeError: it was released, or its memory was written since.
+        """
+        array = self.array
+        if array is None:
+            raise RuntimeError(FREED)
+        now = version_of(array)
+        if now != self.version:
+            raise RuntimeError(self._changed(array, node, now))
+        handle = self.handle
+        edge = self.edge if self.number is None else (node, self.number)
+        if handle is not None and handle._array is array:
+            if edge is None or not isinstance(edge[0], AccumulateGrad):
+                same = edge is None or handle._grad_node is edge[0]
+            else:
+                same = handle._grad_node is None
+            if same:
+                return handle
+        made = Tensor._of(array)
+        if edge is not None and array.dtype.kind not in "biu":
+            made._requires_grad = True
+            made._grad_node, made._output_number = edge
+        return made
+
+    def _changed(self, array: Array, node: Node, now: int) -> str:
+        sizes = ", ".join(map(str, array.shape))
+        edge = self.edge if self.number is None else (node, self.number)
+        origin = ""
+        if self.handle is not None and self.handle._grad_node is not None:  # who wrote it last
+            edge = self.handle._grad_node, self.handle._output_number
+        if edge is not None and not isinstance(edge[0], AccumulateGrad):
+            name = type(edge[0]).__name__.removesuffix("Backward0").removesuffix("Backward1")
+            origin = f", which is output {edge[1]} of {name},"
+        return (
+            "one of the variables needed for gradient computation has been modified by an inplace "
+            f"operation: [torch.{dtype_of(array).scalar_name}Tensor [{sizes}]]{origin} is at "
+            f"version {now}; expected version {self.version} instead. Hint: enable anomaly "
+            "detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
+
+    def tensor_dtype(self) -> DType:
+        """Its dtype."""
+        assert self.array is not None
+        return dtype_of(self.array)
+
+    def release(self) -> None:
+        """Let go of it."""
+        self.array = self.handle = None
+
+
+def fit(
+    grad: Tensor, shape: tuple[int, ...], dtype: DType, node: Node | None = None, place: int = 0
+) -> Tensor:
+    """A gradient in the shape and dtype of the tensor it belongs to, argument `place` of `node`.
+
+    Raises:
+        RuntimeError: the tensor does not broadcast to the gradient's shape.
+    """
+    if grad.dtype is not dtype:
+        if grad._array.dtype.kind == "c" and not dtype.is_complex:
+            grad = grad.real
+        if grad.dtype is not dtype:
+            grad = grad.to(dtype)
+    return grad if grad._array.shape == shape else _summed(grad, shape, node, place)
+
+
+def _summed(grad: Tensor, shape: tuple[int, ...], node: Node | None, place: int) -> Tensor:
+    try:
+        return eager_function("aten::sum_to_size")(grad, list(shape))  # type: ignore[no-any-return]
+    except RuntimeError:
+        if node is None:
+            raise
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {place} - got "
+            f"{list(grad._array.shape)} but expected shape compatible with {list(shape)}"
+        ) from None
+
+
+# --------------------------------------------------------------------------- the walk back
+
+
+class _Walk:
+    """One walk from some results to leaves, or to chosen tensors."""
+
+    def __init__(self, targets: Sequence[Edge] | None, keep: bool) -> None:
+        self.targets = targets
+        self.keep = keep
+        self.found: dict[Edge, Tensor] = {}
+        self.waiting: dict[Node, list[Grad]] = {}
+        self.dependencies: dict[Node, int] = {}
+        self.useful: set[Node] | None = None
+        self.bounds: tuple[Any, ...] = ()
+
+    def prepare(self, roots: Iterable[Node]) -> None:
+        """Count for every node how many gradients it has to wait for."""
+        seen: set[Node] = set()
+        order: list[Node] = []
+        pending = [(node, False) for node in roots]
+        while pending:
+            node, done = pending.pop()
+            if done:
+                order.append(node)
+                continue
+            if node in seen:
+                continue
+            seen.add(node)
+            pending.append((node, True))
+            for edge in node.edges:
+                if edge is not None:
+                    self.dependencies[edge[0]] = self.dependencies.get(edge[0], 0) + 1
+                    if edge[0] not in seen:
+                        pending.append((edge[0], False))
+        if self.targets is not None:
+            wanted = {node for node, _ in self.targets}
+            useful: set[Node] = set()
+            for node in order:  # what a node leads to stands before it
+                if any(e is not None and (e[0] in wanted or e[0] in useful) for e in node.edges):
+                    useful.add(node)
+            self.useful = useful
+        self.bounds = tuple(dict.fromkeys(each for node in order for each in node.bounds))
+
+    def give(self, edge: Edge, grad: Grad) -> None:
+        """Let a gradient arrive."""
+        node, number = edge
+        grads = self.waiting.setdefault(node, [])
+        grads.extend([None] * (number + 1 - len(grads)))
+        before = grads[number]
+        if grad is not None:
+            grads[number] = grad if before is None else before + grad
+
+    def run(self, roots: Iterable[Node]) -> None:
+        """Walk."""
+        queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not self.dependencies.get(n)]
+        heapq.heapify(queue)
+        while queue:
+            _, node = heapq.heappop(queue)
+            grads = self._arrived(node)
+            is_useful = self.useful is None or node in self.useful
+            results: Sequence[Grad] = ()
+            if is_useful and any(g is not None for g in grads):
+                results = node.run(grads)
+                if not self.keep:
+                    node.release()
+            for i, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                self.give(edge, results[i] if i < len(results) else None)
+                self.dependencies[edge[0]] -= 1
+                if not self.dependencies[edge[0]]:
+                    heapq.heappush(queue, (-edge[0].sequence, edge[0]))
+
+    def _arrived(self, node: Node) -> list[Grad]:
+        """The gradients of a node's results, after the hooks of those tensors."""
+        grads = self.waiting.pop(node, [])
+        for number, hooks in node.result_hooks.items():
+            if number < len(grads):
+                for hook in list(hooks.values()):
+                    grad = grads[number]
+                    changed = None if grad is None else hook(grad)
+                    if changed is not None:
+                        grads[number] = changed
+        for number, keeper in node.retained.items():
+            tensor = keeper()
+            if tensor is not None and number < len(grads) and grads[number] is not None:
+                before = tensor._gradient
+                grad = grads[number]
+                tensor._gradient = grad if before is None else before + grad
+        for number, grad in enumerate(grads):
+            if grad is not None and self.targets is not None:
+                self.found[node, number] = grad
+        return grads
+
+
+def run_backward(
+    roots: Sequence[tuple[Edge, Tensor]],
+    targets: Sequence[Edge] | None,
+    *,
+    keep: bool,
+    create: bool,
+) -> dict[Edge, Tensor]:
+    """Walk back from results, each with its gradient.
+
+    Args:
+        roots: where the results came from, and their gradients.
+        targets: what gradients are wanted of; None for all leaves, which get them in `grad`.
+        keep: whether the nodes keep what they need for another walk.
+        create: whether the gradients can be differentiated themselves.
+
+    Returns:
+        The gradients of the targets that were reached.
+    """
+    walk = _Walk(targets, keep)
+    nodes = [edge[0] for edge, _ in roots]
+    walk.prepare(nodes)
+    with grad_mode_set(create), _within(walk.bounds):
+        for edge, grad in roots:
+            walk.give(edge, grad)
+        walk.run(nodes)
+    return walk.found
+
+
+@contextmanager
+def _within(bounds: tuple[Any, ...]) -> Iterator[None]:
+    """Inside, all bounds hold; so they do when history that is made now is walked."""
+    before, RUNNING.bounds = RUNNING.bounds, bounds
+    try:
+        with ExitStack() as entered:
+            for each in bounds:
+                entered.enter_context(each.entered())
+            yield
+    finally:
+        RUNNING.bounds = before

@@ -1,0 +1,291 @@
+"""Recording what scripted code does, for gradients.
+
+The machine computes with bare arrays.  While it runs for tensors that require gradients, every
+operator over tensors notes its arguments and result here.  Nodes are made of the notes only when
+somebody asks for a gradient: the tensors that come out know this record until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from threading import get_ident
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.versions import last_write, owner_of, version_of, write_count, written
+from ..table.grad_mode import RUNNING, is_grad_enabled
+from ..table.table import Operator
+from ..tensors.tensor import Tensor
+from . import autograd
+from .bound import Bound, bound_row_in_script
+from .tape import attach, backward, check_in_place, gradients_of, is_active
+
+__all__ = ["Record", "recorder"]
+
+Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
+"""An operator, its arguments, its result, and what it wrote over if that is needed."""
+
+
+class Record:
+    """What one call of scripted code did."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.known: dict[int, Tensor] = {}
+        self.writes: list[int] = []
+        self.bounds: dict[Any, None] = {}
+        """The bounds of code that is not trusted which ran."""
+        self._pending: list[Tensor] = []
+        self._clock = 0
+        self._later: dict[int, int] = {}
+        self._thread = 0
+
+    # ------------------------------------------------------------------ while it runs
+
+    @staticmethod
+    def recorder(entry: Operator) -> Callable[..., Any]:
+        """The forward of an operator, which also tells the record that runs."""
+        return recorder(entry)
+
+    @staticmethod
+    def noted_alone(entry: Operator) -> Bound | None:
+        """What a step calls an operator by that needs nothing but a note; None for any other."""
+        return _noted_alone(entry)
+
+    def know(self, values: Iterable[Any]) -> None:
+        """Take note of tensors that come in."""
+        for value in values:
+            if isinstance(value, Tensor):
+                self.known[id(value._array)] = value
+            elif isinstance(value, (list, tuple)):
+                self.know(value)
+            elif isinstance(value, dict):
+                self.know(value.values())
+
+    def handle_of(self, array: Array) -> Tensor:
+        """The tensor of an array, with its history so far."""
+        self.resolve()
+        return self._handle(array)
+
+    def _handle(self, array: Array) -> Tensor:
+        found = self.known.get(id(array))
+        if found is None:
+            found = self.known[id(array)] = Tensor._of(array)
+        return found
+
+    def check_write(self, array: Array) -> None:
+        """Refuse to write into a leaf that requires gradients."""
+        target = self.known.get(id(array))
+        if target is not None and target._requires_grad is True and is_grad_enabled():
+            check_in_place(target, True)
+
+    def backward(
+        self, arrays: Any, grads: Any, retain_graph: bool | None, create_graph: bool
+    ) -> None:
+        """Add gradients to the `grad` of leaves."""
+        starts = [None] * len(arrays) if grads is None else grads
+        given = [None if g is None else self.handle_of(g) for g in starts]
+        backward([self.handle_of(a) for a in arrays], given, retain_graph, create_graph, None)
+
+    def gradients(
+        self,
+        outputs: Any,
+        inputs: Any,
+        grads: Any,
+        retain_graph: bool | None,
+        create_graph: bool,
+        allow_unused: bool,
+    ) -> list[Array | None]:
+        """The gradients of some arrays for others."""
+        starts = [None] * len(outputs) if grads is None else grads
+        found = gradients_of(
+            [self.handle_of(a) for a in outputs],
+            [self.handle_of(a) for a in inputs],
+            [None if g is None else self.handle_of(g) for g in starts],
+            keep=retain_graph,
+            create=create_graph,
+            allow_unused=allow_unused,
+        )
+        self.know(found)
+        return [None if tensor is None else tensor._array for tensor in found]
+
+    # ------------------------------------------------------------------ when it is done
+
+    def finish(self) -> None:
+        """Note the end; what came in and was written gets its history at once."""
+        self._clock = write_count()
+        if self.writes:
+            owners = {id(owner_of(handle._array)) for handle in self.known.values()}
+            if any(owner in owners for owner in self.writes):
+                self.resolve()
+
+    def outward(self, value: Any) -> Any:
+        """A machine value with tensors in place of arrays."""
+        if isinstance(value, np.ndarray):
+            return self.tensor(value)
+        if isinstance(value, list):
+            return [self.outward(each) for each in value]
+        if type(value) is tuple:
+            return tuple(self.outward(each) for each in value)
+        if isinstance(value, dict):
+            return {self.outward(key): self.outward(each) for key, each in value.items()}
+        return value
+
+    def tensor(self, array: Array) -> Tensor:
+        """The tensor of an array that goes out: its history is made when it is asked for."""
+        found = self.known.get(id(array))
+        if found is None:
+            found = self.known[id(array)] = Tensor._of(array)
+            self.wait(found)
+        return found
+
+    def wait(self, handle: Tensor) -> None:
+        """Have a tensor ask this record for its history."""
+        self.known[id(handle._array)] = handle
+        if self.steps and handle._array.dtype.kind not in "biu":
+            handle._requires_grad = self
+            self._pending.append(handle)
+
+    def resolve(self) -> None:
+        """Make the nodes of the notes; another thread that asks meanwhile waits."""
+        with autograd.RESOLVING:
+            if not self.steps and not self._pending:
+                return  # done, or being done further out
+            steps = self.steps.copy()
+            self.steps.clear()  # the list stays: plans add to it
+            pending, self._pending = self._pending, []
+            self._later = {}
+            for bound, args, _, _ in steps:
+                if bound.in_place:
+                    owner = id(owner_of(args[0]))
+                    self._later[owner] = self._later.get(owner, 0) + 1
+            self._thread = get_ident()
+            before, bounds, turn = autograd.VERSIONS[0], RUNNING.bounds, autograd.TURN[0]
+            autograd.VERSIONS[0], RUNNING.bounds = self._version, (*bounds, *self.bounds)
+            autograd.TURN[0] = turn | 1
+            try:
+                for step in steps:
+                    self._replay(*step)
+            finally:
+                autograd.VERSIONS[0], RUNNING.bounds = before, bounds
+                for handle in pending:  # until now they tell other threads to wait
+                    if handle._requires_grad is self:
+                        handle._requires_grad = False
+                autograd.TURN[0] = turn + 2
+
+    def _version(self, array: Array) -> int:
+        """The version memory had when a step was noted; too low a one if it was written since."""
+        if get_ident() != self._thread:
+            return version_of(array)
+        changed = self._clock and last_write(array) > self._clock
+        return version_of(array) - self._later.get(id(owner_of(array)), 0) - bool(changed)
+
+    def _replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
+        handles = [self._lifted(value) for value in args]
+        active = is_active(bound, handles)
+        if bound.in_place:
+            self._later[id(owner_of(args[0]))] -= 1
+            check_in_place(handles[0], active)
+        if not active:
+            wrapped = self._lifted(result)
+            if bound.is_view and isinstance(wrapped, Tensor) and wrapped is not handles[0]:
+                wrapped._view_of = handles[0]
+            return
+        before = None
+        if old is not None:
+            before = Tensor._of(old)
+            edge = autograd.edge_of(handles[0])
+            if edge is not None:
+                before._requires_grad = True
+                before._grad_node, before._output_number = edge
+        attach(bound, handles, self._lifted(result), before)
+
+    def _lifted(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self._handle(value)
+        if isinstance(value, (list, tuple)):
+            return [self._lifted(each) for each in value]
+        return value
+
+
+_RECORDERS: Final[dict[str, Callable[..., Any]]] = {}
+
+
+def recorder(entry: Operator) -> Callable[..., Any]:
+    """The forward of an operator, which also tells the record that runs."""
+    found = _RECORDERS.get(entry.full_name)
+    if found is None:
+        found = _RECORDERS[entry.full_name] = _make_recorder(entry)
+    return found
+
+
+def _make_recorder(entry: Operator) -> Callable[..., Any]:
+    forward = entry.forward
+    bound = _noted(entry)
+    if bound is None:
+        return forward
+    if bound.in_place:
+        return _in_place_recorder(bound)
+    has_lists = _has_lists(entry)
+
+    def run(*args: Any) -> Any:
+        result = forward(*args)
+        record = RUNNING.record
+        if record is not None and is_grad_enabled():
+            if has_lists:
+                noted = tuple(list(a) if type(a) is list else a for a in args)
+                kept = list(result) if type(result) is list else result
+                record.steps.append((bound, noted, kept, None))
+            else:
+                record.steps.append((bound, args, result, None))
+        return result
+
+    return run
+
+
+def _noted(entry: Operator) -> Bound | None:
+    """What steps call an operator by; None for one that leaves nothing to note."""
+    if "Tensor" not in entry.schema or entry.name == "aten::requires_grad_":
+        return None
+    bound = bound_row_in_script(entry)
+    if bound.in_place:
+        return bound
+    if bound.row is None:
+        return bound if _gives_tensors(entry) else None
+    return None if bound.row.is_constant else bound
+
+
+def _noted_alone(entry: Operator) -> Bound | None:
+    bound = _noted(entry)
+    return None if bound is None or bound.in_place or _has_lists(entry) else bound
+
+
+def _has_lists(entry: Operator) -> bool:
+    return "Tensor[]" in entry.schema or "?[]" in entry.schema
+
+
+def _gives_tensors(entry: Operator) -> bool:
+    return "Tensor" in entry.schema[entry.schema.rindex("->") :]
+
+
+def _in_place_recorder(bound: Bound) -> Callable[..., Any]:
+    forward = bound.entry.forward
+    copies = any(0 in kept for kept in bound.keeps.values())
+
+    def run(*args: Any) -> Any:
+        record = RUNNING.record
+        target = args[0]
+        if record is None:
+            return forward(*args)
+        record.check_write(target)
+        old = target.copy("K") if copies and is_grad_enabled() else None
+        result = forward(*args)
+        written(target)
+        record.writes.append(id(owner_of(target)))
+        if is_grad_enabled():
+            record.steps.append((bound, args, result, old))
+        return result
+
+    return run

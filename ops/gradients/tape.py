@@ -1,0 +1,584 @@
+"""Recording: what an operator on tensors that require gradients leaves behind."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+from weakref import ref
+
+import numpy as np
+
+from ..eager.dispatch import eager_function, finish
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..memory.quiet import QUIET, enter, leave
+from ..memory.storage import address
+from ..memory.versions import owner_of
+from ..table.table import Operator
+from ..tensors.tensor import Tensor
+from .autograd import (
+    VERSIONS,
+    AccumulateGrad,
+    Edge,
+    Node,
+    Removable,
+    add_hook,
+    edge_of,
+    fit,
+    node_class,
+    run_backward,
+)
+from .bound import Bound, RowNode, bound_row
+
+__all__ = [
+    "attach",
+    "backward",
+    "lifted",
+    "refresh",
+    "register_after",
+    "register_hook",
+    "retain_grad",
+    "taped",
+]
+
+
+def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+    """Run an operator on machine values and record it; see `dispatch.run`."""
+    known: dict[int, Tensor] = {}
+    _collect(handles, known)
+    bound = bound_row(entry)
+    args = [lifted(value, known) for value in values]
+    active = is_active(bound, args)
+    old = None
+    if bound.in_place:
+        check_in_place(args[0], active)
+        if active and any(0 in kept for kept in bound.keeps.values()):
+            old = _before(args[0])
+    state = enter(QUIET)
+    try:
+        result = entry.forward(*values)
+    finally:
+        leave(state)
+    wrapped = finish(entry, values, result, handles)
+    if active:
+        attach(bound, args, wrapped, old)
+    return wrapped
+
+
+def _collect(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            known[id(handle._array)] = handle
+        elif isinstance(handle, (list, tuple)):
+            _collect(handle, known)
+
+
+def lifted(value: Any, known: dict[int, Tensor]) -> Any:
+    """A machine value with the known handles in place of its arrays."""
+    if isinstance(value, np.ndarray):
+        handle = known.get(id(value))
+        return Tensor._of(value) if handle is None else handle
+    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float, str)):
+        return [lifted(each, known) for each in value]
+    return value
+
+
+def is_active(bound: Bound, args: Sequence[Any]) -> bool:
+    """Whether a call needs a node: an argument requires gradients and the operator has any."""
+    row = bound.row
+    if row is None:
+        return any(_requires(value) for value in args)
+    if row.is_constant:
+        return False
+    return any(_requires(args[at]) for at in bound.keeps if at < len(args))
+
+
+def _requires(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return edge_of(value) is not None
+    if isinstance(value, (list, tuple)):
+        return any(_requires(each) for each in value)
+    return False
+
+
+def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None = None) -> None:
+    """Give the results of an operator their node."""
+    results = _tensors(wrapped)
+    given = [a for a in args if isinstance(a, Tensor)]
+    if bound.in_place:
+        node = _new_node(bound, args, old)
+        if isinstance(node, RowNode):
+            node.set_results(results[:1])
+        _rebase(args[0], node)
+        return
+    results = [r for r in results if not any(r is a for a in given)]
+    if not any(r._array.dtype.kind not in "biu" for r in results):
+        return
+    node = _new_node(bound, args, None)
+    number = -1
+    apart = bound.row.apart if bound.row is not None else ()
+    for result in results:
+        if result._array.dtype.kind in "biu":
+            continue
+        number += 1
+        if number in apart:
+            continue
+        result._requires_grad = True
+        result._grad_node = node
+        result._output_number = number
+        if bound.is_view:
+            result._view_of = next((a for a in given), None)
+            result._view_version = VERSIONS[0](result._array)
+            if bound.is_multiple_view:
+                result._view_among = type(node).__name__.removesuffix("Backward0")
+    if isinstance(node, RowNode):
+        node.set_results(results)
+
+
+class _Unknown(Node):
+    """The node of an operator whose gradient is not known."""
+
+    __slots__ = ("operator",)
+
+    operator: str
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        raise RuntimeError(f"derivative for {self.operator} is not implemented")
+
+
+def _new_node(bound: Bound, args: Sequence[Any], old: Tensor | None) -> Node:
+    if bound.row is not None:
+        return bound.new_node(args, old)
+    edges = [edge_of(a) for value in args for a in _tensors(value)]
+    unknown = node_class(_Unknown, "NotImplemented")(edges)
+    unknown.operator = bound.entry.name
+    return unknown  # type: ignore[no-any-return]
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [t for each in value for t in _tensors(each)] if isinstance(value, (list, tuple)) else []
+
+
+# --------------------------------------------------------------------------- in place, views
+
+
+def check_in_place(target: Tensor, active: bool) -> None:
+    """Refuse what would take a leaf's value away.
+
+    Raises:
+        RuntimeError: the tensor is a leaf that requires gradients, or a view of one.
+    """
+    root = _root(target)
+    if target._view_among is not None and active:
+        raise RuntimeError(
+            f"Output {target._output_number} of {target._view_among} is a view and is being "
+            "modified inplace. This view is the output of a function that returns multiple views. "
+            "Such functions do not allow the output views to be modified inplace. You should "
+            "replace the inplace operation by an out-of-place one."
+        )
+    if target._requires_grad is True and target._grad_node is None and root is None:
+        raise OperatorError(
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+            code="inplace-on-leaf",
+        )
+    if root is not None and root._requires_grad is True and root._grad_node is None:
+        raise OperatorError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+            code="inplace-on-leaf",
+        )
+
+
+def _root(view: Tensor) -> Tensor | None:
+    """The tensor that a view is of; None if it is none."""
+    base = view._view_of
+    if base is None:
+        return None
+    while base._view_of is not None:
+        base = base._view_of
+    return base if owner_of(base._array) is owner_of(view._array) else None
+
+
+def _before(target: Tensor) -> Tensor:
+    """A copy of what is about to be written over, with its history."""
+    copied = Tensor._of(target._array.copy("K"))
+    edge = edge_of(target)
+    if edge is not None:
+        copied._requires_grad = True
+        copied._grad_node, copied._output_number = edge
+    return copied
+
+
+def _rebase(target: Tensor, node: Node) -> None:
+    """Make a node the history of a tensor written in place, and of what it is a view of."""
+    root = _root(target)
+    if root is None:
+        target._requires_grad = True
+        target._grad_node, target._output_number = node, 0
+        return
+    copy = CopySlices(root, target, node)
+    root._requires_grad = True
+    root._grad_node, root._output_number = copy, 0
+    target._view_version = -1
+    refresh(target)
+
+
+def refresh(view: Tensor) -> None:
+    """Bring the history of a view up to date after its memory was written through others."""
+    root = _root(view)
+    if root is None or not root._requires_grad:
+        return
+    if root._requires_grad is not True and edge_of(root) is None:
+        return
+    version = VERSIONS[0](view._array)
+    if version == view._view_version or view._array.dtype.kind in "biu":
+        return
+    view._view_version = version
+    edge = edge_of(root)
+    if edge is not None:
+        view._grad_node = AsStridedBackward0(root, view, edge)
+        view._output_number = 0
+        view._requires_grad = True
+
+
+class _Places:
+    """Where the elements of a tensor and of a view of it lie, as numbers of places in memory."""
+
+    def __init__(self, base: Array, view: Array) -> None:
+        self.split_base = base.itemsize > view.itemsize
+        self.split_view = view.itemsize > base.itemsize
+        unit = min(base.itemsize, view.itemsize)
+        start = min(address(base), address(view))
+        self.base = _places(base, start, unit)
+        self.view = _places(view, start, unit)
+        ends = [int(p.max()) + 1 for p in (self.base, self.view) if p.size]
+        self.size = max(ends, default=0)
+
+    def spread(self, grad: Tensor, of_base: bool) -> Tensor:
+        """The memory that a gradient of one of the two lies in, flat; zero elsewhere."""
+        if self.split_base if of_base else self.split_view:
+            grad = eager_function("aten::view_as_real")(grad)
+        places = Tensor._of((self.base if of_base else self.view).reshape(-1))
+        flat = grad.new_zeros([self.size])
+        spread: Tensor = flat.index_add(0, places, grad.reshape([-1]))
+        return spread
+
+    def gather(self, flat: Tensor, of_base: bool) -> Tensor:
+        """What lies in flat memory, as one of the two tensors."""
+        places = Tensor._of(self.base if of_base else self.view)
+        found: Tensor = flat.take(places)
+        if self.split_base if of_base else self.split_view:
+            found = eager_function("aten::view_as_complex")(found)
+        return found
+
+
+def _places(array: Array, start: int, unit: int) -> Array:
+    offset = (address(array) - start) // unit
+    shape, strides = array.shape, tuple(s // unit for s in array.strides)
+    if array.itemsize > unit:
+        shape, strides = (*shape, array.itemsize // unit), (*strides, 1)
+    places = np.full(shape, offset, np.int64)
+    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        steps = np.arange(size) * stride
+        places += steps.reshape((size,) + (1,) * (len(shape) - dim - 1))
+    return places
+
+
+class AsStridedBackward0(Node):
+    """The node of a view whose memory was written after it was made."""
+
+    __slots__ = ("places", "sizes")
+
+    def __init__(self, base: Tensor, view: Tensor, edge: Edge) -> None:
+        super().__init__([edge])
+        self.places = _Places(base._array, view._array)
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        (grad,) = grads
+        if grad is None:
+            return [None]
+        return [self.places.gather(self.places.spread(grad, False), True)]
+
+
+class CopySlices(Node):
+    """The node of a tensor part of which was written through a view, by the node `inner`."""
+
+    __slots__ = ("inner", "own", "places")
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __init__(self, base: Tensor, view: Tensor, inner: Node) -> None:
+        places = getattr(inner, "_places", [])
+        self.own = next((i for i, (at, _) in enumerate(places) if at == 0), None)
+        edge = edge_of(base)
+        if self.own is not None:
+            inner.edges[self.own] = edge
+        others = [e for i, e in enumerate(inner.edges) if i != self.own]
+        super().__init__([edge, *others])
+        self.inner = inner
+        self.places = _Places(base._array, view._array)
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        (grad,) = grads
+        if grad is None:
+            return [None] * len(self.edges)
+        flat = self.places.spread(grad, True)
+        results = self.inner.apply([self.places.gather(flat, False)])
+        through = None if self.own is None else results[self.own]
+        others = [r for i, r in enumerate(results) if i != self.own]
+        if self.edges[0] is None:
+            return [None, *others]
+        rest = flat.index_fill(0, Tensor._of(self.places.view.reshape(-1)), 0)
+        if through is not None:
+            rest = rest + self.places.spread(through, False)
+        return [self.places.gather(rest, True), *others]
+
+    def release(self) -> None:
+        self.inner.release()
+
+
+# --------------------------------------------------------------------------- items of tensors
+
+
+def get_item(tensor: Tensor, key: Any) -> Tensor:
+    """`tensor[key]` by operators."""
+    view, indices = _walk(tensor, key)
+    if indices:
+        found: Tensor = eager_function("aten::index")(view, indices)
+        return found
+    return eager_function("aten::alias")(view) if view is tensor else view
+
+
+def set_item(tensor: Tensor, key: Any, value: Any) -> None:
+    """`tensor[key] = value` by operators."""
+    view, indices = _walk(tensor, key)
+    if not isinstance(value, Tensor):
+        value = Tensor._of(np.asarray(value, tensor._array.dtype))
+    if indices:
+        if value.dtype is not view.dtype:
+            value = value.to(view.dtype)
+        view.index_put_(indices, value)
+        return
+    while value._array.ndim > view._array.ndim and value._array.shape[0] == 1:
+        value = value.squeeze(0)
+    view.copy_(value)
+
+
+_ALL: Final = slice(None)
+
+
+def _walk(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the plain parts of a key name, and the tensors that index it."""
+    parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
+    consumed = sum(_dims_of(part) for part in parts)
+    dim = 0
+    view = tensor
+    indices: dict[int, Tensor] = {}
+    for part in parts:
+        if part is None:
+            view = view.unsqueeze(dim)
+            dim += 1
+        elif part is Ellipsis:
+            dim += tensor.ndim - consumed
+        elif isinstance(part, bool):
+            view = view.unsqueeze(dim)
+            indices[dim] = Tensor._of(np.full(1, part))
+            dim += 1
+        elif isinstance(part, int):
+            view = view.select(dim, part)
+        elif isinstance(part, slice):
+            if part != _ALL:
+                view = eager_function("aten::slice")(
+                    view, dim, part.start, part.stop, 1 if part.step is None else part.step
+                )
+            dim += 1
+        elif not part._array.ndim and part._array.dtype.kind in "iu" and part.itemsize != 1:
+            view = view.select(dim, int(part))
+        else:
+            if not part._array.ndim:
+                view = view.unsqueeze(dim)
+                part = part.reshape([1])
+            indices[dim] = part
+            dim += max(_dims_of(part), 1)
+    ordered: list[Tensor | None] = []
+    covered = 0
+    for place, index in indices.items():
+        ordered += [None] * (place - covered)
+        ordered.append(index)
+        covered = place + (index.ndim if _is_mask(index) else 1)
+    return view, ordered
+
+
+def _is_mask(index: Tensor) -> bool:
+    return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
+
+
+def _dims_of(part: Any) -> int:
+    """How many dimensions of the tensor a part of a key takes up."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor):
+        return part._array.ndim if _is_mask(part) else 1
+    return 1
+
+
+def _as_part(part: Any) -> Any:
+    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
+        return part
+    if isinstance(part, np.ndarray):
+        return Tensor._of(part)
+    if isinstance(part, (list, tuple, range)):
+        given = [p._array if isinstance(p, Tensor) else p for p in part]
+        made = np.asarray(given)
+        return Tensor._of(made if made.size else made.astype(np.int64))
+    return part.__index__()
+
+
+# --------------------------------------------------------------------------- what tensors offer
+
+
+def grad_fn(tensor: Tensor) -> Node | None:
+    """The node that a tensor came from; None for leaves."""
+    edge_of(tensor)
+    node: Node | None = tensor._grad_node
+    return node
+
+
+def register_hook(tensor: Tensor, hook: Any) -> Removable:
+    """Have `hook(gradient)` called when a tensor's gradient is known.
+
+    Raises:
+        RuntimeError: the tensor needs no gradient.
+    """
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    node, number = edge
+    if tensor._grad_node is None:
+        tensor.__dict__["_leaf_node"] = node  # hooks live as long as the leaf
+    return add_hook(node.result_hooks.setdefault(number, OrderedDict()), hook)
+
+
+def register_after(tensor: Tensor, hook: Any) -> Removable:
+    """Have `hook(tensor)` called after a gradient was added to a leaf's `grad`.
+
+    Raises:
+        RuntimeError: the tensor is no leaf that requires gradients.
+    """
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not isinstance(edge[0], AccumulateGrad):
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    tensor.__dict__["_leaf_node"] = edge[0]  # hooks live as long as the leaf
+    return add_hook(edge[0].after_hooks, hook)
+
+
+def retain_grad(tensor: Tensor) -> None:
+    """Have the gradient of a tensor that is no leaf kept in its `grad`.
+
+    Raises:
+        RuntimeError: the tensor needs no gradient.
+    """
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if tensor._grad_node is not None:
+        edge[0].retained[edge[1]] = ref(tensor)
+        tensor.__dict__["_retains_grad"] = True
+
+
+def _first_gradient(tensor: Tensor, grad: Tensor | None, number: int) -> tuple[Edge, Tensor]:
+    """Where a result came from, and the gradient to begin with."""
+    edge = edge_of(tensor)
+    if edge is None:
+        raise RuntimeError(
+            f"element {number} of tensors does not require grad and does not have a grad_fn"
+        )
+    if grad is None:
+        if tensor._array.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if tensor._array.dtype.kind == "c":
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{tensor.dtype}"
+            )
+        return edge, Tensor._of(np.ones_like(tensor._array))
+    if grad._array.shape != tensor._array.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
+            f"output[{number}] has a shape of {tensor.shape}."
+        )
+    return edge, fit(grad, tensor._array.shape, tensor.dtype)
+
+
+def roots_of(
+    tensors: Sequence[Tensor], grads: Sequence[Tensor | None]
+) -> list[tuple[Edge, Tensor]]:
+    """Where results came from, with their gradients: ones for those given none.
+
+    Raises:
+        RuntimeError: a result needs no gradient, or has no default one.
+    """
+    pairs = enumerate(zip(tensors, grads, strict=True))
+    return [_first_gradient(tensor, grad, number) for number, (tensor, grad) in pairs]
+
+
+def gradients_of(
+    results: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    *,
+    keep: bool | None,
+    create: bool,
+    allow_unused: bool,
+) -> list[Tensor | None]:
+    """The gradients of the sum of some results, for the given tensors.
+
+    Raises:
+        RuntimeError: there is no way back from a result, or a tensor is not reached.
+    """
+    roots = roots_of(results, grads)
+    edges = [edge_of(tensor) for tensor in wanted]
+    targets = [edge for edge in edges if edge is not None]
+    if len(targets) < len(edges):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    found = run_backward(roots, targets, keep=create if keep is None else keep, create=create)
+    gradients = [found.get(edge) for edge in targets]
+    for place, gradient in enumerate(gradients):
+        if gradient is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {place} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
+            )
+    return gradients
+
+
+def backward(
+    tensors: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    keep: bool | None,
+    create: bool,
+    inputs: Sequence[Tensor] | None,
+) -> None:
+    """Add the gradients of results to the `grad` of the leaves, or of `inputs` alone.
+
+    Raises:
+        RuntimeError: there is no way back from a result.
+    """
+    keep = create if keep is None else keep
+    roots = roots_of(tensors, grads)
+    if inputs is None:
+        run_backward(roots, None, keep=keep, create=create)
+        return
+    edges = [edge_of(tensor) for tensor in inputs]
+    targets = [edge for edge in edges if edge is not None]
+    found = run_backward(roots, targets, keep=keep, create=create)
+    for tensor, edge in zip(inputs, edges, strict=True):
+        grad = None if edge is None else found.get(edge)
+        if grad is not None:
+            before = tensor._gradient
+            tensor._gradient = grad if before is None else before + grad

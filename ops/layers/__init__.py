@@ -1,0 +1,33 @@
+"""Operators of layers: activations, convolutions, normalisation, attention, recurrence."""
+
+from . import (
+    activation,
+    attention,
+    batch_norm,
+    convolution,
+    dropout,
+    embedding,
+    internals,
+    leaky_noise,
+    normalize,
+    packed_sequence,
+    recurrent,
+    vision,
+    weight_norm,
+)
+
+__all__ = [
+    "activation",
+    "attention",
+    "batch_norm",
+    "convolution",
+    "dropout",
+    "embedding",
+    "internals",
+    "leaky_noise",
+    "normalize",
+    "packed_sequence",
+    "recurrent",
+    "vision",
+    "weight_norm",
+]

@@ -1,0 +1,516 @@
+"""The activation functions of neural networks, and softmax."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.comparison import clamp
+from ..arithmetic.maths import sigmoid
+from ..kernels import LARGE, combined, family, is_ready, pointwise
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..reductions.loss_reduction import widened
+from ..special_functions.error_functions import erf
+from ..table.ordered import check_kernel
+from ..table.pointwise import (
+    as_array,
+    binary,
+    cast,
+    checked_operand,
+    in_place,
+    number_in,
+    operand,
+    write,
+)
+from ..table.promotion import kind
+from ..table.refusals import Refusal
+from ..table.table import operator
+
+__all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
+
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_maximum: Final = np.maximum
+_negative: Final = np.negative
+_exp: Final = np.exp
+_add: Final = np.add
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_reciprocal: Final = np.reciprocal
+_largest: Final[Callable[..., Any]] = np.maximum.reduce
+_total: Final[Callable[..., Any]] = np.add.reduce
+_float32: Final = np.dtype(np.float32)
+_ZEROS: Final[dict[np.dtype[Any], Array]] = {}
+
+
+def _zero(dtype: np.dtype[Any]) -> Array:
+    """A 0-d zero, made once a dtype: a Python number would cost a conversion each time."""
+    found = _ZEROS.get(dtype)
+    if found is None:
+        found = _ZEROS[dtype] = np.zeros((), dtype)
+        found.setflags(write=False)
+    return found
+
+
+_FLOAT32_ZERO: Final = _zero(_float32)
+
+
+@operator("aten::relu(Tensor self) -> Tensor")
+def relu(self: Array) -> Array:
+    dtype = self.dtype
+    if dtype is _float32:
+        result = _maximum(_FLOAT32_ZERO, self)  # in this order it leaves -0. as it is
+        return result if type(result) is ndarray else as_array(result)
+    if dtype.kind == "b":
+        raise OperatorError(
+            "Boolean inputs not supported for relu", code="dtype-mismatch", headline="no bools"
+        )
+    if kind(dtype) == 3:
+        raise UnsupportedDtype(
+            "clamp is not supported for complex types", headline="complex numbers have no order"
+        )
+    check_kernel("clamp_min_scalar_cpu", self, "ue")
+    if dtype.itemsize < 4:
+        return as_array(_maximum(self, _zero(dtype)))
+    return as_array(_maximum(_zero(dtype), self))
+
+
+operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
+
+
+def _check_float(self: Array, name: str) -> None:
+    if kind(self.dtype) != 2:
+        raise UnsupportedDtype(
+            f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
+            headline=f"this function needs floats, not `{dtype_of(self)}`",
+            roles={"self": "must be of floats"},
+        )
+
+
+def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Compute 16-bit floats in float32 and round."""
+
+    def call(self: Array, *rest: Any) -> Array:
+        if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
+            return function(self.astype(np.float32), *rest).astype(self.dtype)
+        return function(self, *rest)
+
+    return call
+
+
+def _floats_only(
+    name: str, function: Callable[..., Any], allow_complex: bool = False
+) -> Callable[..., Array]:
+    widened = _in_float32(function)
+
+    def forward(self: Array, *rest: Any) -> Array:
+        if self.dtype is _float32:
+            result = function(self, *rest)
+            if type(result) is ndarray and result.dtype is _float32:
+                return result
+            return asarray(result, _float32)
+        if not (allow_complex and self.dtype.kind == "c"):
+            _check_float(self, name)
+        return as_array(widened(self, *rest)).astype(self.dtype, copy=False)
+
+    return forward
+
+
+def _declare(
+    name: str,
+    function: Callable[..., Array],
+    arguments: str = "",
+    shown: str | None = None,
+    allow_complex: bool = False,
+) -> Callable[..., Array]:
+    """Declare `name` and `name_`, for floats alone; the forward is given back."""
+    forward = _floats_only(shown or f"{name}_cpu", function, allow_complex)
+    operator(f"aten::{name}(Tensor self{arguments}) -> Tensor")(forward)
+    operator(f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)")(in_place(forward))
+    return forward
+
+
+def _gelu(x: Array, approximate: str) -> Any:
+    if approximate == "tanh":
+        return _gelu_by_tanh(x)
+    if approximate != "none":
+        raise OperatorError("approximate argument must be either none or tanh.")
+    return _gelu_by_erf(x)
+
+
+def _by_tanh(x: Array) -> Any:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    return 0.5 * x * (1 + np.tanh(inner))
+
+
+def _by_erf(x: Array) -> Any:
+    dtype = x.dtype
+    result = as_array(erf(x * operand(math.sqrt(0.5), dtype)))
+    _add(result, operand(1, dtype), result)
+    _multiply(result, x, result)
+    _multiply(result, operand(0.5, dtype), result)
+    if x.size > 1 and dtype is _float32 and not result.item(result.argmax()) < math.inf:
+        result = np.where(np.isposinf(x), x.dtype.type(np.nan), result)  # as torch's vectors do
+    return result
+
+
+_gelu_by_erf: Final = pointwise("gelu", _by_erf)
+_gelu_by_tanh: Final = pointwise("gelu_tanh", _by_tanh)
+
+
+def _silu(x: Array) -> Any:
+    below = as_array(_negative(x))
+    _exp(below, below)
+    _add(below, operand(1, below.dtype), below)
+    return _divide(x, below, below)
+
+
+def _leaky_relu(x: Array, negative_slope: float) -> Any:
+    if x.size >= LARGE and x.dtype is _float32:
+        found = combined("leaky_relu", x, checked_operand(negative_slope, _float32))
+        if found is not None:
+            return found
+    scaled = x * checked_operand(negative_slope, x.dtype)
+    if 0 < negative_slope <= 1:
+        return _maximum(x, scaled)
+    return np.where(x > _zero(x.dtype), x, scaled)
+
+
+def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
+    below = as_array(np.minimum(x, _zero(x.dtype)))
+    if input_scale != 1:
+        _multiply(below, checked_operand(input_scale, x.dtype), below)
+    np.expm1(below, below)
+    if alpha * scale != 1:
+        _multiply(below, checked_operand(alpha * scale, x.dtype), below)
+    above = _maximum(x, _zero(x.dtype))
+    if scale != 1:
+        above = above * checked_operand(scale, x.dtype)
+    return _add(below, above, below)  # one of the two is zero
+
+
+_SELU_ALPHA: Final = 1.6732632423543772848170429916717
+_SELU_SCALE: Final = 1.0507009873554804934193349852946
+
+
+def _selu(x: Array) -> Any:
+    return _elu(x, _SELU_ALPHA, _SELU_SCALE, 1.0)
+
+
+def _celu(x: Array, alpha: float) -> Any:
+    if not alpha:
+        raise OperatorError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _elu(x, alpha, 1.0, 1.0 / alpha)
+
+
+def _softplus(x: Array, beta: float, threshold: float) -> Any:
+    scaled = x if beta == 1 else x * operand(beta, x.dtype)
+    level = checked_operand(threshold, x.dtype)
+    result = as_array(np.minimum(scaled, level))
+    _exp(result, result)
+    np.log1p(result, result)
+    if beta != 1:
+        _divide(result, operand(beta, x.dtype), result)
+    np.copyto(result, x, where=scaled > level)
+    return result
+
+
+def _log_sigmoid(x: Array) -> Any:
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+def _hardsigmoid(x: Array) -> Any:
+    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+def _hardswish(x: Array) -> Any:
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+def _mish(x: Array) -> Any:
+    grown = np.exp(np.minimum(x, 20))  # tanh(log(1 + e)) is (e^2 + 2 e) / (e^2 + 2 e + 2)
+    part = grown * (grown + 2)
+    return x * (part / (part + 2))
+
+
+gelu = _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
+_declare("silu", pointwise("silu", _silu), allow_complex=True)
+leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
+_declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
+_declare("selu", _selu, shown="elu_cpu")
+_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
+_declare("hardsigmoid", _hardsigmoid)
+_declare("hardswish", _hardswish)
+_declare("mish", pointwise("mish", _mish))
+
+
+log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor")(
+    _floats_only("log_sigmoid_cpu", _log_sigmoid)
+)
+
+
+@operator("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
+    """The result, and `exp(-|x|)` for the gradient."""
+    return log_sigmoid(self), as_array(np.exp(-np.abs(self)))
+
+
+def _softshrink(x: Array, lambd: float) -> Any:
+    if not 0 <= lambd <= np.finfo(np.float32).max:
+        raise OperatorError(
+            f"lambda must be in range [0, 3.40282e+38] for input dtype Float, but found {lambd:g}"
+        )
+    outer = np.where(x < 0, x + lambd, x - lambd)
+    return np.where(np.abs(x) <= lambd, x * 0, outer)
+
+
+def _hardshrink(x: Array, lambd: float) -> Any:
+    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+
+
+for _schema, _shown, _kernel in (
+    ("softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", "softplus_cpu", _softplus),
+    ("softshrink(Tensor self, Scalar lambd=0.5)", "softshrink_check", _softshrink),
+    ("hardshrink(Tensor self, Scalar lambd=0.5)", "hardshrink_cpu", _hardshrink),
+):
+    operator(f"aten::{_schema} -> Tensor")(_floats_only(_shown, _kernel))
+
+
+def _no_bools(self: Array) -> None:
+    if self.dtype.kind == "b":
+        raise OperatorError("Bool inputs not supported for hardtanh", code="dtype-mismatch")
+
+
+_refuse_clamp: Final = Refusal("clamp_numbers")
+_NUMBERS: Final = frozenset({int, float})
+
+
+@operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
+def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
+    _no_bools(self)
+    if self.dtype is _float32 and type(min_val) in _NUMBERS and type(max_val) in _NUMBERS:
+        return clamp(self, min_val, max_val)
+    if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):  # type: ignore[operator]
+        raise OperatorError("cannot do hardtanh on an unsigned type with negative limits")
+    _refuse_clamp(self.dtype)
+    low, high = checked_operand(min_val, self.dtype), checked_operand(max_val, self.dtype)
+    return as_array(np.minimum(high, np.maximum(low, self)))
+
+
+operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")(
+    in_place(hardtanh)
+)
+
+
+@operator("aten::relu6(Tensor self) -> Tensor")
+def relu6(self: Array) -> Array:
+    _no_bools(self)
+    return clamp(self, 0, 6)
+
+
+operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu6))
+
+
+@operator("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
+    if self.dtype.kind == "b":
+        raise UnsupportedDtype("\"threshold_cpu\" not implemented for 'Bool'")
+    level, other = number_in(threshold, self.dtype), number_in(value, self.dtype)
+    return as_array(np.where(self <= level, other, self))
+
+
+@operator("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)")
+def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
+    return write(self, threshold(self, level, value))
+
+
+@operator("aten::glu(Tensor self, int dim=-1) -> Tensor")
+def glu(self: Array, dim: int) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    if self.shape[axis] % 2:
+        raise OperatorError(
+            f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}",
+            code="shape-mismatch",
+            headline=f"dimension {axis} must be even, it is {self.shape[axis]}",
+        )
+    _check_float(self, "glu_cpu")
+    value, gate = np.split(self, 2, axis)
+    if self.itemsize == 2:
+        wide = binary(np.multiply, widened(value), sigmoid(widened(gate)))
+        return wide.astype(self.dtype)
+    return binary(np.multiply, value, sigmoid(gate))
+
+
+def _check_prelu(self: Array, weight: Array) -> None:
+    if self.dtype != weight.dtype:
+        raise OperatorError(
+            "prelu: Type promoting not supported. Got "
+            f"{dtype_of(self).scalar_name} and {dtype_of(weight).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if weight.ndim > 1:
+        raise OperatorError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}",
+            code="shape-mismatch",
+        )
+    if weight.size == 1:
+        return
+    if not self.ndim:
+        raise OperatorError("Not allow zero-dim input tensor.", code="shape-mismatch")
+    channels = self.shape[1] if self.ndim > 1 else 1
+    if channels != weight.size:
+        raise OperatorError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.size} and channel size = {channels}.",
+            code="shape-mismatch",
+        )
+
+
+@operator("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+def prelu(self: Array, weight: Array) -> Array:
+    """Negative numbers times a weight, the same for all or one a channel."""
+    _check_prelu(self, weight)
+    shape = (-1, *(1,) * (self.ndim - 2)) if self.ndim > 1 else (1,) * self.ndim
+    return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
+
+
+@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+def prelu_kernel(self: Array, weight: Array) -> Array:
+    return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)
+
+
+# --------------------------------------------------------------------------- softmax
+
+
+def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
+    if dtype is not None:
+        self = cast(self, numpy_dtype(dtype))
+    _check_float(self, name)
+    return self
+
+
+@operator(
+    "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+)
+def softmax(self: Array, dim: int, dtype: int | None) -> Array:
+    """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "softmax_kernel_impl")
+    return _wide_softmax(self, wrap_dim(dim, self.ndim))
+
+
+def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
+    return kernel(self.reshape(-1, self.shape[-1])).reshape(self.shape)
+
+
+_SHORT_ROW: Final = 16
+
+
+def _softmax(self: Array, axis: int) -> Array:
+    if not self.ndim or not self.size:
+        return np.ones_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.softmax, self)
+    if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]
+        _exp(row, row)
+        return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
+    below = self - _largest(self, axis, None, None, True)
+    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
+        # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
+        wide = below.astype(np.float64)
+        few = _exp(wide, wide).astype(_float32)
+        total = np.add.accumulate(few, axis).take((-1,), axis)
+        return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
+    _exp(below, below)
+    return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
+
+
+_wide_softmax: Final = _in_float32(_softmax)
+
+
+@operator(
+    "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+)
+def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
+    """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
+    axis = wrap_dim(dim, self.ndim)
+    if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
+        return _narrow_log_softmax(self)
+    return _wide_log_softmax(self, axis)
+
+
+def _narrow_log_softmax(self: Array) -> Array:
+    """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
+    wide = self.astype(_float32)
+    top = _largest(wide, -1, None, None, True)
+    sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
+    logs = as_array(np.log(sums)).astype(_float32)
+    return as_array(wide - logs - top).astype(self.dtype)
+
+
+def _log_softmax(self: Array, axis: int) -> Array:
+    if not self.ndim or not self.size:
+        return np.zeros_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.log_softmax, self)
+    if self.size == self.shape[axis] and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
+        total = asarray(_total(_exp(row)))
+        return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
+    result = self - _largest(self, axis, None, None, True)
+    totals = _total(_exp(result), axis, None, None, True)
+    return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]
+
+
+_wide_log_softmax: Final = _in_float32(_log_softmax)
+
+
+@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    return softmax(self, dim, None)
+
+
+@operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    return log_softmax(self, dim, None)
+
+
+_BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input_dtype"
+
+
+@operator(f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor")
+def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
+    product = grad_output * output
+    total = product.sum(axis, keepdims=True) if output.ndim else product
+    return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
+
+
+@operator(f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor")
+def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of log_softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
+    total = grad_output.sum(axis, keepdims=True) if output.ndim else grad_output
+    return as_array(grad_output - np.exp(output) * total).astype(
+        numpy_dtype(input_dtype), copy=False
+    )

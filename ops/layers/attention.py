@@ -1,0 +1,330 @@
+"""Attention: scaled dot products, with several heads, and a transformer's encoder layer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..linear_algebra.linalg import linear
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, dtype_of, numpy_dtype
+from ..memory.errors import OperatorError
+from ..random_numbers.random_ops import dropout
+from ..reductions.loss_reduction import widened
+from ..shapes.nested import NestedArray, nested
+from ..table.pointwise import as_array, cast, checked_broadcast
+from ..table.table import operator
+from .activation import gelu, relu
+
+__all__: list[str] = []
+
+_KEYWORDS = "float? scale=None, bool enable_gqa=False"
+_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+
+
+def _named(x: Array) -> str:
+    name = dtype_of(x).name
+    return _NAMES.get(name, name)
+
+
+def _check(query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool) -> None:
+    if not query.dtype == key.dtype == value.dtype:
+        raise OperatorError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{_named(query)} key.dtype: {_named(key)} and value.dtype: {_named(value)} instead.",
+            code="dtype-mismatch",
+        )
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise OperatorError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got "
+            f"query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead.",
+            code="shape-mismatch",
+        )
+    if mask is None:
+        return
+    if mask.dtype not in (np.dtype(bool), np.dtype(np.float32), query.dtype):
+        raise OperatorError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {_named(mask)} and  query.dtype: {_named(query)} instead.",
+            code="dtype-mismatch",
+        )
+    if is_causal:
+        raise OperatorError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+            "is_causal=True"
+        )
+
+
+def _scores(
+    query: Array, key: Array, mask: Array | None, is_causal: bool, scale: float | None
+) -> Array:
+    """`query @ key.T * scale`, with the mask added or minus infinity where it is False."""
+    factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or math.nan)
+    scores: Array = np.matmul(query, np.swapaxes(key, -1, -2))
+    scores *= scores.dtype.type(factor)
+    if is_causal:
+        mask = np.tri(*scores.shape[-2:], dtype=bool)
+    if mask is None:
+        return scores
+    checked_broadcast(scores.shape, mask.shape, ("query", "attn_mask"))
+    if mask.dtype == np.bool_:
+        return as_array(np.where(mask, scores, scores.dtype.type(-np.inf)))
+    return as_array(scores + widened(mask))
+
+
+def _weights(scores: Array) -> tuple[Array, Array]:
+    """Softmax over the last dimension, zero where all is masked, and the log of its sums."""
+    if not scores.shape[-1]:
+        return scores, np.full(scores.shape[:-1], -np.inf, scores.dtype)
+    largest = scores.max(-1, keepdims=True)
+    base = np.where(np.isneginf(largest), scores.dtype.type(0), largest)
+    scores = np.exp(scores - base)
+    total = scores.sum(-1, keepdims=True)
+    result = scores / np.where(total == 0, scores.dtype.type(1), total)
+    return as_array(result), as_array(np.log(total) + base)[..., 0]
+
+
+def _repeated(x: Array, heads: int) -> Array:
+    """Keys or values with each of their heads repeated, to make as many as the query has."""
+    if x.shape[-3] == 0 or heads % x.shape[-3]:
+        raise OperatorError(
+            "Number of heads in key and value must divide the number of heads in ",
+            code="shape-mismatch",
+        )
+    return x if x.shape[-3] == heads else np.repeat(x, heads // x.shape[-3], -3)
+
+
+@operator(
+    "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, "
+    "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, "
+    f"Tensor? dropout_mask=None, *, {_KEYWORDS}) -> (Tensor, Tensor)"
+)
+def attention_and_weights(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    dropout_p: float,
+    is_causal: bool,
+    dropout_mask: Array | None,
+    scale: float | None,
+    enable_gqa: bool,
+) -> tuple[Array, Array]:
+    """The attention and the weights it is made with."""
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = _repeated(key, query.shape[-3]), _repeated(value, query.shape[-3])
+    scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    weights = _weights(scores)[0]
+    if dropout_mask is not None:
+        weights = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
+    elif dropout_p > 0:
+        weights = dropout(weights, dropout_p, True)
+    result = np.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
+    return result.astype(query.dtype, copy=False), weights.astype(query.dtype, copy=False)
+
+
+@operator(
+    "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+    "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, "
+    f"{_KEYWORDS}) -> Tensor"
+)
+def scaled_dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> Array:
+    """`softmax(query @ key.T * scale + mask) @ value`; `scale` is by default 1 / sqrt(E)."""
+    return attention_and_weights(
+        query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
+    )[0]
+
+
+@operator(
+    "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
+    "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) "
+    "-> (Tensor output, Tensor logsumexp)"
+)
+def attention_and_sums(
+    query: Array,
+    key: Array,
+    value: Array,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Array | None,
+    scale: float | None,
+) -> tuple[Array, Array]:
+    """The attention and the logarithms of the sums its weights were divided by."""
+    _check(query, key, value, attn_mask, is_causal)
+    if dropout_p > 0:
+        raise OperatorError(
+            "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0"
+        )
+    scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    weights, sums = _weights(scores)
+    return np.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
+
+
+@operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
+    """Softmax that is zero where all values are minus infinity."""
+    wide = self if dtype is None else cast(self, numpy_dtype(dtype))
+    axis = wrap_dim(dim, self.ndim)
+    if not self.ndim:
+        return as_array(np.where(np.isneginf(wide), wide.dtype.type(0), wide.dtype.type(1)))
+    turned = np.moveaxis(widened(wide), axis, -1)
+    return np.moveaxis(_weights(turned)[0], -1, axis).astype(wide.dtype, copy=False)
+
+
+# --------------------------------------------------------------------------- several heads
+
+
+def _split_heads(x: Array, heads: int) -> Array:
+    """[B, T, E] as [B, heads, T, E / heads]."""
+    batch, length, width = x.shape
+    return x.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3)
+
+
+def _forbidden(mask: Array, mask_type: int | None, scores: Array) -> Array:
+    """A mask of what is left out, shaped for scores [B, heads, T, S].
+
+    Type 0 is [T, S] for all, type 1 is padding [B, S], type 2 is [B, heads, T, S].
+    """
+    if mask_type == 1 and mask.ndim == 2:
+        mask = mask[:, None, None, :]
+    elif mask.ndim == 3:
+        mask = mask.reshape(scores.shape[0], -1, *mask.shape[1:])
+    return mask
+
+
+@operator(
+    "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, "
+    "int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, "
+    "Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, "
+    "int? mask_type=None) -> (Tensor, Tensor)"
+)
+def native_multi_head_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Array,
+    qkv_bias: Array,
+    proj_weight: Array,
+    proj_bias: Array,
+    mask: Array | None,
+    need_weights: bool,
+    average_attn_weights: bool,
+    mask_type: int | None,
+) -> tuple[Array, Array]:
+    """Attention over [B, T, E] with all projections; True in the mask leaves a key out."""
+    if embed_dim % num_head:
+        raise OperatorError("`embed_dim` must divide evenly by `num_heads`")
+    parts = zip((query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True)
+    q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
+    scores = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
+    if mask is not None:
+        left_out = _forbidden(mask, mask_type, scores)
+        if left_out.dtype == np.bool_:
+            scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
+        else:
+            scores = scores + left_out
+    weights = _weights(as_array(scores).astype(q.dtype, copy=False))[0]
+    mixed = np.matmul(weights, v).transpose(0, 2, 1, 3).reshape(query.shape)
+    result = linear(mixed, proj_weight, proj_bias)
+    if not need_weights:
+        return result, np.zeros(0, query.dtype)
+    return result, as_array(weights.mean(1)) if average_attn_weights else weights
+
+
+def _normalised(x: Array, weight: Array, bias: Array, eps: float) -> Array:
+    """Layer normalisation over the last dimension."""
+    centred = x - x.mean(-1, keepdims=True)
+    variance = np.square(centred).mean(-1, keepdims=True)
+    return as_array(centred / np.sqrt(variance + x.dtype.type(eps)) * weight + bias)
+
+
+@operator(
+    "aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, "
+    "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, "
+    "bool norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, "
+    "Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, "
+    "Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor"
+)
+def transformer_encoder_layer(
+    src: Array,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: Array,
+    qkv_bias: Array,
+    proj_weight: Array,
+    proj_bias: Array,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: Array,
+    norm_bias_1: Array,
+    norm_weight_2: Array,
+    norm_bias_2: Array,
+    ffn_weight_1: Array,
+    ffn_bias_1: Array,
+    ffn_weight_2: Array,
+    ffn_bias_2: Array,
+    mask: Array | None,
+    mask_type: int | None,
+) -> Array:
+    """Self-attention and two linear layers, each with its sum and normalisation."""
+    lengths = src.lengths if isinstance(src, NestedArray) else None
+    if lengths is not None:
+        src = src.view(np.ndarray)
+        mask, mask_type = np.arange(src.shape[1]) >= lengths[:, None], 1
+    projections = (qkv_weight, qkv_bias, proj_weight, proj_bias)
+
+    def attended(x: Array) -> Array:
+        return native_multi_head_attention(
+            x, x, x, embed_dim, num_heads, *projections, mask, False, True, mask_type
+        )[0]
+
+    def fed_forward(x: Array) -> Array:
+        inner = linear(x, ffn_weight_1, ffn_bias_1)
+        inner = gelu(inner, "none") if use_gelu else relu(inner)
+        return linear(inner, ffn_weight_2, ffn_bias_2)
+
+    first, second = (norm_weight_1, norm_bias_1, eps), (norm_weight_2, norm_bias_2, eps)
+    if norm_first:
+        src = as_array(src + attended(_normalised(src, *first)))
+        result = as_array(src + fed_forward(_normalised(src, *second)))
+    else:
+        src = _normalised(as_array(src + attended(src)), *first)
+        result = _normalised(as_array(src + fed_forward(src)), *second)
+    return result if lengths is None else nested(result, lengths)
+
+
+@operator(
+    "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor"
+)
+def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | None) -> Array:
+    """Softmax of scores [B, heads, L, L] where True in the mask leaves a value out.
+
+    The mask is [L, L] for type 0, [B, L] for type 1, of the scores' shape for type 2.
+    """
+    if mask.dtype != np.bool_:
+        raise OperatorError("Mask should be a boolean tensor", code="dtype-mismatch")
+    if mask_type not in (0, 1, 2):
+        raise OperatorError("Mask Type should be defined")
+    if mask_type == 0 and mask.shape != (self.shape[-1],) * 2:
+        raise OperatorError("For mask_type == 0 mask shape should be (L, L)", code="shape-mismatch")
+    if mask_type == 1:
+        mask = mask[:, None, None, :]
+    wide = widened(self)
+    kept = as_array(np.where(mask, wide.dtype.type(-np.inf), wide))
+    axis = wrap_dim(-1 if dim is None else dim, self.ndim)
+    scores = np.exp(kept - kept.max(axis, keepdims=True))
+    return as_array(scores / scores.sum(axis, keepdims=True)).astype(self.dtype, copy=False)

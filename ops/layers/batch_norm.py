@@ -1,0 +1,355 @@
+"""Normalisation of each channel over the batch, with running statistics.
+
+Means and variances are summed in float64, as torch does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family, is_ready
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..shapes.windows import follow_format, wide_dtype
+from ..table.table import operator
+from .normalize import statistics_dtype
+
+__all__: list[str] = []
+
+_NO_BYTES: Final = np.dtype(np.uint8)
+
+
+def _check(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+) -> None:
+    """Refuse parameters that are no vectors over the channels.
+
+    Raises:
+        OperatorError: a parameter does not fit, or statistics are missing.
+    """
+    if input.ndim < 2:
+        low, high = (-input.ndim, input.ndim - 1) if input.ndim else (-1, 0)
+        raise IndexOutOfRange(
+            f"Dimension out of range (expected to be in range of [{low}, {high}], but got 1)"
+        )
+    channels = input.shape[1]
+    statistics = {"running_mean": running_mean, "running_var": running_var}
+    for name, parameter in (statistics | {"weight": weight, "bias": bias}).items():
+        if parameter is None:
+            if name in statistics and not training:
+                raise OperatorError(
+                    f"{name} must be defined in evaluation mode",
+                    headline=f"`{name}` is needed when not training",
+                )
+        elif parameter.size != channels:
+            raise OperatorError(
+                f"{name} should contain {channels} elements not {parameter.size}",
+                code="shape-mismatch",
+                headline=f"`input` has {channels} channels, `{name}` has {parameter.size} elements",
+                roles={
+                    "input": f"has {channels} channels",
+                    name: f"has {parameter.size} elements",
+                },
+            )
+    if not dtype_of(input).is_floating_point:
+        word = dtype_of(input).scalar_name
+        raise UnsupportedDtype(f"\"batch_norm\" not implemented for '{word}'")
+
+
+def _moments(input: Array) -> tuple[Array, Array]:
+    """Mean and variance of each channel, in float64."""
+    axes = (0, *range(2, input.ndim))
+    mean = input.mean(axes, dtype=np.float64, keepdims=True)
+    if input.dtype == np.float64:
+        squares = np.square(input - mean).mean(axes)
+    else:
+        centered = input - mean.astype(input.dtype)
+        shift = mean - mean.astype(input.dtype)
+        squares = np.square(centered, dtype=np.float64 if input.size < 1 << 16 else None).mean(
+            axes, dtype=np.float64
+        ) - np.square(shift.reshape(-1))
+    return mean.reshape(-1), squares
+
+
+def _follow(running: Array | None, now: Array, momentum: float) -> None:
+    """Move running statistics towards the present ones."""
+    if running is not None:
+        running[...] = (momentum * now + (1 - momentum) * running).astype(running.dtype)
+
+
+def _apply(
+    input: Array, mean: Array, scale: Array, weight: Array | None, bias: Array | None
+) -> Array:
+    """`(input - mean) * scale * weight + bias`, one factor and one term a channel."""
+    wide = wide_dtype(input.dtype)
+    factor = scale if weight is None else scale * weight
+    term = mean * factor if bias is None else bias - mean * factor
+    if bias is None:
+        np.negative(term, term)
+    if input.ndim > 2 and is_ready(input):
+        rows = family("rows")
+        if rows is not None:
+            planes = input.reshape(input.shape[0] * input.shape[1], -1)
+            made: Array = rows.affine(planes, factor.astype(wide), term.astype(wide))
+            return made.reshape(input.shape)
+    shape = (1, -1, *(1,) * (input.ndim - 2))
+    result = np.multiply(input, factor.astype(wide).reshape(shape), dtype=wide)
+    result += term.astype(wide).reshape(shape)
+    return follow_format(result.astype(input.dtype, copy=False), input)
+
+
+def _batch_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    _check(input, weight, bias, running_mean, running_var, training)
+    saved = statistics_dtype(input, weight, bias, running_mean, running_var)
+    if not training:
+        assert running_mean is not None
+        assert running_var is not None
+        scale = running_var.astype(np.float64)
+        scale += eps
+        np.reciprocal(np.sqrt(scale, scale), scale)
+        result = _apply(input, running_mean, scale, weight, bias)
+        return result, np.empty(0, saved), np.empty(0, saved)
+    channels = input.shape[1]
+    if not input.size:
+        return input.copy(), np.zeros(channels, saved), np.zeros(channels, saved)
+    wide = input.astype(wide_dtype(input.dtype), copy=False)
+    mean, variance = _moments(wide)
+    count = input.size // channels
+    # Of bfloat16, but not of float16, torch rounds the mean before it is followed.
+    rounded = mean.astype(saved) if saved.name == "bfloat16" else mean
+    _follow(running_mean, rounded, momentum)
+    _follow(running_var, variance * (count / (count - 1) if count > 1 else np.nan), momentum)
+    scale = 1 / np.sqrt(variance + eps)
+    kept = mean.astype(saved), scale.astype(saved)
+    if saved.itemsize == 2:  # and computes with what it keeps
+        mean, scale = (each.astype(np.float64) for each in kept)
+    return _apply(input, mean, scale, weight, bias), *kept
+
+
+# --------------------------------------------------------------------------- operators
+
+_PARAMETERS: Final = "Tensor input, Tensor? weight, Tensor? bias, "
+_MAYBE: Final = "Tensor? running_mean, Tensor? running_var, "
+_WRITTEN: Final = "Tensor(a!) running_mean, Tensor(b!) running_var, "
+_GIVEN: Final = "Tensor running_mean, Tensor running_var, "
+_THREE: Final = "(Tensor, Tensor, Tensor)"
+
+
+@operator(
+    f"aten::batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps, "
+    "bool cudnn_enabled) -> Tensor"
+)
+def batch_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
+    if not input.size:
+        return input.copy()
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+operator(
+    f"aten::native_batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps) "
+    f"-> {_THREE}",
+    f"aten::_native_batch_norm_legit({_PARAMETERS}{_WRITTEN}bool training, float momentum, "
+    f"float eps) -> {_THREE}",
+)(_batch_norm)
+
+
+@operator(
+    f"aten::_native_batch_norm_legit.no_stats({_PARAMETERS}bool training, float momentum, "
+    f"float eps) -> {_THREE}"
+)
+def without_statistics(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    return _batch_norm(input, weight, bias, None, None, training, momentum, eps)
+
+
+@operator(
+    f"aten::_native_batch_norm_legit_no_training({_PARAMETERS}{_GIVEN}float momentum, "
+    f"float eps) -> {_THREE}"
+)
+def without_training(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    return _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+@operator(
+    f"aten::_native_batch_norm_legit_functional({_PARAMETERS}{_GIVEN}bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, "
+    "Tensor running_var_out)"
+)
+def functional(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, ...]:
+    mean, variance = running_mean.copy(), running_var.copy()
+    made = _batch_norm(input, weight, bias, mean, variance, training, momentum, eps)
+    return (*made, mean, variance)
+
+
+def _reserve() -> Array:
+    return np.empty(0, _NO_BYTES)
+
+
+@operator(
+    f"aten::_batch_norm_with_update({_PARAMETERS}{_WRITTEN}float momentum, float eps) "
+    "-> (Tensor, Tensor, Tensor, Tensor)"
+)
+def with_update(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, ...]:
+    made = _batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return (*made, _reserve())
+
+
+@operator(
+    f"aten::_batch_norm_with_update_functional({_PARAMETERS}{_GIVEN}float momentum, float eps) "
+    "-> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"
+)
+def with_update_functional(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, ...]:
+    mean, variance = running_mean.copy(), running_var.copy()
+    made = _batch_norm(input, weight, bias, mean, variance, True, momentum, eps)
+    return (*made, _reserve(), mean, variance)
+
+
+@operator(
+    f"aten::_batch_norm_no_update({_PARAMETERS}{_MAYBE}float momentum, float eps) "
+    "-> (Tensor, Tensor, Tensor, Tensor)"
+)
+def without_update(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, ...]:
+    made = _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    return (*made, _reserve())
+
+
+@operator(
+    f"aten::_batch_norm_impl_index({_PARAMETERS}{_MAYBE}bool training, float momentum, "
+    "float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)"
+)
+def impl_index(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> tuple[Any, ...]:
+    made = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return (*made, _reserve(), 0)
+
+
+# --------------------------------------------------------------------------- instances
+
+
+def _repeated(parameter: Array | None, batch: int) -> Array | None:
+    return None if parameter is None else np.tile(parameter, batch)
+
+
+@operator(
+    f"aten::instance_norm({_PARAMETERS}{_MAYBE}bool use_input_stats, float momentum, float eps, "
+    "bool cudnn_enabled) -> Tensor"
+)
+def instance_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
+    """Batch normalisation in which every sample's channel is a channel of its own."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise OperatorError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    if input.ndim < 2:
+        raise IndexOutOfRange(
+            f"Dimension out of range (expected to be in range of [{-max(input.ndim, 1)}, "
+            f"{max(input.ndim, 1) - 1}], but got 1)"
+        )
+    batch, channels, *space = input.shape
+    mean, variance = _repeated(running_mean, batch), _repeated(running_var, batch)
+    made = _batch_norm(
+        np.ascontiguousarray(input).reshape(1, batch * channels, *space),
+        _repeated(weight, batch),
+        _repeated(bias, batch),
+        mean,
+        variance,
+        use_input_stats,
+        momentum,
+        eps,
+    )[0]
+    for running, now in ((running_mean, mean), (running_var, variance)):
+        if running is not None and now is not None and batch:
+            running[...] = now.reshape(batch, -1).mean(0)
+    return follow_format(made.reshape(input.shape), input)

@@ -1,0 +1,591 @@
+"""Convolutions over one, two or three dimensions, transposed ones too.
+
+Windows are laid out as the columns of a matrix, and one matrix product does the rest.  Where all
+strides are 1 the columns hold whole rows of the padded planes: copying them is fast, and the few
+sums that belong to no output are left behind.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..memory.storage import view_of
+from ..shapes.windows import (
+    Ints,
+    Pads,
+    check_room,
+    follow_format,
+    padded,
+    positions,
+    shifted,
+    wide_dtype,
+    windows,
+)
+from ..table.pointwise import as_array
+from ..table.table import operator
+from .convolution_checks import (
+    check_convolution,
+    check_ranks,
+    check_transposed_sizes,
+    expanded,
+)
+
+__all__ = ["convolution"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_NATIVE_LEAST: Final = 1 << 18
+"""Products of numbers from which native code is worth its start."""
+_PLAIN_LEAST: Final = 1 << 21
+_GROUPED_LEAST: Final = 1 << 16
+"""The same for kernels of size 1, and where channels lie in groups, which NumPy is slow with."""
+_DENSE_LIMIT: Final = 1 << 22
+"""Columns of more elements than this are made for a few output rows at a time."""
+
+
+# --------------------------------------------------------------------------- the sums
+
+
+def _sizes(input: Array, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints) -> list[int]:
+    settings = zip(input.shape[2:], kernel, stride, pads, dilation, strict=True)
+    return [(s + sum(p) - d * (k - 1) - 1) // step + 1 for s, k, step, p, d in settings]
+
+
+def _forward(
+    input: Array, weight: Array, stride: Ints, pads: Pads, dilation: Ints, groups: int
+) -> Array:
+    """The convolution without bias, of shape (batch, weight.shape[0], *space)."""
+    kernel = weight.shape[2:]
+    output = _sizes(input, kernel, stride, pads, dilation)
+    if not input.size or not weight.size or not all(output):
+        return np.zeros((input.shape[0], weight.shape[0], *output), input.dtype)
+    if groups > 1 and weight.shape[1] == 1:
+        return _depthwise(input, weight, output, stride, pads, dilation)
+    if prod(kernel) == 1:
+        seen = _padded_if_needed(input, pads)
+        return _pointwise(
+            shifted(seen, (0,) * len(kernel), output, stride, dilation), weight, groups
+        )
+    if all(step == 1 for step in stride):
+        return _dense(input, weight, output, pads, dilation, groups)
+    return _strided(input, weight, output, stride, pads, dilation, groups)
+
+
+def _padded_if_needed(input: Array, pads: Pads) -> Array:
+    return padded(input, pads) if any(map(any, pads)) else input
+
+
+def _pointwise(seen: Array, weight: Array, groups: int) -> Array:
+    """A kernel of size 1: a matrix product over the channels."""
+    batch, channels, *space = seen.shape
+    columns = seen.reshape(batch, groups, channels // groups, -1)
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    return as_array(np.matmul(rows, columns)).reshape(batch, weight.shape[0], *space)
+
+
+def _depthwise(
+    input: Array, weight: Array, output: Ints, stride: Ints, pads: Pads, dilation: Ints
+) -> Array:
+    """Every channel by itself: no product of matrices, but a sum over the kernel's positions."""
+    batch, channels = input.shape[:2]
+    seen = _padded_if_needed(input, pads)
+    kernel = weight.shape[2:]
+    factor = weight.shape[0] // channels
+    ones = (1,) * len(kernel)
+    total = np.zeros((batch, channels, factor, *output), input.dtype)
+    term = np.empty_like(total)
+    for position in positions(kernel):
+        here: Any = (slice(None), 0, *position)
+        scale = weight[here].reshape(channels, factor, *ones)
+        part = shifted(seen, position, output, stride, dilation)[:, :, None]
+        np.multiply(part, scale, out=term)
+        total += term
+    return total.reshape(batch, weight.shape[0], *output)
+
+
+def _dense(
+    input: Array, weight: Array, output: Ints, pads: Pads, dilation: Ints, groups: int
+) -> Array:
+    """Stride 1: a column for every element of the padded rows, cropped in the end."""
+    batch, channels = input.shape[:2]
+    kernel = weight.shape[2:]
+    itemsize = input.dtype.itemsize
+    inner = [s + sum(p) for s, p in zip(input.shape[3:], pads[1:], strict=True)]
+    slack = sum(d * (k - 1) for k, d in zip(kernel[1:], dilation[1:], strict=True)) * prod(inner)
+    planes = padded(input, pads, slack=slack + 1)
+    memory: Any = planes.base  # with the slack
+    row = prod(inner)
+    chunk = max(1, min(output[0], _DENSE_LIMIT // max(1, channels * prod(kernel) * row)))
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    columns = np.empty((channels, *kernel, chunk * row), input.dtype)
+    steps = [s * d for s, d in zip(planes.strides[2:], dilation, strict=True)]
+    sums = np.empty((groups, rows.shape[1], chunk * row), input.dtype)
+    result = np.empty((batch, weight.shape[0], *output), input.dtype)
+    crop = tuple(slice(0, size) for size in output[1:])
+    for n in range(batch):
+        for top in range(0, output[0], chunk):
+            count = min(chunk, output[0] - top)
+            length = count * row
+            source = view_of(
+                memory,
+                (channels, *kernel, length),
+                (planes.strides[1], *steps, itemsize),
+                n * planes.strides[0] + top * planes.strides[2],
+            )
+            taken, made = columns[..., :length], sums[..., :length]
+            np.copyto(taken, source)
+            if groups == 1 and made.flags.c_contiguous:
+                np.dot(rows[0], taken.reshape(rows.shape[2], length), made[0])
+            else:
+                np.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
+            whole = made.reshape(weight.shape[0], count, *inner)
+            result[n, :, top : top + count] = whole[(slice(None), slice(None), *crop)]
+    return result
+
+
+_FAR: Final = 1 << 15
+"""Padding that is looked at: what it makes may be larger than any memory."""
+
+
+def _strided(
+    input: Array,
+    weight: Array,
+    output: Ints,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
+    groups: int,
+) -> Array:
+    """Any stride: a column for every output."""
+    seen = windows(_padded_if_needed(input, pads), weight.shape[2:], output, stride, dilation)
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    result = np.empty((input.shape[0], weight.shape[0], *output), input.dtype)
+    for n, sample in enumerate(seen):
+        columns = sample.reshape(groups, rows.shape[2], -1)
+        np.matmul(rows, columns, out=result[n].reshape(groups, rows.shape[1], -1))
+    return result
+
+
+def _transposed(
+    input: Array,
+    weight: Array,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    output_padding: Ints,
+    groups: int,
+    kept: np.dtype[Any],
+) -> Array:
+    """The transposed convolution without bias: every input adds a scaled kernel to the output.
+
+    The sums are `kept` in this dtype; torch rounds those of float16 after every addition.
+    """
+    batch, channels, *space = input.shape
+    kernel = weight.shape[2:]
+    settings = zip(space, kernel, stride, padding, dilation, output_padding, strict=True)
+    output = [
+        (s - 1) * step - 2 * p + d * (k - 1) + more + 1 for s, k, step, p, d, more in settings
+    ]
+    check_transposed_sizes(input, output, stride, dilation, output_padding)
+    made = weight.shape[1] * groups
+    shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
+    check_room(shape, input.dtype)
+    total = np.zeros(shape, kept)
+    if input.size and weight.size and all(output):
+        rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
+        columns = np.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
+        parts = columns.reshape(batch, made, *kernel, *space).astype(kept, copy=False)
+        for position in positions(kernel):
+            target = shifted(total, position, space, stride, dilation)
+            target += parts[(slice(None), slice(None), *position)]
+    if not any(padding):
+        return total
+    inner = tuple(slice(p, p + o) for o, p in zip(output, padding, strict=True))
+    return np.ascontiguousarray(total[(slice(None), slice(None), *inner)])
+
+
+# --------------------------------------------------------------------------- all of them
+
+
+def _finish(result: Array, bias: Array | None, input: Array, weight: Array) -> Array:
+    if bias is not None:
+        space = (1,) * (result.ndim - 2)
+        np.add(result, bias.astype(result.dtype, copy=False).reshape(-1, *space), out=result)
+    if result.dtype is not input.dtype:
+        result = result.astype(input.dtype)
+    laid_out = follow_format(result, input)
+    return follow_format(result, weight) if laid_out is result else laid_out
+
+
+def _natively(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
+    groups: int,
+) -> Array | None:
+    """The convolution by native code, if it is large and over one or two dimensions."""
+    kernel, dims = weight.shape[2:], weight.ndim - 2
+    if dims > 2 or weight.dtype is not _FLOAT32:
+        return None
+    output = _sizes(input, kernel, stride, pads, dilation)
+    work = input.shape[0] * weight.size * prod(output)
+    least = _NATIVE_LEAST if groups == 1 else _GROUPED_LEAST
+    if prod(kernel) == 1:  # which is one product of matrices without any copies
+        least = _PLAIN_LEAST
+    native = family("convolve") if work >= least and min(output) > 0 else None
+    if native is None:
+        return None
+    more = 2 - dims
+    ones, one, none = (1,) * more, [(0, 0)] * more, (slice(None), slice(None), *(None,) * more)
+    made: Array | None = native.convolve(
+        np.ascontiguousarray(input[none]),
+        weight[none],
+        bias,
+        (*ones, *output),
+        (*ones, *stride),
+        [*one, *pads],
+        (*ones, *dilation),
+        groups,
+    )
+    return made if made is None or dims == 2 else made[:, :, 0]
+
+
+def _convolve(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
+    groups: int,
+) -> Array:
+    """A checked convolution with bias, batched."""
+    if any(before > _FAR for before, _ in pads):
+        space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
+        check_room((*input.shape[:2], *space), input.dtype)
+    if input.dtype is _FLOAT32:
+        made = _natively(input, weight, bias, stride, pads, dilation, groups)
+        if made is not None:
+            laid_out = follow_format(made, input)
+            return follow_format(made, weight) if laid_out is made else laid_out
+    wide = wide_dtype(input.dtype)
+    a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
+    return _finish(_forward(a, b, stride, pads, dilation, groups), bias, input, weight)
+
+
+@operator(
+    "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+    "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+    "SymInt groups) -> Tensor"
+)
+def convolution(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> Array:
+    """Any convolution: the others say what they mean in its terms."""
+    dims = weight.ndim - 2
+    if dims > 0:
+        stride = expanded(stride, dims, "stride")
+        padding = expanded(padding, dims, "padding")
+        dilation = expanded(dilation, dims, "dilation")
+        output_padding = expanded(output_padding, dims, "output_padding")
+    check_convolution(input, weight, bias, stride, padding, dilation, transposed, groups)
+    if not transposed:
+        pads = [(p, p) for p in padding]
+        return _convolve(input, weight, bias, stride, pads, dilation, groups)
+    wide = wide_dtype(input.dtype)
+    a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
+    kept = input.dtype if input.dtype == np.float16 else wide
+    result = _transposed(a, b, stride, padding, dilation, output_padding, groups, kept)
+    return _finish(result, bias, input, weight)
+
+
+@operator(
+    "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+    "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+    "SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) "
+    "-> Tensor",
+    "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+    "SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, "
+    "SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+)
+def _convolution(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+    *ways: bool,
+) -> Array:
+    return convolution(
+        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    )
+
+
+@operator(
+    "aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+    "str padding, SymInt[] dilation, SymInt groups) -> Tensor"
+)
+def _convolution_mode(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: str,
+    dilation: Ints,
+    groups: int,
+) -> Array:
+    """Padding by name: `valid` for none, `same` for as much as keeps the sizes.
+
+    An odd amount goes to the end.
+    """
+    if padding == "valid":
+        return convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
+    if padding != "same":
+        raise OperatorError(f"Invalid padding string: '{padding}'")
+    check_ranks(input, weight)
+    dims = weight.ndim - 2
+    stride = expanded(stride, dims, "stride")
+    dilation = expanded(dilation, dims, "dilation")
+    needed = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    pads = [(max(0, n) // 2, max(0, n) - max(0, n) // 2) for n in needed]
+    largest = [after for _, after in pads]
+    check_convolution(input, weight, bias, stride, largest, dilation, False, groups)
+    if any(s != 1 for s in stride):
+        raise OperatorError("padding='same' is not supported for strided convolutions")
+    return _convolve(input, weight, bias, stride, pads, dilation, groups)
+
+
+# --------------------------------------------------------------------------- by dimensions
+
+
+def _batched(input: Array, dims: int, name: str) -> tuple[Array, bool]:
+    """The input with a batch dimension, and whether it had one."""
+    if input.ndim == dims + 2:
+        return input, True
+    if input.ndim == dims + 1:
+        return input[None], False
+    raise OperatorError(
+        f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
+        f"but got input of size: {list(input.shape)}",
+        code="shape-mismatch",
+        headline=f"`{name}` takes inputs of {dims + 1} or {dims + 2} dimensions, not {input.ndim}",
+        roles={"input": f"has shape {list(input.shape)}"},
+    )
+
+
+def _declare(dims: int) -> None:
+    """Declare conv<dims>d, plain, with padding by name, and transposed."""
+    name, transposed_name = f"conv{dims}d", f"conv_transpose{dims}d"
+    ones, zeros = list((1,) * dims), list((0,) * dims)
+
+    def plain(
+        input: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: Ints,
+        padding: Ints,
+        dilation: Ints,
+        groups: int,
+    ) -> Array:
+        batch, had = _batched(input, dims, name)
+        made = convolution(batch, weight, bias, stride, padding, dilation, False, [0], groups)
+        return made if had else made[0]
+
+    def by_name(
+        input: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: Ints,
+        padding: str,
+        dilation: Ints,
+        groups: int,
+    ) -> Array:
+        batch, had = _batched(input, dims, name)
+        made = _convolution_mode(batch, weight, bias, stride, padding, dilation, groups)
+        return made if had else made[0]
+
+    def transposed(
+        input: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: Ints,
+        padding: Ints,
+        output_padding: Ints,
+        groups: int,
+        dilation: Ints,
+    ) -> Array:
+        batch, had = _batched(input, dims, transposed_name)
+        made = convolution(
+            batch, weight, bias, stride, padding, dilation, True, output_padding, groups
+        )
+        return made if had else made[0]
+
+    start = "(Tensor input, Tensor weight, Tensor? bias=None, "
+    space = f"SymInt[{dims}]"
+    operator(
+        f"aten::{name}{start}{space} stride={ones}, {space} padding={zeros}, "
+        f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+    )(plain)
+    operator(
+        f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", '
+        f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+    )(by_name)
+    operator(
+        f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{space} stride={ones}, "
+        f"{space} padding={zeros}, {space} output_padding={zeros}, SymInt groups=1, "
+        f"{space} dilation={ones}) -> Tensor"
+    )(transposed)
+
+
+for _dims in (1, 2, 3):
+    _declare(_dims)
+
+
+# --------------------------------------------------------------------------- older names
+
+
+@operator(
+    "aten::thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, "
+    "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor",
+    "aten::_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, "
+    "Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor",
+    "aten::slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, "
+    "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor",
+    "aten::slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, "
+    "Tensor? bias, SymInt[3] stride, SymInt[3] padding) -> Tensor",
+)
+def slow_convolution(
+    self: Array,
+    weight: Array,
+    kernel_size: Ints,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+) -> Array:
+    dims = weight.ndim - 2
+    batch, had = _batched(self, dims, f"conv{dims}d")
+    made = convolution(batch, weight, bias, stride, padding, [1], False, [0], 1)
+    return made if had else made[0]
+
+
+@operator(
+    "aten::slow_conv_dilated2d(Tensor self, Tensor weight, SymInt[2] kernel_size, "
+    "Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], "
+    "SymInt[2] dilation=[1, 1]) -> Tensor",
+    "aten::slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, "
+    "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
+    "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+)
+def slow_dilated(
+    self: Array,
+    weight: Array,
+    kernel_size: Ints,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+) -> Array:
+    dims = weight.ndim - 2
+    batch, had = _batched(self, dims, f"conv{dims}d")
+    made = convolution(batch, weight, bias, stride, padding, dilation, False, [0], 1)
+    return made if had else made[0]
+
+
+@operator(
+    "aten::_conv_depthwise2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, "
+    "SymInt[2] stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",
+    "aten::conv_depthwise3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, "
+    "SymInt[3] stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
+)
+def depthwise(
+    self: Array,
+    weight: Array,
+    kernel_size: Ints,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+) -> Array:
+    groups = self.shape[1]
+    return convolution(self, weight, bias, stride, padding, dilation, False, [0], groups)
+
+
+@operator(
+    "aten::slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, "
+    "Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], "
+    "SymInt[2] output_padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
+    "aten::slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, "
+    "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
+    "SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+)
+def slow_transposed(
+    self: Array,
+    weight: Array,
+    kernel_size: Ints,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    output_padding: Ints,
+    dilation: Ints,
+) -> Array:
+    dims = weight.ndim - 2
+    batch, had = _batched(self, dims, f"conv_transpose{dims}d")
+    made = convolution(batch, weight, bias, stride, padding, dilation, True, output_padding, 1)
+    return made if had else made[0]
+
+
+@operator(
+    "aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, "
+    "SymInt[] stride, SymInt[] dilation, SymInt groups) -> Tensor"
+)
+def mkldnn_convolution(
+    self: Array,
+    weight: Array,
+    bias: Array | None,
+    padding: Ints,
+    stride: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Array:
+    return convolution(self, weight, bias, stride, padding, dilation, False, [0], groups)
+
+
+@operator("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor")
+def conv_tbc(self: Array, weight: Array, bias: Array, pad: int) -> Array:
+    """Over time: input (time, batch, channels), weight (width, channels, channels made)."""
+    if self.ndim != 3:
+        raise OperatorError("Input must have 3 dims: time, batch, in_channel")
+    if weight.ndim != 3:
+        raise OperatorError(
+            "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels."
+        )
+    if bias.ndim != 1:
+        raise OperatorError("Bias must be 1-D")
+    if self.shape[2] != weight.shape[1]:
+        raise OperatorError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if bias.shape[0] != weight.shape[2]:
+        raise OperatorError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    made = convolution(
+        self.transpose(1, 2, 0), weight.transpose(2, 1, 0), bias, [1], [pad], [1], False, [0], 1
+    )
+    return np.ascontiguousarray(made.transpose(2, 0, 1))

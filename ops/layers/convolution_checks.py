@@ -1,0 +1,251 @@
+"""What convolutions refuse, in torch's words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.windows import Ints
+
+__all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
+
+_C_NAMES: Final = {
+    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
+    **{"bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int", "int16": "short int"},
+    **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
+    **{"complex128": "c10::complex<double>"},
+}
+
+
+def _c_name(array: Array) -> str:
+    name = dtype_of(array).name
+    return _C_NAMES.get(name, name)
+
+
+def _shape_error(sentence: str, headline: str, **roles: str) -> OperatorError:
+    return OperatorError(sentence, code="shape-mismatch", headline=headline, roles=roles)
+
+
+def expanded(values: Ints, dims: int, name: str) -> tuple[int, ...]:
+    """One value a dimension of space; a single one stands for all.
+
+    Raises:
+        OperatorError: there are as many as fit nothing.
+    """
+    if len(values) == 1:
+        return (values[0],) * dims
+    if len(values) != dims:
+        raise OperatorError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match "
+            f"the convolution dimensions, but got {name}={list(values)}",
+            headline=f"`{name}` needs 1 or {dims} values, it has {len(values)}",
+        )
+    return tuple(values)
+
+
+def _check_settings(stride: Ints, padding: Ints, dilation: Ints, groups: int) -> None:
+    if any(p < 0 for p in padding):
+        raise OperatorError("negative padding is not supported")
+    if any(s <= 0 for s in stride):
+        raise OperatorError("non-positive stride is not supported")
+    if any(d < 0 for d in dilation):
+        raise OperatorError("dilation should be greater than zero")
+    if groups <= 0:
+        raise OperatorError("non-positive groups is not supported")
+
+
+def check_ranks(input: Array, weight: Array) -> None:
+    """Refuse an input and a weight of different numbers of dimensions.
+
+    Raises:
+        OperatorError: they differ, or are too few.
+    """
+    if weight.ndim < 3:
+        raise _shape_error(
+            "weight should have at least three dimensions",
+            f"`weight` has {weight.ndim} dimensions, at least 3 are needed",
+            weight=f"has shape {list(weight.shape)}",
+        )
+    if input.ndim != weight.ndim:
+        raise _shape_error(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "
+            f"weight{list(weight.shape)}, but got {input.ndim}-dimensional input of size "
+            f"{list(input.shape)} instead",
+            f"a weight of shape {list(weight.shape)} takes inputs of {weight.ndim} dimensions, "
+            f"not {input.ndim}",
+            input=f"has shape {list(input.shape)}",
+            weight=f"has {weight.ndim} dimensions",
+        )
+
+
+def _check_groups(weight: Array, groups: int) -> None:
+    first = weight.shape[0]
+    if first < groups:
+        raise _shape_error(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, "
+            f"but got weight of size {list(weight.shape)} instead",
+            f"a weight for {groups} groups has at least {groups} rows, this one has {first}",
+            weight=f"has {first} in dimension 0",
+        )
+    if first % groups:
+        raise _shape_error(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size [{list(weight.shape)}] instead",
+            f"{first} rows of `weight` do not divide into {groups} groups",
+            weight=f"has {first} in dimension 0",
+        )
+
+
+def _check_channels(input: Array, weight: Array, groups: int, transposed: bool) -> None:
+    wanted = weight.shape[0] if transposed else weight.shape[1] * groups
+    got = input.shape[1]
+    if got != wanted:
+        given = f"transposed={1 if transposed else 0}" if transposed else f"groups={groups}"
+        raise _shape_error(
+            f"Given {given}, weight of size {list(weight.shape)}, expected input"
+            f"{list(input.shape)} to have {wanted} channels, but got {got} channels instead",
+            f"expected {wanted} input channels, got {got}",
+            input=f"has {got} channels",
+            weight=f"needs an input with {wanted} channels",
+        )
+
+
+def _check_bias(weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:
+    wanted = weight.shape[1] * groups if transposed else weight.shape[0]
+    if bias is not None and bias.shape != (wanted,):
+        given = "transposed=1, weight" if transposed else "weight"
+        raise _shape_error(
+            f"Given {given} of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+            f"{wanted} elements, but got bias of size {list(bias.shape)} instead",
+            f"`bias` needs the shape [{wanted}], it has {list(bias.shape)}",
+            bias=f"has shape {list(bias.shape)}",
+            weight=f"makes {wanted} channels",
+        )
+
+
+def _by(sizes: Ints) -> str:
+    return f"({' x '.join(map(str, sizes))})"
+
+
+def _check_kernel(input: Array, weight: Array, padding: Ints, dilation: Ints) -> None:
+    kernel = weight.shape[2:]
+    space = [s + 2 * p for s, p in zip(input.shape[2:], padding, strict=True)]
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+    if any(s < r for s, r in zip(space, reach, strict=True)):
+        raise _shape_error(
+            f"Calculated padded input size per channel: {_by(space)}. Kernel size: "
+            f"{_by(reach)}. Kernel size can't be greater than actual input size",
+            f"the kernel {_by(reach)} is larger than the padded input {_by(space)}",
+            input=f"is {_by(space)} with its padding",
+            weight=f"reaches over {_by(reach)}",
+        )
+
+
+def _check_dtypes(input: Array, weight: Array, bias: Array | None, space: int) -> None:
+    if bias is not None and bias.dtype != input.dtype:
+        raise _dtype_error(
+            f"Input type ({_c_name(input)}) and bias type ({_c_name(bias)}) should be the same",
+            input,
+            "bias",
+            bias,
+        )
+    if weight.dtype != input.dtype:
+        a, b = dtype_of(input).scalar_name, dtype_of(weight).scalar_name
+        raise _dtype_error(f"expected scalar type {a} but found {b}", input, "weight", weight)
+    if input.dtype.kind == "b":
+        raise UnsupportedDtype(f"\"slow_conv{max(space, 2)}d_cpu\" not implemented for 'Bool'")
+
+
+def _dtype_error(sentence: str, input: Array, name: str, other: Array) -> OperatorError:
+    return OperatorError(
+        sentence,
+        code="dtype-mismatch",
+        headline=f"`input` is `{dtype_of(input)}`, `{name}` is `{dtype_of(other)}`",
+        roles={"input": f"is `{dtype_of(input)}`", name: f"is `{dtype_of(other)}`"},
+    )
+
+
+def check_convolution(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
+) -> None:
+    """Refuse what does not fit together.
+
+    Raises:
+        OperatorError: the shapes, dtypes or settings do not fit.
+    """
+    shapes = input.shape, weight.shape, None if bias is None else bias.shape
+    dtypes = input.dtype, weight.dtype, None if bias is None else bias.dtype
+    settings = tuple(stride), tuple(padding), tuple(dilation), transposed, groups
+    known = shapes, dtypes, settings
+    if known in _CHECKED:
+        return
+    _check_settings(stride, padding, dilation, groups)
+    check_ranks(input, weight)
+    _check_groups(weight, groups)
+    _check_channels(input, weight, groups, transposed)
+    _check_bias(weight, bias, groups, transposed)
+    if not transposed:
+        _check_kernel(input, weight, padding, dilation)
+    if any(d == 0 for d in dilation):
+        raise OperatorError(f"dilation should be greater than zero, but got {list(dilation)}")
+    if not input.size and input.shape[0] and input.shape[1]:
+        raise OperatorError(
+            "Only zero batch or zero channel inputs are supported, but got input shape: "
+            f"{list(input.shape)}"
+        )
+    _check_dtypes(input, weight, bias, input.ndim - 2)
+    if len(_CHECKED) > _MOST:
+        _CHECKED.clear()
+    _CHECKED.add(known)
+
+
+_CHECKED: Final[set[Hashable]] = set()
+"""What was found to fit: programs convolve the same shapes again and again."""
+
+_MOST: Final = 1000
+
+
+def check_transposed_sizes(
+    input: Array, output: Ints, stride: Ints, dilation: Ints, output_padding: Ints
+) -> None:
+    """Refuse a transposed convolution whose output would be nothing.
+
+    Raises:
+        OperatorError: `output_padding` is too large, or the output too small.
+    """
+    if any(p < 0 for p in output_padding):
+        raise OperatorError("negative output_padding is not supported")
+    settings = zip(output_padding, stride, dilation, strict=True)
+    if any(p >= s and p >= d for p, s, d in settings):
+        names = ("depth", "height", "width")[3 - max(len(output), 2) :]
+        groups = {"output_padding": output_padding, "stride": stride, "dilation": dilation}
+        if len(output) == 1:
+            groups = {
+                "output_padding": (0, *output_padding),
+                "stride": (1, *stride),
+                "dilation": (1, *dilation),
+            }
+        said = " ".join(
+            f"{setting}_{name}: {value}"
+            for setting, values in groups.items()
+            for name, value in zip(names, values, strict=True)
+        )
+        raise OperatorError(
+            "output padding must be smaller than either stride or dilation, but got " + said
+        )
+    if min(output) < (1 if len(output) == 3 else 0):
+        raise _shape_error(
+            f"Given input size per channel: {_by(input.shape[2:])}. Calculated output size per "
+            f"channel: {_by(output)}. Output size is too small",
+            f"the output would be {_by(output)}",
+            input=f"is {_by(input.shape[2:])}",
+        )

@@ -1,0 +1,91 @@
+"""Dropout in its other forms: whole features, values that keep mean and variance, with masks."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..random_numbers.random_ops import bernoulli_
+from ..reductions.loss_reduction import floats
+from ..table.pointwise import as_array
+from ..table.table import operator
+
+__all__: list[str] = []
+
+_ALPHA: Final = 1.7580993408473766
+"""What alpha dropout puts in place of a value: the negative limit of selu."""
+
+
+def _noise_of_features(input: Array) -> Array:
+    """Room for one number a sample and channel."""
+    if input.ndim < 2:
+        raise OperatorError(
+            "Feature dropout requires at least 2 dimensions in the input", code="shape-mismatch"
+        )
+    return np.empty((*input.shape[:2], *(1,) * (input.ndim - 2)), input.dtype)
+
+
+def _dropped(input: Array, p: float, train: bool, features: bool, alpha: bool) -> Array:
+    if not 0 <= p <= 1:
+        raise OperatorError(
+            f"dropout probability has to be between 0 and 1, but got {p:g}",
+            headline=f"`p` is a probability, {p:g} is not",
+        )
+    if p == 0 or not train or not input.size:
+        return input
+    if p == 1:
+        return as_array(input * input.dtype.type(0))
+    noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
+    number = input.dtype.type
+    if not alpha:
+        return as_array(input * (noise / number(1 - p)))
+    scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+    shift = (noise - number(1)) * number(_ALPHA * scale) + number(_ALPHA * scale * p)
+    return as_array(input * (noise * number(scale)) + shift)
+
+
+def _declare(name: str, features: bool, alpha: bool) -> None:
+    def forward(input: Array, p: float, train: bool) -> Array:
+        return _dropped(input, p, train, features, alpha)
+
+    def forward_in_place(self: Array, p: float, train: bool) -> Array:
+        result = _dropped(self, p, train, features, alpha)
+        if result is not self:
+            self[...] = result
+        return self
+
+    operator(f"aten::{name}(Tensor input, float p, bool train) -> Tensor")(forward)
+    operator(f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")(forward_in_place)
+
+
+_NAMES: Final[tuple[tuple[str, bool, bool], ...]] = (
+    ("feature_dropout", True, False),
+    ("alpha_dropout", False, True),
+    ("feature_alpha_dropout", True, True),
+)
+for _name, _features, _alpha in _NAMES:
+    _declare(_name, _features, _alpha)
+
+
+@operator("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
+def native_dropout(input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
+    """The result and the mask of what was kept."""
+    if train is False or not input.size:
+        return input.copy(), np.ones(input.shape, bool)
+    if p == 1:
+        return np.zeros_like(input), np.zeros(input.shape, bool)
+    kept = bernoulli_(np.empty_like(input), 1 - p, None)
+    result = as_array(input * kept * input.dtype.type(1 / (1 - p)))
+    return result, kept.astype(bool)
+
+
+@operator("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
+def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
+    """The gradient where the mask kept values, scaled."""
+    grad_output = floats(grad_output)
+    dtype = grad_output.dtype
+    return as_array(grad_output * (mask.astype(dtype) * dtype.type(scale)))

@@ -1,0 +1,393 @@
+"""Rows looked up in tables: embeddings, bags of them, one-hot vectors, bilinear forms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..kernels import LARGE, family, is_ready
+from ..linear_algebra.distance import vector_length
+from ..memory.counts import check_storage
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import settled
+from ..reductions.loss_reduction import widened
+from ..selection.index import is_within
+from ..table.pointwise import as_array
+from ..table.table import operator
+
+__all__: list[str] = []
+
+_INT64: Final = np.dtype(np.int64)
+Bags = tuple[Array, Array, Array, Array]
+_SUM, _MEAN, _MAX = range(3)
+
+
+def _check_indices(indices: Array, place: int, name: str, function: str) -> None:
+    if indices.dtype is not _INT64 and indices.dtype != np.int32:
+        raise OperatorError(
+            f"Expected tensor for argument #{place} '{name}' to have one of the following scalar "
+            f"types: Long, Int; but got torch.{dtype_of(indices).scalar_name}Tensor instead "
+            f"(while checking arguments for {function})",
+            code="dtype-mismatch",
+            headline=f"`{name}` must be whole numbers, not `{dtype_of(indices)}`",
+            roles={name: "must be int64 or int32"},
+        )
+
+
+@operator(
+    "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
+    "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"
+)
+def embedding(
+    weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+) -> Array:
+    """The rows of `weight` that `indices` name."""
+    if weight.ndim != 2:
+        raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
+    _check_indices(indices, 1, "indices", "embedding")
+    if indices.size and not is_within(indices, len(weight)):
+        raise IndexOutOfRange(
+            "index out of range in self", headline=f"the table has {len(weight)} rows"
+        )
+    return as_array(weight.take(indices, 0) if weight.size else weight[indices])
+
+
+@operator(
+    "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) "
+    "-> Tensor(a!)"
+)
+def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    """Shorten the named rows that are longer than `max_norm`."""
+    _check_indices(indices, 2, "indices", "embedding_renorm_")
+    rows = np.unique(indices)
+    lengths = vector_length(self[rows], norm_type, -1)
+    long = lengths > max_norm
+    scale = max_norm / (lengths[long] + 1e-7)
+    self[rows[long]] *= scale[:, None].astype(self.dtype)
+    return self
+
+
+@operator(
+    "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor"
+)
+def embedding_renorm(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    return embedding_renorm_(self.copy(), indices, max_norm, norm_type)
+
+
+@operator(
+    "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, "
+    "float norm_type) -> Tensor"
+)
+def embedding_renorm_unseen(
+    weight: Array, input: Array, max_norm: float, norm_type: float
+) -> Array:
+    """`embedding_renorm_` that autograd does not see.
+
+    Its schema hides that it writes, as torch's does, so that script drops it where the result is
+    unused.
+    """
+    return embedding_renorm_(weight, input, max_norm, norm_type)
+
+
+# --------------------------------------------------------------------------- bags
+
+
+def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> None:
+    _check_indices(indices, 1, "indices", "embedding_bag")
+    _check_indices(offsets, 1, "offsets", "embedding_bag")
+    if offsets.size and offsets[0] != 0:
+        raise OperatorError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {int(offsets[0])}"
+        )
+    if offsets.size > 1 and not is_within(offsets[:-1], indices.size + 1):
+        raise IndexOutOfRange("index out of range in self", headline="an offset leaves `indices`")
+    if offsets.size and offsets[-1] > indices.size:
+        raise OperatorError(
+            f"offsets[-1] can not be greater than input's length {indices.size} but got "
+            f"offsets[-1] of {int(offsets[-1])}"
+        )
+    if indices.size and not is_within(indices, len(weight)):
+        outside = (indices < 0) | (indices >= len(weight))
+        at = int(np.argmax(outside))
+        if mode == _MAX or weight.dtype == np.float64:
+            raise OperatorError(
+                "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                f"{int(indices[at])}",
+                code="index-out-of-range",
+            )
+        raise OperatorError(
+            f"Index {at} of input takes value {int(indices[at])} which is not in the valid range "
+            f"[0, {len(weight)})",
+            code="index-out-of-range",
+        )
+
+
+def _bags(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding: int,
+) -> Bags:
+    """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
+    indices, offsets = settled(indices), settled(offsets)
+    _check_bags(weight, indices, offsets, mode)
+    starts = offsets[:-1] if include_last_offset else offsets
+    lengths = np.diff(np.append(starts, indices.size))
+    if lengths.size and lengths.min() >= 0:
+        bag_of = np.repeat(np.arange(lengths.size), lengths)
+    else:
+        bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
+    if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):
+        tables = family("tables") if indices.size * weight.shape[1] >= LARGE else None
+        if tables is not None:
+            begins = np.append(starts, indices.size).astype(np.int64, copy=False)
+            sizes = np.diff(begins)
+            if not np.any(sizes < 0):
+                made = tables.bags(weight, indices, begins, mode == _MEAN)
+                return made, bag_of, sizes, sizes
+    kept = indices != padding
+    named, bags = indices[kept], bag_of[kept]
+    rows = widened(weight)[named]
+    if per_sample_weights is not None:
+        rows = rows * widened(per_sample_weights)[kept][:, None]
+    sizes = np.bincount(bags, minlength=len(starts)).astype(np.int64)
+    filled = sizes > 0
+    begins = (np.cumsum(sizes) - sizes)[filled]
+    result = np.zeros((len(starts), weight.shape[1]), rows.dtype)
+    largest = sizes
+    if mode == _MAX:
+        largest = np.zeros(result.shape, np.int64)
+    if begins.size and mode == _MAX:
+        result[filled] = np.maximum.reduceat(rows, begins, 0)
+        largest[filled] = _first_of_largest(rows, named, bags, result, begins)
+    elif begins.size:
+        result[filled] = np.add.reduceat(rows, begins, 0)
+    if mode == _MEAN:
+        result = result.astype(weight.dtype, copy=False)
+        result /= np.maximum(sizes, 1)[:, None].astype(result.dtype)
+    return result.astype(weight.dtype, copy=False), bag_of, sizes, largest
+
+
+def _first_of_largest(
+    rows: Array, named: Array, bags: Array, result: Array, begins: Array
+) -> Array:
+    """Which row each maximum of a bag comes from: the first one that has it."""
+    places = np.arange(len(rows))[:, None]
+    first = np.where(rows == result[bags], places, len(rows))
+    found = np.minimum.reduceat(first, begins, 0)
+    return as_array(named[np.minimum(found, len(rows) - 1)])
+
+
+_BAG = (
+    "Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, "
+    "bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False"
+)
+_FOUR = "(Tensor, Tensor, Tensor, Tensor)"
+
+
+@operator(f"aten::embedding_bag({_BAG}) -> {_FOUR}")
+def embedding_bag(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+) -> Bags:
+    return plain_embedding_bag(
+        weight,
+        indices,
+        offsets,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        -1,
+    )
+
+
+@operator(
+    "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, "
+    "bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, "
+    f"bool include_last_offset, int? padding_idx) -> {_FOUR}"
+)
+def embedding_bag_padded(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> Bags:
+    padding = -1
+    if padding_idx is not None:
+        rows = len(weight)
+        if not -rows <= padding_idx < rows:
+            raise OperatorError(
+                f"padding_idx must be within the number of embeddings, -{rows} through "
+                f"{rows - 1}, but got {padding_idx}"
+            )
+        padding = padding_idx % rows
+    return plain_embedding_bag(
+        weight,
+        indices,
+        offsets,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding,
+    )
+
+
+@operator(
+    f"aten::_embedding_bag({_BAG}, int padding_idx=-1) -> {_FOUR}",
+    f"aten::_embedding_bag_forward_only({_BAG}, int padding_idx=-1) -> {_FOUR}",
+)
+def plain_embedding_bag(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> Bags:
+    """The bags; where each index went; how many each has; where each maximum comes from.
+
+    Sums without padding leave the last three empty or zero, as nothing needs them.
+    """
+    result, bag_of, sizes, largest = _bags(
+        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
+    )
+    if mode == _SUM:
+        sizes = np.zeros(offsets.shape if padding_idx < 0 else sizes.shape, np.int64)
+        bag_of = bag_of[:0] if padding_idx < 0 else bag_of
+        largest = sizes.copy()
+    return result, bag_of, sizes, largest
+
+
+# --------------------------------------------------------------------------- one-hot, bilinear
+
+
+@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
+def one_hot(self: Array, num_classes: int) -> Array:
+    """A new last dimension with a 1 at the place the number names."""
+    if self.dtype != np.int64:
+        raise OperatorError(
+            "one_hot is only applicable to index tensor of type LongTensor.",
+            code="dtype-mismatch",
+        )
+    if not self.size:
+        if num_classes <= 0:
+            raise OperatorError("Can not infer total number of classes from empty tensor.")
+        return np.zeros((*self.shape, num_classes), np.int64)
+    if self.min() < 0:
+        raise OperatorError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(self.max()) + 1
+        if num_classes > 2**63 - 1:
+            raise OperatorError("zeros: Dimension size must be non-negative.")
+    elif self.max() >= num_classes:
+        raise OperatorError("Class values must be smaller than num_classes.")
+    check_storage([*self.shape, num_classes])
+    return as_array(self[..., None] == np.arange(num_classes)).astype(np.int64)
+
+
+def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:
+    return OperatorError(
+        f"bilinear(): {name} size does not match weight size: got {got} but expected {expected}",
+        code="shape-mismatch",
+    )
+
+
+@operator(
+    "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"
+)
+def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) -> Array:
+    """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""
+    if input1.ndim != input2.ndim:
+        raise OperatorError(
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}",
+            code="shape-mismatch",
+        )
+    for dim, (a, b) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if a != b:
+            raise OperatorError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {a} and {b}",
+                code="shape-mismatch",
+            )
+    for name, x, axis in (("input1", input1, 1), ("input2", input2, 2)):
+        if x.shape[-1] != weight.shape[axis]:
+            raise _sizes_differ(name, x.shape[-1], weight.shape[axis])
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise _sizes_differ("bias", bias.shape[0], weight.shape[0])
+    first = widened(input1).reshape(-1, input1.shape[-1])
+    second = widened(input2).reshape(-1, input2.shape[-1])
+    turned = np.tensordot(first, widened(weight), ((1,), (1,)))
+    turned = widened(turned.astype(weight.dtype, copy=False))  # torch keeps it in the dtype
+    result = np.matmul(turned, second[:, :, None])[:, :, 0]
+    result = result.reshape(*input1.shape[:-1], weight.shape[0])
+    if bias is not None:
+        result = result + widened(bias)
+    return as_array(result).astype(input1.dtype, copy=False)
+
+
+@operator(
+    "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, "
+    "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor"
+)
+def trilinear(
+    i1: Array,
+    i2: Array,
+    i3: Array,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int,
+) -> Array:
+    """The product of three tensors, each with new dimensions of size 1, summed over `sumdim`."""
+    first = np.expand_dims(i1, tuple(expand1))
+    second = np.expand_dims(i2, tuple(expand2))
+    third = np.expand_dims(i3, tuple(expand3))
+    return as_array((first * second * third).sum(tuple(sumdim)))
+
+
+@operator(
+    "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
+    "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"
+)
+def embedding_dense_backward(
+    grad_output: Array,
+    indices: Array,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Array:
+    """The gradient of the table: for each row the sum of what came back where it was used."""
+    _check_indices(indices, 2, "indices", "embedding_backward")
+    rows = widened(grad_output).reshape(indices.size, -1)
+    named = indices.reshape(-1)
+    kept = named != padding_idx
+    rows, named = rows[kept], named[kept]
+    if scale_grad_by_freq:
+        rows = rows / np.bincount(named, minlength=num_weights)[named][:, None].astype(rows.dtype)
+    result = np.zeros((num_weights, rows.shape[1]), rows.dtype)
+    np.add.at(result, named, rows)
+    return result.astype(grad_output.dtype, copy=False)

@@ -1,0 +1,81 @@
+"""Leaky rectifiers whose slope is random in training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..random_numbers.random import Generator, default_generator
+from ..table.pointwise import as_array, write
+from ..table.promotion import kind
+from ..table.table import operator
+from .activation import leaky_relu
+
+__all__: list[str] = []
+
+_ARGUMENTS = (
+    "Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
+    "Generator? generator=None"
+)
+
+
+def _slopes(self: Array, lower: float, upper: float, generator: Generator | None) -> Array:
+    """A slope for each element: drawn for those not above zero, 1 for the others."""
+    slopes = np.ones(self.shape, np.float64)
+    low = self <= 0
+    draws = (generator or default_generator).doubles(int(np.count_nonzero(low)))
+    least, most = (float(np.asarray(bound).astype(self.dtype)) for bound in (lower, upper))
+    slopes[low] = draws * (most - least) + least
+    return slopes
+
+
+@operator(f"aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor")
+def rrelu_with_noise(
+    self: Array,
+    noise: Array,
+    lower: float,
+    upper: float,
+    training: bool,
+    generator: Generator | None,
+) -> Array:
+    """`rrelu` that leaves the slopes in `noise`."""
+    if not training or kind(self.dtype) != 2:
+        return leaky_relu(self, (lower + upper) / 2)
+    if self.dtype == np.float16:
+        raise UnsupportedDtype(
+            f"\"rrelu_with_noise_out_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
+        )
+    slopes = _slopes(self, lower, upper, generator).astype(self.dtype)
+    noise[...] = slopes
+    return as_array(self * slopes)
+
+
+@operator(f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)")
+def rrelu_with_noise_(
+    self: Array,
+    noise: Array,
+    lower: float,
+    upper: float,
+    training: bool,
+    generator: Generator | None,
+) -> Array:
+    return write(self, rrelu_with_noise(self, noise, lower, upper, training, generator))
+
+
+@operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor")
+def rrelu(
+    self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
+) -> Array:
+    """Negative numbers times a slope: the mean of both bounds, in training drawn between them."""
+    low, high = float(lower.real), float(upper.real)
+    if low > high:
+        raise OperatorError("Lower bound should be less than or equal to the upper bound")
+    return rrelu_with_noise(self, np.empty_like(self), low, high, training, generator)
+
+
+@operator(f"aten::rrelu_(Tensor(a!) self, {_ARGUMENTS}) -> Tensor(a!)")
+def rrelu_(
+    self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
+) -> Array:
+    return write(self, rrelu(self, lower, upper, training, generator))

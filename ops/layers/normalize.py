@@ -1,0 +1,293 @@
+"""Normalisation over layers, groups of channels and root mean squares.
+
+Means and variances are summed in float64 where torch's own sums are that accurate; 16-bit floats
+are normalised in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import LARGE, family, is_ready
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..shapes.windows import Ints, wide_dtype
+from ..table.pointwise import operand
+from ..table.table import operator
+
+__all__ = ["normalized", "statistics_dtype"]
+
+_add: Final = np.add
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_total: Final[Callable[..., Any]] = np.add.reduce
+_FLOAT32: Final = np.dtype(np.float32)
+_NONE: Final = np.empty(0, _FLOAT32)
+
+
+def statistics_dtype(input: Array, *parameters: Array | None) -> np.dtype[Any]:
+    """The dtype of saved means: float32 if the parameters are in it, else that of the input.
+
+    Raises:
+        OperatorError: the parameters are in another dtype than the input, and it is not float32.
+    """
+    if input.dtype is _FLOAT32 and all(p is None or p.dtype is _FLOAT32 for p in parameters):
+        return _FLOAT32
+    dtypes = {p.dtype for p in parameters if p is not None}
+    if dtypes <= {input.dtype}:
+        return input.dtype
+    if dtypes == {_FLOAT32} and input.dtype.itemsize == 2:
+        return _FLOAT32
+    wanted = "Float" if input.dtype.itemsize <= 4 else dtype_of(input).scalar_name
+    raise OperatorError(
+        f"mixed dtype (CPU): expect parameter to have scalar type of {wanted}",
+        code="dtype-mismatch",
+        headline=f"`input` is `{dtype_of(input)}`, a parameter is not",
+    )
+
+
+def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
+    """(what is left, mean, 1 / deviation) of every row of a matrix of float32 or float64."""
+    count = operand(rows.shape[-1], rows.dtype)
+    mean = _total(rows, -1, None, None, True)
+    _divide(mean, count, mean)
+    centered = _subtract(rows, mean)
+    squares = np.vecdot(centered, centered)[:, None]
+    if squares.size and not squares.item(squares.argmax()) < math.inf:
+        squares = np.square(centered, dtype=np.float64).sum(-1, keepdims=True)
+    if rows.shape[-1]:
+        _divide(squares, count, squares)
+    _add(squares, operand(eps, squares.dtype), squares)
+    scale = np.reciprocal(np.sqrt(squares, squares), squares).astype(rows.dtype, copy=False)
+    _multiply(centered, scale, centered)
+    return centered, mean, scale
+
+
+def _check_float(input: Array, kernel: str) -> None:
+    if input.dtype is not _FLOAT32 and not dtype_of(input).is_floating_point:
+        raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{dtype_of(input).scalar_name}'")
+
+
+def _affine(result: Array, weight: Array | None, bias: Array | None) -> Array:
+    if weight is not None:
+        _multiply(result, weight.astype(result.dtype, copy=False), result)
+    if bias is not None:
+        _add(result, bias.astype(result.dtype, copy=False), result)
+    return result
+
+
+def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Array, Array]:
+    """Weight and bias as vectors, both or neither of them empty."""
+    if weight is None and bias is None:
+        return _NONE, _NONE
+    count = rows.shape[-1]
+    factor = np.ones(count, rows.dtype) if weight is None else weight.reshape(-1)
+    term = np.zeros(count, rows.dtype) if bias is None else bias.reshape(-1)
+    return np.ascontiguousarray(factor), np.ascontiguousarray(term)
+
+
+# --------------------------------------------------------------------------- layers
+
+
+def _check_normalized_shape(
+    input: Array, shape: tuple[int, ...], weight: Array | None, bias: Array | None, star: str
+) -> None:
+    if not shape:
+        raise OperatorError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            "one element, but got normalized_shape = []"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != shape:
+            raise OperatorError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {list(parameter.shape)} and normalized_shape = {list(shape)}",
+                code="shape-mismatch",
+                headline=f"`{name}` needs the shape {list(shape)}, it has {list(parameter.shape)}",
+                roles={name: f"has shape {list(parameter.shape)}"},
+            )
+    if input.shape[input.ndim - len(shape) :] != shape or input.ndim < len(shape):
+        sizes = ", ".join(map(str, shape))
+        raise OperatorError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{star}{sizes}], "
+            f"but got input of size{list(input.shape)}",
+            code="shape-mismatch",
+            headline=f"the last dimensions of `input` are not {list(shape)}",
+            roles={"input": f"has shape {list(input.shape)}"},
+        )
+
+
+@operator(
+    "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, "
+    "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
+)
+def native_layer_norm(
+    input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    shape = tuple(normalized_shape)
+    _check_normalized_shape(input, shape, weight, bias, ", ")
+    _check_float(input, "LayerNormKernelImpl")
+    saved = statistics_dtype(input, weight, bias)
+    if saved is _FLOAT32 is input.dtype and 0 < input.size < LARGE and len(shape) == 1:
+        result, mean, scale = normalized(input.reshape(-1, shape[0]), eps)
+        result = _affine(result.reshape(input.shape), weight, bias)
+        kept = (*input.shape[:-1], 1)
+        return result, mean.reshape(kept), scale.reshape(kept)
+    rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
+    outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
+    if is_ready(input):
+        kernels = family("rows")
+        if kernels is not None:
+            made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
+            return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
+    left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+    result = _affine(left.reshape(input.shape), weight, bias).astype(input.dtype, copy=False)
+    if not input.size and 0 not in outer:
+        zeros = np.zeros(outer, saved)
+        return result, zeros, zeros.copy()
+    return result, mean.reshape(outer).astype(saved), scale.reshape(outer).astype(saved)
+
+
+@operator(
+    "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
+    "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"
+)
+def layer_norm(
+    input: Array,
+    normalized_shape: Ints,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    cudnn_enable: bool,
+) -> Array:
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def _root_mean_square(
+    input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
+) -> tuple[Array, Array]:
+    shape = tuple(normalized_shape)
+    _check_normalized_shape(input, shape, weight, None, "")
+    if input.dtype.kind in "biu":
+        _check_float(input, "rms_norm")
+    wide = input.astype(wide_dtype(input.dtype), copy=False)
+    if eps is None:
+        eps = float(np.finfo(wide.dtype).eps)
+    axes = tuple(range(input.ndim - len(shape), input.ndim))
+    mean = np.square(wide).mean(axes, keepdims=True)
+    scale = (1 / np.sqrt(mean + mean.dtype.type(eps))).astype(wide.dtype)
+    result = wide * scale
+    if weight is not None:
+        result = result * weight
+    return result.astype(input.dtype, copy=False), scale
+
+
+@operator(
+    "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
+    "float? eps=None) -> Tensor"
+)
+def rms_norm(
+    input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
+) -> Array:
+    return _root_mean_square(input, normalized_shape, weight, eps)[0]
+
+
+@operator(
+    "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) "
+    "-> (Tensor, Tensor)"
+)
+def _fused_rms_norm(
+    input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
+) -> tuple[Array, Array]:
+    return _root_mean_square(input, normalized_shape, weight, eps)
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def _check_group_parameters(
+    shape: Sequence[int], weight: Array | None, bias: Array | None, channels: int
+) -> None:
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != (channels,):
+            # torch names the weight's shape in both messages.
+            given = list(weight.shape) if weight is not None else [0]
+            raise OperatorError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {given} and input of shape {list(shape)}",
+                code="shape-mismatch",
+                headline=f"`{name}` needs {channels} elements, its shape is "
+                f"{list(parameter.shape)}",
+                roles={name: f"has shape {list(parameter.shape)}"},
+            )
+
+
+def _check_groups(input: Array, channels: int, groups: int) -> None:
+    if groups <= 0:
+        raise OperatorError(f"Expected num groups to be greater than 0, got {groups}")
+    if channels % groups:
+        raise OperatorError(
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {list(input.shape)} and num_groups={groups}",
+            code="shape-mismatch",
+            headline=f"{channels} channels do not divide into {groups} groups",
+            roles={"input": f"has {channels} channels"},
+        )
+
+
+@operator(
+    "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
+    "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"
+)
+def native_group_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    batch: int,
+    channels: int,
+    space: int,
+    group: int,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    _check_groups(input, channels, group)
+    _check_group_parameters(input.shape, weight, bias, channels)
+    _check_float(input, "GroupNormKernelImpl")
+    saved = statistics_dtype(input, weight, bias)
+    rows = input.reshape(batch * group, channels // group * space)
+    left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+    by_channel = [None if p is None else p.reshape(1, channels, 1) for p in (weight, bias)]
+    result = _affine(left.reshape(batch, channels, space), *by_channel)
+    result = result.reshape(input.shape).astype(input.dtype, copy=False)
+    if not rows.size:
+        mean, scale = np.zeros((batch, group), saved), np.full((batch, group), np.nan, saved)
+    return (
+        result,
+        mean.reshape(batch, group).astype(saved),
+        scale.reshape(batch, group).astype(saved),
+    )
+
+
+@operator(
+    "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor"
+)
+def group_norm(
+    input: Array,
+    num_groups: int,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Array:
+    if input.ndim < 2:
+        raise IndexOutOfRange(
+            "Dimension out of range (expected to be in range of [-1, 0], but got 1)"
+        )
+    batch, channels, *rest = input.shape
+    return native_group_norm(input, weight, bias, batch, channels, prod(rest), num_groups, eps)[0]

@@ -1,0 +1,362 @@
+"""Recurrent layers and their cells: plain, LSTM and GRU.
+
+A layer's weights come flat, for each layer and direction: `w_ih`, `w_hh`, the biases of both if
+there are any, and for an LSTM with projections the matrix that makes the hidden state smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..arithmetic.maths import sigmoid
+from ..linear_algebra.linalg import linear
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..random_numbers.random_ops import dropout as drop
+from ..table.pointwise import as_array
+from ..table.table import operator
+
+__all__ = ["Options", "Weights", "over_input", "over_packed", "steps"]
+
+State = tuple[Array, ...]
+"""The hidden state; of an LSTM also the cell state."""
+
+
+class Weights(NamedTuple):
+    """The weights of one layer in one direction.
+
+    Where `w_ih` and `w_hh` are no arrays, they are functions that multiply and add the bias.
+    """
+
+    w_ih: Any
+    w_hh: Any
+    b_ih: Array | None
+    b_hh: Array | None
+    w_hr: Array | None
+
+
+def _gates(input: Array, weight: Any, bias: Array | None) -> Array:
+    if isinstance(weight, np.ndarray):
+        return linear(input, weight, bias)
+    made: Array = weight(input)
+    return made
+
+
+Step = Callable[[Array, State, Weights], State]
+"""From the input's gates, the state before and the weights to the state after."""
+
+
+def _tanh_step(gates: Array, state: State, weights: Weights) -> State:
+    return (as_array(np.tanh(gates + _gates(state[0], weights.w_hh, weights.b_hh))),)
+
+
+def _relu_step(gates: Array, state: State, weights: Weights) -> State:
+    return (as_array(np.maximum(gates + _gates(state[0], weights.w_hh, weights.b_hh), 0)),)
+
+
+def _lstm_step(gates: Array, state: State, weights: Weights) -> State:
+    hidden, cell = state
+    gates = as_array(gates + _gates(hidden, weights.w_hh, weights.b_hh))
+    size = cell.shape[-1]
+    opened = sigmoid(gates)  # what is made of the new content is not used: one call is quicker
+    new = np.tanh(gates[..., 2 * size : 3 * size])
+    cell = as_array(opened[..., size : 2 * size] * cell + opened[..., :size] * new)
+    hidden = as_array(opened[..., 3 * size :] * np.tanh(cell))
+    if weights.w_hr is not None:
+        hidden = linear(hidden, weights.w_hr, None)
+    return hidden, cell
+
+
+def _gru_step(gates: Array, state: State, weights: Weights) -> State:
+    hidden = state[0]
+    size = gates.shape[-1] // 3
+    of_hidden = _gates(hidden, weights.w_hh, weights.b_hh)
+    opened = sigmoid(as_array(gates[..., : 2 * size] + of_hidden[..., : 2 * size]))
+    reset, update = opened[..., :size], opened[..., size:]
+    new = np.tanh(gates[..., 2 * size :] + reset * of_hidden[..., 2 * size :])
+    return (as_array(new + update * (hidden - new)),)
+
+
+steps: Final[dict[str, Step]] = {
+    "rnn_tanh": _tanh_step,
+    "rnn_relu": _relu_step,
+    "lstm": _lstm_step,
+    "gru": _gru_step,
+}
+"""The step of each kind of network."""
+
+# --------------------------------------------------------------------------- through time
+
+
+def _run(
+    step: Step, input: Array, state: State, weights: Weights, reverse: bool
+) -> tuple[Array, State]:
+    """One layer in one direction over input [T, B, F]: the hidden states and the last state."""
+    gates = _gates(input, weights.w_ih, weights.b_ih)
+    times = range(len(gates))
+    outputs: list[Array] = []
+    for time in reversed(times) if reverse else times:
+        state = step(gates[time], state, weights)
+        outputs.append(state[0])
+    if reverse:
+        outputs.reverse()
+    if not outputs:
+        return np.stack(outputs), state
+    return np.concatenate(outputs).reshape(len(outputs), *outputs[0].shape), state
+
+
+def _run_packed(
+    step: Step,
+    data: Array,
+    sizes: Sequence[int],
+    state: State,
+    weights: Weights,
+    reverse: bool,
+) -> tuple[Array, State]:
+    """The same over packed data; the last state of each sequence is the one at its own end."""
+    gates = _gates(data, weights.w_ih, weights.b_ih)
+    ends = np.cumsum(sizes).tolist()
+    last = tuple(part.copy() for part in state)
+    outputs: list[Array] = []
+    times = range(len(sizes))
+    for time in reversed(times) if reverse else times:
+        size = sizes[time]
+        before = tuple(part[:size] for part in last)
+        after = step(gates[ends[time] - size : ends[time]], before, weights)
+        for part, new in zip(last, after, strict=True):
+            part[:size] = new
+        outputs.append(after[0])
+    if reverse:
+        outputs.reverse()
+    return np.concatenate(outputs), last
+
+
+class Options(NamedTuple):
+    """What a layer is told besides its weights."""
+
+    layers: int
+    dropout: float
+    train: bool
+    bidirectional: bool
+
+
+def _grouped(params: Sequence[Array], has_biases: bool, projected: bool) -> list[Weights]:
+    """The flat list of weights, by layer and direction."""
+    count = 2 + 2 * has_biases + projected
+    groups = []
+    for start in range(0, len(params), count):
+        group = list(params[start : start + count])
+        last = group.pop() if projected else None
+        biases = group[2:] if has_biases else [None, None]
+        groups.append(Weights(group[0], group[1], biases[0], biases[1], last))
+    return groups
+
+
+def _layers(
+    run: Callable[[Array, State, Weights, bool], tuple[Array, State]],
+    data: Array,
+    states: Sequence[Array],
+    groups: list[Weights],
+    options: Options,
+) -> tuple[Array, ...]:
+    """All layers: the output of the last one and the final states of all."""
+    directions = 2 if options.bidirectional else 1
+    if len(groups) < options.layers * directions:
+        raise OperatorError("got an incorrect number of RNN parameters")
+    finals: list[State] = []
+    for layer in range(options.layers):
+        outputs = []
+        for direction in range(directions):
+            place = layer * directions + direction
+            state = tuple(part[place] for part in states)
+            output, final = run(data, state, groups[place], direction == 1)
+            outputs.append(output)
+            finals.append(final)
+        data = outputs[0] if directions == 1 else np.concatenate(outputs, -1)
+        if options.dropout and options.train and layer < options.layers - 1:
+            data = drop(data, options.dropout, True)
+    return (data, *(np.stack(parts) for parts in zip(*finals, strict=True)))
+
+
+def over_input(
+    step: Step,
+    input: Array,
+    states: Sequence[Array],
+    groups: list[Weights],
+    options: Options,
+    batch_first: bool,
+) -> tuple[Array, ...]:
+    """A network over input [T, B, F], or [B, T, F]: the outputs and the final states."""
+    for weights in groups:
+        _check_cell(step, states[0].shape[-1], weights)
+    data = np.swapaxes(input, 0, 1) if batch_first else input
+    output, *rest = _layers(
+        lambda *args: _run(step, *args), np.ascontiguousarray(data), states, groups, options
+    )
+    return (np.swapaxes(output, 0, 1) if batch_first else output, *rest)
+
+
+def over_packed(
+    step: Step,
+    data: Array,
+    batch_sizes: Array,
+    states: Sequence[Array],
+    groups: list[Weights],
+    options: Options,
+) -> tuple[Array, ...]:
+    """The same over packed data."""
+    sizes = batch_sizes.tolist()
+
+    def run(data: Array, state: State, weights: Weights, reverse: bool) -> tuple[Array, State]:
+        return _run_packed(step, data, sizes, state, weights, reverse)
+
+    return _layers(run, data, states, groups, options)
+
+
+def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
+    """A GRU's gates are cut in three: other sizes would be cut wrongly."""
+    if not isinstance(weights.w_ih, np.ndarray):
+        return
+    if step is _gru_step and weights.w_ih.shape[0] != 3 * hidden:
+        raise OperatorError(
+            f"weight_ih first dim must be 3 * hidden_size = {3 * hidden}, but got "
+            f"{weights.w_ih.shape[0]}",
+            code="shape-mismatch",
+        )
+
+
+# --------------------------------------------------------------------------- declarations
+
+_REST: Final = (
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional"
+)
+_CELL: Final = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
+
+
+def _declare(name: str, step: Step) -> None:
+    """Declare a layer with one state: for input, for packed data, and its cell."""
+
+    def of_input(
+        input: Array,
+        hx: Array,
+        params: list[Array],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[Array, ...]:
+        options = Options(num_layers, dropout, train, bidirectional)
+        return over_input(
+            step, input, [hx], _grouped(params, has_biases, False), options, batch_first
+        )
+
+    def of_packed(
+        data: Array,
+        batch_sizes: Array,
+        hx: Array,
+        params: list[Array],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> tuple[Array, ...]:
+        options = Options(num_layers, dropout, train, bidirectional)
+        groups = _grouped(params, has_biases, False)
+        return over_packed(step, data, batch_sizes, [hx], groups, options)
+
+    def cell(
+        input: Array,
+        hx: Array,
+        w_ih: Array,
+        w_hh: Array,
+        b_ih: Array | None,
+        b_hh: Array | None,
+    ) -> Array:
+        weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
+        _check_cell(step, hx.shape[-1], weights)
+        return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
+
+    operator(
+        f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
+        "-> (Tensor, Tensor)"
+    )(of_input)
+    operator(
+        f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_REST}) "
+        "-> (Tensor, Tensor)"
+    )(of_packed)
+    operator(f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor")(cell)
+
+
+for _name, _step in (("rnn_tanh", _tanh_step), ("rnn_relu", _relu_step), ("gru", _gru_step)):
+    _declare(_name, _step)
+
+
+def _check_states(hx: list[Array]) -> None:
+    if len(hx) != 2:
+        raise OperatorError("lstm expects two hidden states")
+
+
+@operator(
+    f"aten::lstm.input(Tensor input, Tensor[] hx, {_REST}, bool batch_first) "
+    "-> (Tensor, Tensor, Tensor)"
+)
+def lstm(
+    input: Array,
+    hx: list[Array],
+    params: list[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, ...]:
+    """The output, the hidden states and the cell states of an LSTM."""
+    _check_states(hx)
+    groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
+    options = Options(num_layers, dropout, train, bidirectional)
+    return over_input(_lstm_step, input, hx, groups, options, batch_first)
+
+
+@operator(
+    f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_REST}) "
+    "-> (Tensor, Tensor, Tensor)"
+)
+def lstm_packed(
+    data: Array,
+    batch_sizes: Array,
+    hx: list[Array],
+    params: list[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, ...]:
+    """`lstm` over packed data."""
+    _check_states(hx)
+    groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
+    options = Options(num_layers, dropout, train, bidirectional)
+    return over_packed(_lstm_step, data, batch_sizes, hx, groups, options)
+
+
+@operator(f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)")
+def lstm_cell(
+    input: Array,
+    hx: list[Array],
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+) -> tuple[Array, ...]:
+    """One step of an LSTM: the new hidden and the new cell state."""
+    _check_states(hx)
+    weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
+    return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)

@@ -1,0 +1,25 @@
+"""Products, factorisations, norms and distances of vectors and matrices."""
+
+from . import (
+    distance,
+    einsum,
+    factorisations,
+    ldl,
+    linalg,
+    matrix_norms,
+    products,
+    spectral,
+    triangular,
+)
+
+__all__ = [
+    "distance",
+    "einsum",
+    "factorisations",
+    "ldl",
+    "linalg",
+    "matrix_norms",
+    "products",
+    "spectral",
+    "triangular",
+]

@@ -1,0 +1,267 @@
+"""Distances between vectors, and likenesses of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..reductions.loss_reduction import floats, reduced, widened
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
+from ..table.promotion import common_dtype, kind
+from ..table.table import operator
+
+__all__ = ["vector_length"]
+
+Axis = int | tuple[int, ...] | None
+_LARGE: Final = 25
+_ELEMENTS_AT_ONCE: Final = 1 << 22
+
+
+def vector_length(x: Array, p: float, axis: Axis, keepdims: bool = False) -> Array:
+    """The p-norm along an axis; 16-bit floats are summed in float32."""
+    size = np.abs(widened(x))
+    if p == 0:
+        result: Any = np.count_nonzero(size, axis, keepdims=keepdims)
+    elif p == 1:
+        result = size.sum(axis, keepdims=keepdims)
+    elif p == 2:
+        result = np.sqrt(np.square(size).sum(axis, keepdims=keepdims))
+    elif math.isinf(p) and not size.size:
+        result = np.zeros(np.sum(size, axis, keepdims=keepdims).shape)
+    elif math.isinf(p):
+        result = (size.max if p > 0 else size.min)(axis, keepdims=keepdims)
+    else:
+        total = np.power(size, size.dtype.type(p)).sum(axis, keepdims=keepdims)
+        result = np.power(total, size.dtype.type(1 / p))
+    return as_array(result).astype(np.abs(x[..., :0]).dtype if x.ndim else x.dtype)
+
+
+def _check_floats(name: str, x: Array, label: str) -> None:
+    if kind(x.dtype) != 2:
+        raise OperatorError(
+            f"{name} only supports floating-point dtypes, {label} got: {dtype_of(x).scalar_name}",
+            code="dtype-mismatch",
+        )
+
+
+def _check_rows(x1: Array, x2: Array, p: float) -> None:
+    for label, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise OperatorError(
+                f"cdist only supports at least 2D tensors, {label} got: {x.ndim}D",
+                code="shape-mismatch",
+            )
+    if x1.shape[-1] != x2.shape[-1]:
+        raise OperatorError(
+            "X1 and X2 must have the same number of columns. "
+            f"X1: {x1.shape[-1]} X2: {x2.shape[-1]}",
+            code="shape-mismatch",
+        )
+    _check_floats("cdist", x1, "X1")
+    _check_floats("cdist", x2, "X2")
+    if p < 0:
+        raise OperatorError("cdist only supports non-negative p values")
+    if x1.dtype != x2.dtype:
+        raise OperatorError(
+            f"expected scalar type {dtype_of(x1).scalar_name} but found {dtype_of(x2).scalar_name}",
+            code="dtype-mismatch",
+        )
+
+
+def _by_products(x1: Array, x2: Array) -> Array:
+    """Euclidean distances from one matrix product: fast, but less exact for close vectors."""
+    first, second = np.square(x1).sum(-1, keepdims=True), np.square(x2).sum(-1, keepdims=True)
+    squares = first + np.swapaxes(second, -1, -2) - 2 * np.matmul(x1, np.swapaxes(x2, -1, -2))
+    return as_array(np.sqrt(np.maximum(squares, 0)))
+
+
+def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
+    """Distances from differences, as many rows at a time as memory allows."""
+    batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    rows, columns = x1.shape[-2], x2.shape[-2]
+    result = np.empty((*batch, rows, columns), x1.dtype)
+    a_row = math.prod(batch) * columns * x1.shape[-1]
+    step = max(1, _ELEMENTS_AT_ONCE // max(a_row, 1))
+    for start in range(0, rows, step):
+        part = x1[..., start : start + step, None, :] - x2[..., None, :, :]
+        result[..., start : start + step, :] = vector_length(part, p, -1)
+    return result
+
+
+@operator(
+    "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+    "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+)
+def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
+    """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
+
+    `compute_mode` 1 always computes Euclidean distances by a matrix product, 2 never does, 0 does
+    when there are more than 25 rows.
+    """
+    _check_rows(x1, x2, p)
+    mode = compute_mode or 0
+    if mode not in (0, 1, 2):
+        raise OperatorError(
+            f"possible modes: 0, 1, 2, but was: {mode}",
+        )
+    checked_broadcast(x1.shape[:-2], x2.shape[:-2], ("x1", "x2"))
+    wide1, wide2 = widened(x1), widened(x2)
+    many = x1.shape[-2] > _LARGE or x2.shape[-2] > _LARGE
+    if p == 2 and (mode == 1 or (mode == 0 and many)):
+        return _by_products(wide1, wide2).astype(x1.dtype, copy=False)
+    return _one_by_one(wide1, wide2, p).astype(x1.dtype, copy=False)
+
+
+@operator("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
+def euclidean_dist(x1: Array, x2: Array) -> Array:
+    return _by_products(x1, x2)
+
+
+@operator(
+    "aten::pdist(Tensor self, float p=2.) -> Tensor",
+    "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
+)
+def pdist(self: Array, p: float) -> Array:
+    """The distances between each two rows, those of the first row first."""
+    if self.ndim != 2:
+        raise OperatorError(
+            f"pdist only supports 2D tensors, got: {self.ndim}D", code="shape-mismatch"
+        )
+    if kind(self.dtype) != 2:
+        raise OperatorError("pdist only supports floating-point dtypes", code="dtype-mismatch")
+    if p < 0:
+        raise OperatorError("pdist only supports non-negative p values")
+    upper = np.triu_indices(len(self), 1)
+    return _one_by_one(widened(self), widened(self), p)[upper].astype(self.dtype)
+
+
+@operator(
+    "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, "
+    "bool keepdim=False) -> Tensor"
+)
+def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
+    """The norm of `x1 - x2 + eps` along the last dimension."""
+    difference = binary(np.subtract, x1, x2)
+    difference = with_number(np.add, difference, eps)
+    if not difference.ndim:
+        result = vector_length(difference.reshape(1), p, -1, keepdim)
+        return result.reshape(())
+    return vector_length(difference, p, -1, keepdim)
+
+
+@operator("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
+    """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
+    dtype = common_dtype(x1, x2)
+    if kind(dtype) < 2:
+        word = dtype_of(np.empty(0, dtype)).scalar_name
+        raise OperatorError(
+            f"expected common dtype to be floating point, yet common dtype is {word}",
+            code="dtype-mismatch",
+        )
+    shape = checked_broadcast(x1.shape, x2.shape, ("x1", "x2"))
+    axis = wrap_dim(dim, len(shape))
+    unit = []
+    for x in (x1, x2):
+        whole = np.broadcast_to(cast(x, dtype), shape)
+        if not shape:
+            whole = whole.reshape(1)
+        length = vector_length(widened(whole), 2, axis, True).astype(dtype, copy=False)
+        unit.append(whole / np.maximum(length, length.dtype.type(eps)))
+    result = as_array(widened(as_array(unit[0] * unit[1])).sum(axis))
+    return result.astype(dtype, copy=False)
+
+
+@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+def dist(self: Array, other: Array, p: Scalar) -> Array:
+    """The norm of the difference, over all elements."""
+    difference = binary(np.subtract, self, other)
+    if kind(difference.dtype) < 2:
+        raise OperatorError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {dtype_of(difference).scalar_name} instead.",
+            code="dtype-mismatch",
+        )
+    return vector_length(difference.reshape(-1), float(p.real), -1)
+
+
+# --------------------------------------------------------------------------- losses
+
+
+@operator(
+    "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
+    "int reduction=1) -> Tensor"
+)
+def cosine_embedding_loss(
+    input1: Array, input2: Array, target: Array, margin: float, reduction: int
+) -> Array:
+    """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
+    _check_embedding_shapes(input1, input2, target)
+    checked_broadcast(input1.shape, input2.shape, ("input1", "input2"))
+    if target.ndim:
+        checked_broadcast(input1.shape[:1], target.shape, ("input1", "target"))
+    a, b = widened(floats(input1)), widened(floats(input2))
+    axis = input1.ndim - 1
+    tiny = 1e-12
+    product = (a * b).sum(axis)
+    squares = ((a * a).sum(axis) + tiny) * ((b * b).sum(axis) + tiny)
+    cosine = as_array(product / np.sqrt(squares))
+    unlike = np.where(target == -1, np.maximum(cosine - cosine.dtype.type(margin), 0), 0)
+    losses = np.where(target == 1, 1 - cosine, 0) + unlike
+    dtype = common_dtype(floats(input1), floats(input2))
+    return reduced(losses.astype(cosine.dtype), reduction, dtype)
+
+
+def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None:
+    if target.ndim not in (0, 1):
+        raise OperatorError(
+            "0D or 1D target tensor expected, multi-target not supported", code="shape-mismatch"
+        )
+    wanted = target.ndim + 1
+    if input1.ndim != wanted or input2.ndim != wanted:
+        sizes = ", ".join(f"[{', '.join(map(str, x.shape))}]" for x in (input1, input2, target))
+        first, second, last = sizes.replace("], [", "]|[").split("|")
+        raise OperatorError(
+            f"{target.ndim}D target tensor expects {wanted}D input tensors, but found inputs "
+            f"with sizes {first} and {second} and target with size {last}."
+            if target.ndim
+            else f"0D target tensor expects 1D input tensors, but found inputs with sizes {first} "
+            f"and {second}.",
+            code="shape-mismatch",
+        )
+
+
+@operator(
+    "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
+    "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"
+)
+def triplet_margin_loss(
+    anchor: Array,
+    positive: Array,
+    negative: Array,
+    margin: float,
+    p: float,
+    eps: float,
+    swap: bool,
+    reduction: int,
+) -> Array:
+    """How much nearer than by `margin` the negative is than the positive."""
+    a_dim, p_dim, n_dim = anchor.ndim, positive.ndim, negative.ndim
+    if not a_dim == p_dim == n_dim:
+        raise OperatorError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {a_dim}D, positive {p_dim}D, and negative {n_dim}D "
+            "inputs",
+            code="shape-mismatch",
+        )
+    near = pairwise_distance(anchor, positive, p, eps, False)
+    far = pairwise_distance(anchor, negative, p, eps, False)
+    if swap:
+        far = as_array(np.minimum(far, pairwise_distance(positive, negative, p, eps, False)))
+    lack = binary(np.subtract, near, far) + near.dtype.type(margin)
+    return reduced(np.maximum(lack, near.dtype.type(0)), reduction)

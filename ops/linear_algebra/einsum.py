@@ -1,0 +1,232 @@
+"""Sums of products named by letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..arithmetic.elementwise import mul
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError
+from ..reductions.reduce import sum_over
+from ..shapes.shape import diagonal
+from ..table.pointwise import as_array
+from ..table.table import operator
+from .contraction import contraction, dims_to_sum
+from .linalg import bmm, matmul
+
+__all__ = ["einsum", "from_sublists", "summed"]
+
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ELLIPSIS: Final = -1
+
+Labels = list[int]
+
+
+def _labels(text: str, start: int, whose: str) -> Labels:
+    """The labels of one operand or of the result; `_ELLIPSIS` for three dots.
+
+    `start` is the place of `text` in the equation.
+    """
+    labels: Labels = []
+    place = 0
+    while place < len(text):
+        letter = text[place]
+        if letter == ".":
+            if _ELLIPSIS in labels:
+                raise _error(f"found '.' for {whose} for which an ellipsis was already found")
+            if text[place : place + 3] != "...":
+                raise _error(f"found '.' for {whose} that is not part of any ellipsis")
+            labels.append(_ELLIPSIS)
+            place += 2
+        elif letter in _LETTERS:
+            labels.append(_LETTERS.index(letter))
+        elif letter != " ":
+            raise _error(
+                f"invalid subscript given at index {start + place} in the equation string, "
+                "subscripts must be in [a-zA-Z]"
+            )
+        place += 1
+    return labels
+
+
+def _error(sentence: str) -> OperatorError:
+    return OperatorError(f"einsum(): {sentence}", code="shape-mismatch")
+
+
+def _parsed(equation: str, count: int) -> tuple[list[Labels], Labels | None]:
+    """The labels of the operands and of the result; None for a result that is left open."""
+    left, arrow, right = equation.partition("->")
+    parts = left.split(",")
+    operands: list[Labels] = []
+    start = 0
+    for place, part in enumerate(parts):
+        if place >= count:
+            raise _error("fewer operands were provided than specified in the equation")
+        operands.append(_labels(part, start, f"operand {place}"))
+        start += len(part) + 1
+    if len(parts) < count:
+        raise _error("more operands were provided than specified in the equation")
+    if not arrow:
+        return operands, None
+    return operands, _labels(right, len(left) + 2, "the output")
+
+
+def _check_operand(labels: Labels, array: Array, place: int) -> int:
+    """How many dimensions the ellipsis of an operand stands for."""
+    named = sum(label != _ELLIPSIS for label in labels)
+    if _ELLIPSIS in labels:
+        if named > array.ndim:
+            raise _error(
+                f"the number of subscripts in the equation ({named}) is more than the number of "
+                f"dimensions ({array.ndim}) for operand {place}"
+            )
+    elif named != array.ndim:
+        raise _error(
+            f"the number of subscripts in the equation ({named}) does not match the number of "
+            f"dimensions ({array.ndim}) for operand {place} and no ellipsis was given"
+        )
+    return array.ndim - named
+
+
+def _open_result(operands: list[Labels]) -> Labels:
+    """The result of an equation without an arrow: the labels that occur once, sorted."""
+    every = [label for labels in operands for label in labels]
+    dots = [_ELLIPSIS] if _ELLIPSIS in every else []
+    once = {label for label in every if label != _ELLIPSIS and every.count(label) == 1}
+    return dots + sorted(once)
+
+
+def _check_result(result: Labels, operands: list[Labels]) -> None:
+    known = {label for labels in operands for label in labels}
+    for label in result:
+        if label == _ELLIPSIS:
+            continue
+        letter = _LETTERS[label]
+        if result.count(label) > 1:
+            raise _error(f"output subscript {letter} appears more than once in the output")
+        if label not in known:
+            raise _error(
+                f"output subscript {letter} does not appear in the equation for any input operand"
+            )
+
+
+def _check_sizes(operands: list[Labels], tensors: Sequence[Array]) -> None:
+    """Equal labels have equal sizes, or 1."""
+    sizes: dict[int, int] = {}
+    for place, (labels, array) in enumerate(zip(operands, tensors, strict=True)):
+        own: dict[int, int] = {}
+        for label, size in zip(labels, array.shape, strict=True):
+            if label < 52 and own.setdefault(label, size) != size:
+                raise _error(
+                    f"subscript {_LETTERS[label]} is repeated for operand {place} but the sizes "
+                    f"don't match, {size} != {own[label]}"
+                )
+        for label, size in own.items():
+            known = sizes.setdefault(label, size)
+            if known == 1:
+                sizes[label] = size
+            elif size not in (1, known):
+                name = _LETTERS[label] if label < 52 else "..."
+                raise _error(
+                    f"subscript {name} has size {size} for operand {place} which does not "
+                    f"broadcast with previously seen size {known}"
+                )
+
+
+def _spread(labels: Labels, dots: int, widest: int) -> Labels:
+    """The labels with an ellipsis replaced by labels from 52 on, aligned at the right."""
+    if _ELLIPSIS not in labels:
+        return labels
+    place = labels.index(_ELLIPSIS)
+    return [*labels[:place], *range(52 + widest - dots, 52 + widest), *labels[place + 1 :]]
+
+
+@operator("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
+def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
+    """The sum of products that an equation such as `ij,jk->ik` describes."""
+    if not tensors:
+        raise _error("must provide at least one operand")
+    operands, result = _parsed(equation, len(tensors))
+    dots = [_check_operand(*each) for each in zip(operands, tensors, range(99), strict=False)]
+    widest = max(dots)
+    if result is None:
+        result = _open_result(operands)
+    _check_result(result, operands)
+    wide = [_spread(labels, d, widest) for labels, d in zip(operands, dots, strict=True)]
+    _check_sizes(wide, tensors)
+    if any(t.dtype != tensors[0].dtype for t in tensors):
+        other = next(t for t in tensors if t.dtype != tensors[0].dtype)
+        raise OperatorError(
+            f"expected scalar type {dtype_of(tensors[0]).scalar_name} but found "
+            f"{dtype_of(other).scalar_name}",
+            code="dtype-mismatch",
+        )
+    return summed(tensors, wide, _spread(result, widest, widest))
+
+
+@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor")
+def einsum_of_sublists(a: Array, *rest: Any) -> Array:
+    equation, tensors = from_sublists(a, *rest)
+    return einsum(equation, tensors, None)
+
+
+def from_sublists(*args: Any) -> tuple[str, list[Any]]:
+    """The equation of operands that are each followed by the numbers of their dimensions."""
+    pairs = len(args) // 2
+    texts = [_letters(args[2 * i + 1]) for i in range(pairs)]
+    result = f"->{_letters(args[-1])}" if len(args) % 2 else ""
+    return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
+
+
+def _letters(numbers: Sequence[Any]) -> str:
+    return "".join("..." if number is Ellipsis else _LETTERS[number] for number in numbers)
+
+
+def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -> Array:
+    """The sum of products of tensors whose dimensions carry labels."""
+    if len(tensors) == 2 and _is_product(labels, result) and tensors[0].shape[-1]:
+        return matmul(tensors[0], tensors[1])
+    every = {label for each in labels for label in each}
+    order = [*result, *sorted(every.difference(result), key=lambda label: (label < 52, label))]
+    first, *others = [_aligned(*each, order) for each in zip(tensors, labels, strict=True)]
+    counts = [sum(t.shape[dim] != 1 for t in (first, *others)) for dim in range(len(order))]
+    if not others and len(order) > len(result):
+        return sum_over(first, [*range(len(result), len(order))], False, None)
+    for other in others:
+        first = _contracted(first, other, counts, len(result))
+    place: Any = (*(slice(None),) * len(result), *(0,) * (len(order) - len(result)), ...)
+    return as_array(first[place])
+
+
+def _is_product(labels: Sequence[Labels], result: Labels) -> bool:
+    """Whether it is the plain product of two matrices."""
+    a, b = labels
+    return len(a) == len(b) == 2 and a[1] == b[0] and result == [a[0], b[1]] and len({*a, *b}) == 3
+
+
+def _aligned(tensor: Array, labels: Labels, order: Labels) -> Array:
+    """A view with a dimension for each label in order; of size 1 where the tensor has none."""
+    here = list(labels)
+    for label in dict.fromkeys(labels):
+        while here.count(label) > 1:
+            one = here.index(label)
+            two = here.index(label, one + 1)
+            tensor = diagonal(tensor, 0, one, two)
+            here = [each for place, each in enumerate(here) if place not in (one, two)] + [label]
+    moved = tensor.transpose([here.index(label) for label in order if label in here])
+    place: Any = (*(slice(None) if label in here else None for label in order), ...)
+    return as_array(moved[place])
+
+
+def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Array:
+    """The product of two aligned tensors, summed over what no tensor after them has."""
+    both, one, two = dims_to_sum(left.shape, right.shape, counts, first)
+    left = sum_over(left, one, True, None) if one else left
+    right = sum_over(right, two, True, None) if two else right
+    if not both:
+        return mul(left, right)
+    way = contraction(left.shape, right.shape, both)
+    a = left.transpose(way.left).reshape(way.left_shape)
+    b = right.transpose(way.right).reshape(way.right_shape)
+    return bmm(a, b).reshape(way.shape).transpose(way.back)

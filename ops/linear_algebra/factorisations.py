@@ -1,0 +1,236 @@
+"""Cholesky and QR factorisations, products of reflections, and what is solved with them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..table.table import operator
+from .matrix_checks import (
+    LinAlgError,
+    batch_prefix,
+    check_floating,
+    check_lapack,
+    check_matrix,
+    check_square,
+)
+from .triangular import adjoint, solve_triangular
+
+__all__: list[str] = []
+
+
+# --------------------------------------------------------------------------- Cholesky
+
+
+def _minor(matrix: Array) -> tuple[Array, int]:
+    """L as far as it goes, and the order of the leading minor that is not positive (0 for none)."""
+    lower = np.tril(matrix)
+    size = len(matrix)
+    for k in range(size):
+        row = lower[k, :k]
+        pivot = (lower[k, k] - (row * np.conj(row)).sum()).real
+        if not pivot > 0:
+            return lower, k + 1
+        lower[k, k] = np.sqrt(pivot)
+        lower[k + 1 :, k] -= lower[k + 1 :, :k] @ np.conj(row)
+        lower[k + 1 :, k] /= lower[k, k]
+    return lower, 0
+
+
+def _cholesky(matrices: Array, upper: bool) -> tuple[Array, Array]:
+    """The lower (or upper) factors, and for each matrix the minor that is not positive."""
+    batch = matrices.shape[:-2]
+    if not matrices.size:
+        return matrices.copy(), np.zeros(batch, np.int32)
+    lower_half = adjoint(matrices) if upper else matrices
+    try:
+        factors, info = np.asarray(np.linalg.cholesky(lower_half)), np.zeros(batch, np.int32)
+    except np.linalg.LinAlgError:
+        flat = lower_half.reshape(-1, *matrices.shape[-2:])
+        found = [_minor(matrix) for matrix in flat]
+        factors = np.stack([f for f, _ in found]).reshape(matrices.shape)
+        info = np.array([order for _, order in found], np.int32).reshape(batch)
+    return (adjoint(factors) if upper else factors).astype(matrices.dtype, copy=False), info
+
+
+def _not_positive(info: Array, name: str) -> LinAlgError:
+    prefix, order = batch_prefix(info)
+    return LinAlgError(
+        f"{name}: {prefix}The factorization could not be completed because the input is not "
+        f"positive-definite (the leading minor of order {order} is not positive-definite).",
+        headline=f"the matrix is not positive-definite: its leading minor of order {order} is not",
+    )
+
+
+@operator(
+    "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) "
+    "-> (Tensor L, Tensor info)"
+)
+def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
+    check_square(self, "linalg.cholesky")
+    check_lapack(self, "cholesky_cpu")
+    factors, info = _cholesky(self, upper)
+    if check_errors and info.any():
+        raise _not_positive(info, "linalg.cholesky_ex")
+    return factors, info
+
+
+@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
+def linalg_cholesky(self: Array, upper: bool) -> Array:
+    factors, info = linalg_cholesky_ex(self, upper, False)
+    if info.any():
+        raise _not_positive(info, "linalg.cholesky")
+    return factors
+
+
+@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor")
+def cholesky(self: Array, upper: bool) -> Array:
+    check_square(self, "cholesky")
+    check_lapack(self, "cholesky_cpu")
+    factors, info = _cholesky(self, upper)
+    if info.any():
+        raise _not_positive(info, "cholesky")
+    return factors
+
+
+def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
+    lower = adjoint(factors) if upper else factors
+    return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
+
+
+@operator("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
+def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
+    for array, name in ((self, "b"), (input2, "u")):
+        if array.ndim < 2:
+            raise OperatorError(
+                f"{name} should have at least 2 dimensions, but has {array.ndim} dimensions "
+                "instead",
+                code="shape-mismatch",
+            )
+    check_lapack(self, "cholesky_solve_cpu")
+    return _by_cholesky(self, input2, upper)
+
+
+@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor")
+def cholesky_inverse(self: Array, upper: bool) -> Array:
+    check_square(self, "cholesky_inverse")
+    check_lapack(self, "cholesky_inverse_out_cpu")
+    identity = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
+    return _by_cholesky(identity, np.triu(self) if upper else np.tril(self), upper)
+
+
+# --------------------------------------------------------------------------- QR
+
+_MODES = ("reduced", "complete", "r")
+
+
+@operator('aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)')
+def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
+    check_floating(A, "linalg.qr")
+    check_matrix(A, "linalg.qr")
+    if mode not in _MODES:
+        raise OperatorError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
+            "or 'complete'"
+        )
+    check_lapack(A, "linalg_qr_cpu")
+    if mode == "r":
+        return np.empty(0, A.dtype), _qr(A, "r")[0]
+    q, r = _qr(A, mode)
+    return q, r
+
+
+def _qr(A: Array, mode: str) -> tuple[Array, ...]:
+    found: Any = np.linalg.qr(A, cast(Any, mode))
+    parts = found if isinstance(found, tuple) else (found,)
+    return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
+
+
+@operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)")
+def qr(self: Array, some: bool) -> tuple[Array, Array]:
+    return linalg_qr(self, "reduced" if some else "complete")
+
+
+@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)")
+def geqrf(self: Array) -> tuple[Array, Array]:
+    check_matrix(self, "torch.geqrf", "input")
+    check_lapack(self, "geqrf_cpu")
+    turned, tau = _qr(self, "raw")
+    return turned.swapaxes(-1, -2), tau
+
+
+# --------------------------------------------------------------------------- reflections
+
+
+def _reflect(target: Array, reflections: Array, tau: Array, i: int) -> None:
+    """Apply the i-th reflection, I - tau v v^H, from the left, in place."""
+    rows = target[..., i:, :]
+    v = reflections[..., i:, i, None].copy()
+    v[..., 0, :] = 1
+    rows -= (tau[..., i, None, None] * v) @ (adjoint(v) @ rows)
+
+
+def _check_reflections(input: Array, tau: Array) -> None:
+    name = "torch.linalg.householder_product"
+    if input.ndim < 2:
+        raise OperatorError(f"{name}: input must have at least 2 dimensions.")
+    if input.shape[-2] < input.shape[-1]:
+        raise OperatorError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        )
+    if input.shape[-1] < tau.shape[-1]:
+        raise OperatorError(
+            f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+
+
+@operator(
+    "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+)
+def linalg_householder_product(input: Array, tau: Array) -> Array:
+    _check_reflections(input, tau)
+    check_lapack(input, "orgqr_cpu")
+    identity = np.eye(*input.shape[-2:], dtype=input.dtype)
+    product = np.broadcast_to(identity, input.shape).copy()
+    for i in reversed(range(tau.shape[-1])):
+        _reflect(product, input, tau, i)
+    return product
+
+
+def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
+    for name, array in (("input", self), ("other", other)):
+        if array.ndim < 2:
+            raise OperatorError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    place = -2 if left else -1
+    if other.shape[place] < tau.shape[-1]:
+        raise OperatorError(
+            f"torch.ormqr: other.shape[{place}] must be greater than or equal to tau.shape[-1]"
+        )
+    if tau.shape[-1] > min(other.shape[place], self.shape[-1]):
+        raise OperatorError(
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{place}], "
+            "input.shape[-1])"
+        )
+    if other.shape[place] != self.shape[-2]:
+        raise OperatorError(f"torch.ormqr: other.shape[{place}] must be equal to input.shape[-2]")
+
+
+@operator(
+    "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
+    "-> Tensor"
+)
+def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
+    """The product of a matrix with the whole Q that reflections stand for."""
+    _check_ormqr(self, input2, input3, left)
+    check_lapack(self, "ormqr_cpu")
+    target = (input3 if left else adjoint(input3)).copy()
+    adjointly = transpose == left
+    tau = np.conj(input2) if adjointly else input2
+    steps = range(input2.shape[-1])
+    for i in steps if adjointly else reversed(steps):
+        _reflect(target, self, tau, i)
+    return target if left else adjoint(target)

@@ -1,0 +1,562 @@
+"""Products of vectors and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.elementwise import mul
+from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
+from ..memory.errors import OperatorError
+from ..memory.metadata import become
+from ..memory.storage import is_resizable
+from ..shapes.shape import expand
+from ..table.ordered import check_kernel
+from ..table.pointwise import as_array, broadcast_error, cast, in_place, number_in, write
+from ..table.promotion import kind, promote
+from ..table.refusals import CPP_NAMES
+from ..table.table import operator
+
+__all__ = ["c_name", "linear", "matmul", "mm", "mv"]
+
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_float32: Final = np.dtype(np.float32)
+_float64: Final = np.dtype(np.float64)
+
+_C_NAMES: Final = {
+    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
+    **{"bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int", "int16": "short int"},
+    **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
+    **{"complex128": "c10::complex<double>"},
+}
+
+
+def c_name(array: Array) -> str:
+    """What C++ calls the dtype."""
+    name = dtype_of(array).name
+    return _C_NAMES.get(name, name)
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
+
+
+# --------------------------------------------------------------------------- errors
+
+
+def _inner_sizes_differ(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
+) -> OperatorError:
+    return OperatorError(
+        f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})",
+        code="shape-mismatch",
+        headline=f"matrices of shapes {list(a)} and {list(b)} cannot be multiplied",
+        roles={
+            names[0]: f"has {a[-1]} columns",
+            names[1]: f"has {b[0]} rows",
+        },
+    )
+
+
+def _dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
+    x, y = dtype_of(a), dtype_of(b)
+    return OperatorError(
+        f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}",
+        code="dtype-mismatch",
+        headline=f"a `{x}` matrix cannot be multiplied with a `{y}` one",
+        roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
+    )
+
+
+def _vector_error(self: Array, vec: Array) -> OperatorError:
+    rows, columns = self.shape
+    return OperatorError(
+        f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})",
+        code="shape-mismatch",
+        headline=f"a {rows}x{columns} matrix takes a vector of {columns} elements, "
+        f"but got {vec.shape[0]}",
+        roles={
+            "self": f"has {columns} columns",
+            "mat": f"has {columns} columns",
+            "vec": f"has {vec.shape[0]} elements",
+            "other": f"has {vec.shape[0]} elements",
+        },
+    )
+
+
+def _rank_error(sentence: str, *arrays: Array) -> OperatorError:
+    ranks = ", ".join(f"{list(a.shape)}" for a in arrays)
+    return OperatorError(sentence, code="shape-mismatch", headline=f"{sentence}: got {ranks}")
+
+
+# --------------------------------------------------------------------------- products
+
+
+_FEW_ROWS: Final = 64
+_LARGE: Final = 1 << 16
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """`a.dot(b)`.
+
+    OpenBLAS takes up to three times as long for a few rows times a large turned matrix as for the
+    matrix times the turned rows, which is the same product turned.
+    """
+    if b.size >= _LARGE and a.ndim == b.ndim == 2 and 1 < len(a) <= _FEW_ROWS:
+        turned = b.T
+        if turned.flags.c_contiguous:
+            return np.ascontiguousarray(turned.dot(a.T).T)
+    product: Array = a.dot(b)
+    return product
+
+
+def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
+    """The matrix product; 16-bit floats are multiplied in float32."""
+    dtype = a.dtype
+    if dtype.kind in "fc" and dtype.itemsize >= 4:
+        result = _dot(a, b)
+        return result if type(result) is ndarray else asarray(result)
+    check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
+    if dtype.kind in "iu":
+        return asarray(np.matmul(a, b))
+    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+
+
+@operator("aten::mm(Tensor self, Tensor mat2) -> Tensor")
+def mm(self: Array, mat2: Array) -> Array:
+    if self.ndim != 2:
+        raise _rank_error("self must be a matrix", self, mat2)
+    if mat2.ndim != 2:
+        raise _rank_error("mat2 must be a matrix", self, mat2)
+    if self.shape[1] != mat2.shape[0]:
+        raise _inner_sizes_differ(self.shape, mat2.shape, ("self", "mat2"))
+    if self.dtype is not mat2.dtype and self.dtype != mat2.dtype:
+        raise _dtypes_differ(self, mat2, ("self", "mat2"))
+    return _product(self, mat2)
+
+
+def _c_name(array: Array) -> str:
+    return CPP_NAMES[dtype_of(array).name]
+
+
+@operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
+def int_mm(self: Array, mat2: Array) -> Array:
+    """The product of two matrices of 8-bit numbers, in int32."""
+    name = "int_mm_out_cpu"
+    for word, matrix in (("self", self), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            raise OperatorError(
+                f"{name}: Expected {word} to be of dimension 2 but got {matrix.ndim}",
+                code="shape-mismatch",
+            )
+    if self.shape[1] != mat2.shape[0]:
+        raise OperatorError(
+            f"{name}: self.size(1) needs to match mat2.size(0) but got {self.shape[1]} and "
+            f"{mat2.shape[0]}",
+            code="shape-mismatch",
+        )
+    if self.dtype not in (np.int8, np.uint8):
+        raise OperatorError(
+            f"{name}: Expected self dtype to be int8 or uint8 but got {_c_name(self)}",
+            code="dtype-mismatch",
+        )
+    if mat2.dtype != np.int8:
+        raise OperatorError(
+            f"{name}: Expected mat2 dtype to be of type int8 but got {_c_name(mat2)}",
+            code="dtype-mismatch",
+        )
+    return np.asarray(self.astype(np.int32) @ mat2.astype(np.int32))
+
+
+@operator("aten::mv(Tensor self, Tensor vec) -> Tensor")
+def mv(self: Array, vec: Array) -> Array:
+    if self.ndim != 2 or vec.ndim != 1:
+        raise _rank_error(
+            f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}", self, vec
+        )
+    if self.shape[1] != vec.shape[0]:
+        raise _vector_error(self, vec)
+    if self.dtype is not vec.dtype and self.dtype != vec.dtype:
+        x, y = dtype_of(self), dtype_of(vec)
+        raise OperatorError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{y.scalar_name}, {x.scalar_name}, and {y.scalar_name}",
+            code="dtype-mismatch",
+            headline=f"a `{x}` matrix cannot be multiplied with a `{y}` vector",
+            roles={"self": f"is `{x}`", "vec": f"is `{y}`", "other": f"is `{y}`"},
+        )
+    return _product(self, vec, "addmv_impl_cpu")
+
+
+@operator("aten::dot(Tensor self, Tensor tensor) -> Tensor")
+def dot(self: Array, tensor: Array) -> Array:
+    if self.ndim != 1 or tensor.ndim != 1:
+        raise _rank_error(
+            f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors", self, tensor
+        )
+    if self.dtype != tensor.dtype:
+        raise OperatorError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{dtype_of(self).scalar_name} and {dtype_of(tensor).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `tensor` is `{dtype_of(tensor)}`",
+        )
+    a, b = self.shape[0], tensor.shape[0]
+    if a != b:
+        raise OperatorError(
+            f"inconsistent tensor size, expected tensor [{a}] and src [{b}] to have the same "
+            f"number of elements, but got {a} and {b} elements respectively",
+            code="shape-mismatch",
+            headline=f"vectors of {a} and {b} elements have no dot product",
+            roles={
+                "self": f"has {a} elements",
+                "tensor": f"has {b} elements",
+                "other": f"has {b} elements",
+            },
+        )
+    return _product(self, tensor, "dot")
+
+
+@operator("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
+def bmm(self: Array, mat2: Array) -> Array:
+    return _checked_batches(self, mat2, "bmm")
+
+
+def _checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
+    if self.ndim != 3:
+        raise _rank_error("batch1 must be a 3D tensor", self, mat2)
+    if mat2.ndim != 3:
+        raise _rank_error("batch2 must be a 3D tensor", self, mat2)
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        raise _batch_error(self, mat2)
+    if self.dtype != mat2.dtype:
+        raise OperatorError(
+            f"expected scalar type {dtype_of(self).scalar_name} but found "
+            f"{dtype_of(mat2).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
+        )
+    return _batched(self, mat2, kernel)
+
+
+def _batch_error(a: Array, b: Array) -> OperatorError:
+    wanted = [a.shape[0], a.shape[2]]
+    return OperatorError(
+        f"Expected size for first two dimensions of batch2 tensor to be: {wanted} "
+        f"but got: {list(b.shape[:2])}.",
+        code="shape-mismatch",
+        headline=f"batches of shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied",
+        roles={
+            "self": f"has {a.shape[2]} columns",
+            "mat2": f"has {b.shape[1]} rows",
+            "other": f"has {b.shape[1]} rows",
+        },
+    )
+
+
+def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
+    dtype = a.dtype
+    if dtype.kind in "fc" and dtype.itemsize >= 4:
+        return asarray(np.matmul(a, b))
+    check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
+    if dtype.kind in "iu":
+        return asarray(np.matmul(a, b))
+    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+
+
+@operator(
+    "aten::matmul(Tensor self, Tensor other) -> Tensor",
+    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+)
+def matmul(self: Array, other: Array) -> Array:
+    """The product of vectors, matrices and batches of them, as `@` means it."""
+    dtype = self.dtype
+    if (dtype is _float32 or dtype is _float64) and dtype is other.dtype:
+        rank = self.ndim
+        if other.ndim == 2 and (rank == 1 or rank == 2):
+            try:
+                return _dot(self, other)
+            except ValueError:
+                left = self.shape if rank == 2 else (1, *self.shape)
+                raise _inner_sizes_differ(left, other.shape, ("self", "other")) from None
+    if self.ndim == 0 or other.ndim == 0:
+        raise _rank_error(
+            f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and "
+            f"{other.ndim}D",
+            self,
+            other,
+        )
+    if other.ndim == 1:
+        if self.ndim == 1:
+            return dot(self, other)
+        if self.ndim == 2:
+            return mv(self, other)
+    if self.ndim == 1 and other.ndim == 2:
+        return mm(self.reshape(1, -1), other).reshape(-1)
+    if self.ndim == 2 and other.ndim == 2:
+        return mm(self, other)
+    return _broadcast_matmul(self, other)
+
+
+def _broadcast_matmul(a: Array, b: Array) -> Array:
+    if a.dtype != b.dtype:
+        raise _dtypes_differ(a, b, ("self", "other"))
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        if a.ndim > 2 and b.ndim > 2:
+            raise _batch_error(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]))
+        if b.ndim == 1:
+            rows = a.size // max(a.shape[-1], 1)
+            raise _vector_error(a.reshape(rows, a.shape[-1]), b)
+        flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
+        raise _inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
+    try:
+        folded = min(a.ndim, b.ndim) < 3
+        return _batched(a, b, "addmm_impl_cpu_" if folded else "bmm")
+    except ValueError:
+        raise broadcast_error(a.shape[:-2], b.shape[:-2], ("self", "other")) from None
+
+
+# --------------------------------------------------------------------------- product and sum
+
+
+def _scaled(array: Array, factor: Scalar) -> Array:
+    if factor == 1:
+        return array
+    return as_array(np.multiply(array, number_in(factor, array.dtype)))
+
+
+def _once(forward: Callable[..., Array], *values: Any) -> Array | None:
+    """What `forward` makes of 16-bit floats of one dtype: computed in float32, rounded once.
+
+    None for operands of other dtypes.
+    """
+    arrays = [value for value in values if type(value) is np.ndarray]
+    dtype = arrays[0].dtype
+    if dtype.itemsize != 2 or kind(dtype) != 2 or any(a.dtype is not dtype for a in arrays):
+        return None
+    wide = (v.astype(_float32) if type(v) is np.ndarray else v for v in values)
+    return forward(*wide).astype(dtype)
+
+
+def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * product`; a beta of 0 drops `self`, even where it is not a number."""
+    bias = expand(self, product.shape)
+    product = _scaled(product, alpha)
+    if beta == 0:
+        return product
+    return as_array(np.add(_scaled(bias, beta), product))
+
+
+@operator(
+    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        which = "mat1" if mat1.ndim != 2 else "mat2"
+        rank = (mat1 if mat1.ndim != 2 else mat2).ndim
+        raise _rank_error(f"{which} must be a matrix, got {rank}-D tensor", mat1, mat2)
+    if mat1.shape[1] != mat2.shape[0]:
+        raise _inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
+    if mat1.dtype != mat2.dtype:
+        raise _dtypes_differ(mat1, mat2, ("mat1", "mat2"))
+    if self.dtype != mat1.dtype:
+        raise OperatorError(
+            "self and mat2 must have the same dtype, but got "
+            f"{dtype_of(self).scalar_name} and {dtype_of(mat2).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
+            roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
+        )
+    if self.itemsize == 2:
+        found = _once(addmm, self, mat1, mat2, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, _product(mat1, mat2), beta, alpha)
+
+
+operator(
+    "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmm))
+
+
+@operator(
+    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.itemsize == 2:
+        found = _once(addmv, self, mat, vec, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, mv(mat, vec), beta, alpha)
+
+
+operator(
+    "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmv))
+
+
+@operator(
+    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor"
+)
+def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.itemsize == 2:
+        found = _once(baddbmm, self, batch1, batch2, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, _checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
+
+
+operator(
+    "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)(in_place(baddbmm))
+
+
+@operator(
+    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor"
+)
+def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * the sum of the batch's products`."""
+    products = _checked_batches(batch1, batch2, "addmm_impl_cpu_")
+    if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
+        total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch
+        for number, (one, other) in enumerate(zip(batch1, batch2, strict=True)):
+            total = addmm(total, one, other, 1 if number else beta, alpha)
+        return total if len(batch1) else _plus(total, np.zeros_like(total), beta, alpha)
+    total = np.add.reduce(products, 0, products.dtype)
+    return _plus(self, as_array(total), beta, alpha)
+
+
+@operator(
+    "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)
+def addbmm_in_place(
+    self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar
+) -> Array:
+    """Alone among its like, it takes the shape of the result."""
+    result = addbmm(self, batch1, batch2, beta, alpha)
+    if self.shape == result.shape:
+        return write(self, result)
+    if result.size > self.size and not is_resizable(self):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`self` has shape {list(self.shape)}, the result {list(result.shape)}",
+        )
+    return become(self, result)
+
+
+@operator(
+    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+)
+def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * outer(vec1, vec2)`."""
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
+            raise _rank_error(sentence, vector)
+    check_kernel("addr_cpu", self, "uqe")
+    product = outer(_scaled(vec1, alpha), vec2)
+    return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, 1)
+
+
+operator(
+    "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addr))
+
+
+@operator("aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
+    wanted = numpy_dtype(out_dtype)
+    return mm(cast(self, wanted), cast(mat2, wanted))
+
+
+@operator("aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
+    wanted = numpy_dtype(out_dtype)
+    return bmm(cast(self, wanted), cast(mat2, wanted))
+
+
+def _features_differ(input: Array, weight: Array) -> OperatorError:
+    rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
+    columns = input.shape[-1] if input.ndim else 1
+    takes = f"takes inputs with {weight.shape[-1]} features, but got {columns}"
+    return OperatorError(
+        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(weight.T.shape)})",
+        code="shape-mismatch",
+        headline=f"a weight of shape {list(weight.shape)} {takes}",
+        layer=takes,
+        roles={
+            "input": f"has shape {list(input.shape)}",
+            "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
+        },
+    )
+
+
+@operator("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+def linear(input: Array, weight: Array, bias: Array | None) -> Array:
+    """`input @ weight.t() + bias` over the last dimension."""
+    dtype = input.dtype
+    if (
+        (dtype is _float32 or dtype is _float64)
+        and dtype is weight.dtype
+        and weight.ndim == 2
+        and 0 < input.ndim < 3
+        and input.shape[-1] == weight.shape[1]
+    ):
+        result = _dot(input, weight.T)
+        if bias is None:
+            return result
+        if bias.dtype is dtype and bias.shape == (weight.shape[0],):
+            if result.ndim == 2 and len(result) == 1:  # without broadcasting it is quicker
+                row = result[0]
+                np.add(row, bias, row)
+                return result
+            return np.add(result, bias, result)
+    if dtype.itemsize == 2 and bias is not None:
+        found = _once(linear, input, weight, bias)
+        if found is not None:
+            return found
+    if input.dtype is not weight.dtype and input.dtype != weight.dtype:
+        raise _dtypes_differ(input, weight, ("input", "weight"))
+    turned = weight.T
+    if weight.ndim == 1:
+        return matmul(input, weight) if bias is None else matmul(input, weight) + bias
+    if not input.ndim or input.shape[-1] != turned.shape[0]:
+        raise _features_differ(input, weight)
+    if input.ndim > 2:
+        flat = _product(input.reshape(-1, input.shape[-1]), turned)
+        result = flat.reshape(*input.shape[:-1], weight.shape[0])
+    else:
+        result = _product(input, turned)
+    if bias is None:
+        return result
+    if result.ndim < 3:
+        bias = expand(bias, result.shape)
+    return as_array(np.add(result, bias))
+
+
+@operator(
+    "aten::outer(Tensor self, Tensor vec2) -> Tensor",
+    "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+)
+def outer(self: Array, vec2: Array) -> Array:
+    for name, vector in (("self", self), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise OperatorError(
+                f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D",
+                code="shape-mismatch",
+                headline=f"`{name}` must be a vector, it has {vector.ndim} dimensions",
+                roles={name: "must be 1-d"},
+            )
+    return mul(self.reshape(-1, 1), vec2)

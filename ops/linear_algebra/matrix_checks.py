@@ -1,0 +1,104 @@
+"""What the operators of linear algebra ask of their matrices, and the errors that say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..table.promotion import kind
+
+__all__ = [
+    "LinAlgError",
+    "batch_prefix",
+    "check_floating",
+    "check_lapack",
+    "check_matrix",
+    "check_same_dtype",
+    "check_square",
+    "real_dtype",
+]
+
+
+class LinAlgError(OperatorError):
+    """A matrix that an algorithm cannot be carried out on: singular, or not positive-definite."""
+
+    def __init__(self, torch_message: str, *, headline: str = "") -> None:
+        super().__init__(torch_message, headline=headline)
+
+
+LinAlgError.__module__ = "torch._C"
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
+
+
+def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the absolute values."""
+    if dtype.kind != "c":
+        return dtype
+    return np.dtype(np.float64 if dtype.itemsize == 16 else np.float32)
+
+
+def check_matrix(array: Array, name: str, argument: str = "A") -> None:
+    """Raise unless there are two dimensions at least."""
+    if array.ndim < 2:
+        raise OperatorError(
+            f"{name}: The input tensor {argument} must have at least 2 dimensions.",
+            code="shape-mismatch",
+            headline=f"a matrix has two dimensions, `{argument}` has {array.ndim}",
+        )
+
+
+def check_square(array: Array, name: str, argument: str = "A") -> None:
+    """Raise unless the last two dimensions are equal."""
+    check_matrix(array, name, argument)
+    rows, columns = array.shape[-2:]
+    if rows != columns:
+        raise OperatorError(
+            f"{name}: {argument} must be batches of square matrices, "
+            f"but they are {rows} by {columns} matrices",
+            code="shape-mismatch",
+            headline=f"the matrix must be square, it is {rows} by {columns}",
+        )
+
+
+def check_floating(array: Array, name: str) -> None:
+    """Raise for whole numbers and bools."""
+    if kind(array.dtype) < 2:
+        raise OperatorError(
+            f"{name}: Expected a floating point or complex tensor as input. "
+            f"Got {dtype_of(array).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`{name}` takes floats or complex numbers, not `{dtype_of(array)}`",
+        )
+
+
+def check_lapack(array: Array, kernel: str) -> None:
+    """Raise unless the dtype is one of float32, float64 and the complex ones."""
+    if array.dtype.kind not in "fc" or array.dtype.itemsize < 4:
+        word = dtype_of(array).scalar_name
+        raise UnsupportedDtype(
+            f"\"{kernel}\" not implemented for '{word}'",
+            headline=f"this factorisation does not work on `{dtype_of(array)}`",
+        )
+
+
+def check_same_dtype(a: Array, b: Array, name: str, names: tuple[str, str] = ("A", "B")) -> None:
+    """Raise unless both have one dtype."""
+    if a.dtype != b.dtype:
+        x, y = dtype_of(a), dtype_of(b)
+        raise OperatorError(
+            f"{name}: Expected {names[0]} and {names[1]} to have the same dtype, but found "
+            f"{names[0]} of type {x.scalar_name} and {names[1]} of type {y.scalar_name} instead",
+            code="dtype-mismatch",
+            headline=f"`{names[0]}` is `{x}` and `{names[1]}` is `{y}`",
+            roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
+        )
+
+
+def batch_prefix(info: Array) -> tuple[str, int]:
+    """How an error names the first bad matrix of a batch, and the code that it has."""
+    flat = info.reshape(-1)
+    place = int(np.argmax(flat != 0))
+    return (f"(Batch element {place}): " if info.ndim else ""), int(flat[place])

@@ -1,0 +1,380 @@
+"""More products: of several matrices, over chosen dimensions, of vectors; powers and covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.elementwise import mul, sub
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError
+from ..shapes.shape import diagonal, expand
+from ..table.pointwise import as_array, cast, checked_broadcast
+from ..table.promotion import kind, promote
+from ..table.table import operator
+from .linalg import dot, matmul
+from .matrix_checks import check_floating, check_same_dtype, check_square
+
+__all__ = ["matrix_power"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+def _wide(array: Array) -> Array:
+    """16-bit floats as float32, in which their products are summed."""
+    if array.dtype.itemsize < 4 and kind(array.dtype) == 2:
+        return array.astype(_FLOAT32)
+    return array
+
+
+# --------------------------------------------------------------------------- vectors
+
+
+@operator("aten::vdot(Tensor self, Tensor other) -> Tensor")
+def vdot(self: Array, other: Array) -> Array:
+    """The dot product with the first vector conjugated."""
+    return dot(np.conj(self) if self.dtype.kind == "c" else self, other)
+
+
+@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
+def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
+    for array in (x, y):
+        check_floating(array, "linalg.vecdot")
+    check_same_dtype(x, y, "linalg.vecdot", ("x", "y"))
+    if x.ndim == 1 and y.ndim == 1:
+        return vdot(x, y)
+    product = mul(np.conj(x) if x.dtype.kind == "c" else x, y)
+    total = np.add.reduce(_wide(product), wrap_dim(dim, product.ndim))
+    return as_array(total).astype(x.dtype, copy=False)
+
+
+@operator("aten::inner(Tensor self, Tensor other) -> Tensor")
+def inner(self: Array, other: Array) -> Array:
+    """The sums of products over the last dimensions."""
+    if not self.ndim or not other.ndim:
+        return mul(self, other)
+    if self.shape[-1] != other.shape[-1]:
+        raise OperatorError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.shape)} and {list(other.shape)}",
+            code="shape-mismatch",
+            roles={"self": f"ends in {self.shape[-1]}", "other": f"ends in {other.shape[-1]}"},
+        )
+    return tensordot(self, other, [-1], [-1])
+
+
+def _crossed(self: Array, other: Array, dim: int) -> Array:
+    a, b = np.broadcast_arrays(np.moveaxis(self, dim, -1), np.moveaxis(other, dim, -1))
+    ahead, behind = [1, 2, 0], [2, 0, 1]
+    product = sub(mul(a[..., ahead], b[..., behind]), mul(a[..., behind], b[..., ahead]), 1)
+    return np.moveaxis(product, -1, dim)
+
+
+@operator("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
+def linalg_cross(self: Array, other: Array, dim: int) -> Array:
+    if self.ndim != other.ndim:
+        raise OperatorError(
+            "linalg.cross: inputs must have the same number of dimensions.", code="shape-mismatch"
+        )
+    a, b = self.shape[wrap_dim(dim, self.ndim)], other.shape[wrap_dim(dim, other.ndim)]
+    if (a, b) != (3, 3):
+        raise OperatorError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a} and {b}",
+            code="shape-mismatch",
+        )
+    checked_broadcast(self.shape, other.shape)
+    dtype = promote(self.dtype, other.dtype)
+    return _crossed(cast(self, dtype), cast(other, dtype), wrap_dim(dim, self.ndim))
+
+
+@operator("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor")
+def cross(self: Array, other: Array, dim: int | None) -> Array:
+    if dim is None:
+        if 3 not in self.shape:
+            raise OperatorError("no dimension of size 3 in input", code="shape-mismatch")
+        dim = self.shape.index(3)
+    return linalg_cross(self, other, dim)
+
+
+@operator("aten::kron(Tensor self, Tensor other) -> Tensor")
+def kron(self: Array, other: Array) -> Array:
+    """Every element of one times all of the other."""
+    rank = max(self.ndim, other.ndim)
+    a = self.reshape((1,) * (rank - self.ndim) + self.shape)
+    b = other.reshape((1,) * (rank - other.ndim) + other.shape)
+    left = a.reshape([n for size in a.shape for n in (size, 1)])
+    right = b.reshape([n for size in b.shape for n in (1, size)])
+    return mul(left, right).reshape([x * y for x, y in zip(a.shape, b.shape, strict=True)])
+
+
+# --------------------------------------------------------------------------- dimensions
+
+
+@operator("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+def tensordot(
+    self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Array:
+    """The sums of products over pairs of dimensions."""
+    if len(dims_self) != len(dims_other):
+        raise OperatorError("both dimension lists should have same length")
+    if self.dtype != other.dtype:
+        raise OperatorError("both inputs should have same dtype", code="dtype-mismatch")
+    first = [wrap_dim(d, self.ndim) for d in dims_self]
+    second = [wrap_dim(d, other.ndim) for d in dims_other]
+    for i, (d, e) in enumerate(zip(first, second, strict=True)):
+        a, b = self.shape[d], other.shape[e]
+        if a != b and 1 in (a, b):  # one of them is broadcast: the other may be summed before
+            self = self if a == 1 else _summed(self, d)
+            other = other if b == 1 else _summed(other, e)
+        elif a != b:
+            raise OperatorError(
+                f"contracted dimensions need to match, but first has size {a} in dim "
+                f"{dims_self[i]} and second has size {b} in dim {dims_other[i]}",
+                code="shape-mismatch",
+                roles={"self": f"has size {a}", "other": f"has size {b}"},
+            )
+    found = np.tensordot(_wide(self), _wide(other), (first, second))
+    return np.asarray(found).astype(self.dtype, copy=False)
+
+
+def _summed(array: Array, dim: int) -> Array:
+    total = np.add.reduce(_wide(array), dim, keepdims=True)
+    return as_array(total).astype(array.dtype, copy=False)
+
+
+def _check_chain(tensors: Sequence[Array], name: str) -> None:
+    if len(tensors) < 2:
+        raise OperatorError(f"{name}: expected at least 2 tensors but got {len(tensors)}")
+    for place, tensor in enumerate(tensors):
+        ends = place in (0, len(tensors) - 1)
+        if tensor.ndim != 2 and not (ends and tensor.ndim == 1):
+            which = "the first tensor to be" if not place else "the last tensor to be"
+            which = which if ends else f"tensor {place} to be"
+            rank = "1D or 2D" if ends else "2D"
+            raise OperatorError(
+                f"{name}: {which} {rank} but got {tensor.ndim}D".replace(": ", ": expected ", 1)
+                if not ends
+                else f"{name}: {which} {rank} but got {tensor.ndim}D",
+                code="shape-mismatch",
+            )
+
+
+@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor")
+def linalg_multi_dot(tensors: list[Array]) -> Array:
+    """The product of a chain, in the order that takes the fewest multiplications."""
+    _check_chain(tensors, "multi_dot()")
+    for i in range(1, len(tensors)):
+        if tensors[i].dtype != tensors[0].dtype:
+            raise OperatorError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{dtype_of(tensors[0]).scalar_name} and tensor {i} "
+                f"{dtype_of(tensors[i]).scalar_name}",
+                code="dtype-mismatch",
+            )
+        a, b = tensors[i - 1].shape, tensors[i].shape
+        if a[-1] != b[0]:
+            raise OperatorError(
+                f"multi_dot(): tensors {i - 1} and {i} with shapes {list(a)} and {list(b)} "
+                "cannot be multiplied",
+                code="shape-mismatch",
+            )
+    if len(tensors) == 2:
+        return matmul(tensors[0], tensors[1])
+    found = np.asarray(np.linalg.multi_dot([_wide(t) for t in tensors]))
+    return found.astype(tensors[0].dtype, copy=False)
+
+
+@operator("aten::chain_matmul(Tensor[] matrices) -> Tensor")
+def chain_matmul(matrices: list[Array]) -> Array:
+    for matrix in matrices:
+        if matrix.ndim != 2:
+            raise OperatorError(
+                f"Tensor dimension is {matrix.ndim}, expected 2 instead.", code="shape-mismatch"
+            )
+    if not matrices:
+        raise OperatorError("chain_matmul(): Expected one or more matrices")
+    return matrices[0].copy() if len(matrices) == 1 else linalg_multi_dot(matrices)
+
+
+# --------------------------------------------------------------------------- powers
+
+
+def matrix_power(self: Array, n: int) -> Array:
+    """The product of `n` factors by repeated squaring; `n` is not negative."""
+    if n == 0:
+        identity = np.eye(self.shape[-1], dtype=self.dtype)
+        return np.broadcast_to(identity, self.shape).copy()
+    if n == 3:
+        return matmul(matmul(self, self), self)
+    result: Array | None = None
+    square = self
+    while n:
+        if n & 1:
+            result = square if result is None else matmul(result, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    assert result is not None
+    return result.copy(order="K") if result is self else result
+
+
+def _exponential(array: Array) -> Array:
+    """The exponential of matrices in double: Taylor's series of A / 2^s, squared s times."""
+    sizes = np.abs(array).sum(-1).max(-1, initial=0.0)
+    finite = np.where(np.isfinite(sizes), sizes, 0)
+    steps = np.maximum(np.ceil(np.log2(np.maximum(finite, 2.0**-60))) + 1, 0).astype(np.int64)
+    scaled = array * np.ldexp(1.0, -steps)[..., None, None]
+    term = np.broadcast_to(np.eye(array.shape[-1], dtype=array.dtype), array.shape)
+    total = term.copy()
+    for k in range(1, 19):
+        term = term @ scaled / k
+        total = total + term
+    for k in range(int(steps.max(initial=0))):
+        total = np.where((steps > k)[..., None, None], total @ total, total)
+    return total
+
+
+@operator(
+    "aten::matrix_exp(Tensor self) -> Tensor", "aten::linalg_matrix_exp(Tensor self) -> Tensor"
+)
+def matrix_exp(self: Array) -> Array:
+    check_square(self, "linalg.matrix_exp")
+    check_floating(self, "matrix_exp")
+    if not self.size:
+        return self.copy()
+    wide = np.complex128 if self.dtype.kind == "c" else np.float64
+    return _exponential(self.astype(wide)).astype(self.dtype)
+
+
+# --------------------------------------------------------------------------- covariance
+
+
+def _weights(weights: Array | None, name: str, count: int, whole: bool) -> Array | None:
+    if weights is None:
+        return None
+    if weights.ndim > 1:
+        raise OperatorError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+            f"{weights.ndim} dimensions"
+        )
+    if (kind(weights.dtype) == 1) != whole or weights.dtype.kind == "c":
+        sort = "integral" if whole else "floating point"
+        raise OperatorError(
+            f"cov(): expected {name} to have {sort} dtype but got {name} with "
+            f"{dtype_of(weights).scalar_name} dtype",
+            code="dtype-mismatch",
+        )
+    if weights.size != count:
+        raise OperatorError(
+            f"cov(): expected {name} to have the same numel as there are observations in the "
+            f"input but got {weights.size} != {count}"
+        )
+    if weights.size and weights.min() < 0:
+        raise OperatorError(f"cov(): {name} cannot be negative")
+    return weights
+
+
+@operator(
+    "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) "
+    "-> Tensor"
+)
+def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | None) -> Array:
+    """The covariances of variables (rows) over observations (columns)."""
+    if self.ndim > 2:
+        raise OperatorError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions",
+            code="shape-mismatch",
+        )
+    if self.dtype == np.bool_:
+        raise OperatorError("cov(): bool dtype is not supported for input", code="dtype-mismatch")
+    rows = self if self.ndim == 2 else self.reshape(1, -1)
+    count = rows.shape[1]
+    frequency = _weights(fweights, "fweights", count, True)
+    importance = _weights(aweights, "aweights", count, False)
+    dtype: np.dtype[Any] = self.dtype if kind(self.dtype) >= 2 else np.dtype(np.float32)
+    if importance is not None:
+        dtype = promote(dtype, importance.dtype)
+    values = _wide(cast(rows, dtype))
+    if not self.size:
+        return np.full((rows.shape[0],) * 2 if self.ndim == 2 else (), np.nan, dtype)
+    return _covariance(values, frequency, importance, correction).squeeze().astype(dtype)
+
+
+def _covariance(
+    values: Array, frequency: Array | None, importance: Array | None, correction: int
+) -> Array:
+    weights = frequency if importance is None else importance
+    if frequency is not None and importance is not None:
+        weights = frequency.astype(importance.dtype) * importance
+    real = values.real.dtype
+    count = values.shape[1]
+    total = float(count) if weights is None else float(weights.sum(dtype=weights.dtype))
+    if weights is not None and total == 0:
+        raise OperatorError("cov(): weights sum to zero, can't be normalized")
+    heavy = np.ones(count, real) if weights is None else weights.astype(real)
+    centred = values - ((values * heavy).sum(1) / real.type(total))[:, None]
+    if weights is not None and importance is not None and correction:
+        own = weights.dtype.type
+        factor = float(own(total) - own(correction) * (weights * importance).sum() / own(total))
+    else:
+        factor = total - correction
+    products = np.asarray((centred * heavy) @ np.conj(centred).T)
+    return as_array(products / real.type(max(factor, 0.0)))
+
+
+@operator("aten::corrcoef(Tensor self) -> Tensor")
+def corrcoef(self: Array) -> Array:
+    """The correlations of variables (rows) over observations (columns)."""
+    if self.ndim > 2:
+        raise OperatorError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions",
+            code="shape-mismatch",
+        )
+    products = cov(self, 1, None, None)
+    if not products.ndim:
+        return as_array(products / products)
+    spread = np.sqrt(np.diagonal(products).real)
+    found = as_array(products / spread[:, None] / spread[None, :])
+    if found.dtype.kind == "c":
+        return as_array(np.clip(found.real, -1, 1) + 1j * np.clip(found.imag, -1, 1)).astype(
+            found.dtype
+        )
+    return as_array(np.clip(found, -1, 1)).astype(products.dtype, copy=False)
+
+
+@operator(
+    "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"
+)
+def linalg_diagonal(A: Array, offset: int, dim1: int, dim2: int) -> Array:
+    return diagonal(A, offset, dim1, dim2)
+
+
+@operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+def vander(x: Array, N: int | None, increasing: bool) -> Array:
+    """The powers of the elements, largest first unless `increasing`."""
+    if x.ndim != 1:
+        raise OperatorError("x must be a one-dimensional tensor.", code="shape-mismatch")
+    powers = _powers(x, x.shape[0] if N is None else N)
+    return powers if increasing else np.flip(powers, -1).copy()
+
+
+def _powers(x: Array, count: int) -> Array:
+    if count < 0:
+        raise OperatorError("N must be non-negative.")
+    dtype = x.dtype if kind(x.dtype) >= 2 else np.dtype(np.int64)
+    factors = np.broadcast_to(_wide(cast(x, dtype))[..., None], (*x.shape, count)).copy()
+    factors[..., :1] = 1
+    return np.asarray(np.multiply.accumulate(factors, -1)).astype(dtype, copy=False)
+
+
+@operator("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")
+def linalg_vander(x: Array, N: int | None) -> Array:
+    count = N if N is not None else x.shape[-1] if x.ndim else 1
+    if count <= 1:
+        raise OperatorError("N must be greater than 1.")
+    return _powers(expand(x, (1,)) if not x.ndim else x, count)

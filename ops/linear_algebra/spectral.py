@@ -1,0 +1,400 @@
+"""Eigenvalues and singular values; pseudo-inverses, ranks and least squares made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError
+from ..table.layouts import column_major
+from ..table.pointwise import as_array
+from ..table.table import operator
+from .matrix_checks import (
+    LinAlgError,
+    check_floating,
+    check_lapack,
+    check_matrix,
+    check_same_dtype,
+    check_square,
+    real_dtype,
+)
+from .matrix_norms import singular_values
+from .products import matrix_power
+from .triangular import adjoint, is_vector, linalg_inv, linalg_solve
+
+__all__: list[str] = []
+
+
+# --------------------------------------------------------------------------- eigenvalues
+
+
+def _check_triangle(uplo: str) -> None:
+    if uplo.upper() not in ("L", "U"):
+        raise OperatorError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
+
+
+@operator(
+    'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)'
+)
+def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
+    check_square(self, "linalg.eigh")
+    _check_triangle(UPLO)
+    check_lapack(self, "linalg_eigh_cpu")
+    values, vectors = np.linalg.eigh(self, "U" if UPLO in "Uu" else "L")
+    return values.astype(real_dtype(self.dtype), copy=False), vectors.astype(self.dtype, copy=False)
+
+
+@operator(
+    'aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) '
+    "-> (Tensor eigenvalues, Tensor eigenvectors)"
+)
+def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
+    values, vectors = linalg_eigh(A, UPLO)
+    return values, vectors if compute_v else np.empty(0, A.dtype)
+
+
+@operator('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor')
+def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
+    return linalg_eigh(self, UPLO)[0]
+
+
+def _complex(array: Array, like: Array) -> Array:
+    wide = like.dtype.itemsize == (16 if like.dtype.kind == "c" else 8)
+    return array.astype(np.complex128 if wide else np.complex64, copy=False)
+
+
+def _check_eigen(self: Array, name: str) -> None:
+    check_square(self, f"linalg.{name}")
+    check_lapack(self, "linalg_eig_cpu")
+    if not np.isfinite(self).all():
+        raise OperatorError(f"torch.linalg.{name}: input tensor should not contain infs or NaNs.")
+
+
+@operator("aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)")
+def linalg_eig(self: Array) -> tuple[Array, Array]:
+    _check_eigen(self, "eig")
+    values, vectors = np.linalg.eig(self)
+    return _complex(values, self), _complex(vectors, self)
+
+
+@operator(
+    "aten::linalg_eigvals(Tensor self) -> Tensor",
+    "aten::_linalg_eigvals(Tensor self) -> Tensor",
+)
+def linalg_eigvals(self: Array) -> Array:
+    _check_eigen(self, "eigvals")
+    return _complex(np.asarray(np.linalg.eigvals(self)), self)
+
+
+# --------------------------------------------------------------------------- singular values
+
+
+def _check_svd(A: Array, driver: str | None) -> None:
+    check_floating(A, "linalg.svd")
+    check_matrix(A, "linalg.svd")
+    if driver is not None:
+        raise OperatorError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+            "cuSOLVER backend."
+        )
+    check_lapack(A, "linalg_svd_cpu")
+    if not np.isfinite(A).all():
+        raise _not_finite()
+
+
+def _not_finite() -> LinAlgError:
+    return LinAlgError(
+        "linalg.svd: The algorithm failed to converge because the input matrix contained "
+        "non-finite values.",
+        headline="the matrix has elements that are not finite",
+    )
+
+
+@operator(
+    "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) "
+    "-> (Tensor U, Tensor S, Tensor Vh)"
+)
+def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
+    _check_svd(A, driver)
+    u, s, v = np.linalg.svd(A, full_matrices)
+    dtype = A.dtype
+    return (
+        u.astype(dtype, copy=False),
+        s.astype(real_dtype(dtype), copy=False),
+        v.astype(dtype, copy=False),
+    )
+
+
+@operator(
+    "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, "
+    "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
+)
+def linalg_svd_or_values(
+    A: Array, full_matrices: bool, compute_uv: bool, driver: str | None
+) -> tuple[Array, Array, Array]:
+    if compute_uv:
+        return linalg_svd(A, full_matrices, driver)
+    _check_svd(A, driver)
+    none = np.empty(0, A.dtype)
+    return none, singular_values(A), none.copy()
+
+
+@operator(
+    "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"
+)
+def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
+    if self.ndim < 2:
+        raise OperatorError("linalg.svd: input should have at least 2 dimensions")
+    if compute_uv:
+        u, s, v = linalg_svd(self, not some, None)
+        return u, s, adjoint(v)
+    _check_svd(self, None)
+    batch, (rows, columns) = self.shape[:-2], self.shape[-2:]
+    u, v = (np.zeros((*batch, n, n), self.dtype) for n in (rows, columns))
+    return u, singular_values(self), v
+
+
+# --------------------------------------------------------------------------- tolerances
+
+
+def _tolerances(
+    A: Array, absolute: Array | float | None, relative: Array | float | None
+) -> tuple[Array, Array]:
+    """What counts as zero among singular values, absolutely and relatively to the largest.
+
+    The relative default is the precision times the larger size; it is 0 where an absolute one was
+    given.
+    """
+    real = real_dtype(A.dtype)
+    default = float(np.finfo(real).eps) * max(A.shape[-2:])
+    if relative is None:
+        positive = np.asarray(0.0 if absolute is None else absolute) > 0
+        relative = np.asarray(np.where(positive, 0.0, default))
+    atol = np.asarray(0.0 if absolute is None else absolute).astype(real)
+    return atol, np.asarray(relative).astype(real)
+
+
+def _threshold(values: Array, atol: Array, rtol: Array) -> Array:
+    largest = values.max(-1, initial=0.0)
+    return np.asarray(np.maximum(atol, rtol * largest))[..., None]
+
+
+def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
+    check_matrix(A, "linalg.matrix_rank", "input")
+    check_lapack(A, "linalg_svd_cpu")
+    if not A.size:
+        return np.zeros(A.shape[:-2], np.int64)
+    values = np.abs(linalg_eigh(A, "L")[0]) if hermitian else singular_values(A)
+    return as_array(np.sum(values > _threshold(values, atol, rtol), -1, np.int64))
+
+
+@operator(
+    "aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
+    "bool hermitian=False) -> Tensor",
+    "aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, "
+    "Tensor? rtol=None, bool hermitian=False) -> Tensor",
+)
+def linalg_matrix_rank(
+    self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
+) -> Array:
+    check_matrix(self, "linalg.matrix_rank", "input")
+    return _rank(self, *_tolerances(self, atol, rtol), hermitian)
+
+
+@operator(
+    "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+    "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+)
+def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -> Array:
+    return linalg_matrix_rank(self, tol, 0.0, hermitian)
+
+
+# --------------------------------------------------------------------------- pseudo-inverses
+
+
+def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
+    """The reduced decomposition; NaN for matrices with infinite elements, which LAPACK may never
+    come to an end with.
+
+    Raises:
+        LinAlgError: an element is NaN.
+    """
+    finite = np.asarray(np.isfinite(A).all((-2, -1)))
+    if finite.all():
+        return np.linalg.svd(A, False)
+    if np.isnan(A).any():
+        raise _not_finite()
+    left, values, turned = np.linalg.svd(np.where(finite[..., None, None], A, 0), False)
+    for part in (left, values, turned):
+        part[~finite] = np.nan
+    return left, values, turned
+
+
+def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
+    rows, columns = A.shape[-2:]
+    if not A.size:
+        return np.zeros((*A.shape[:-2], columns, rows), A.dtype)
+    if hermitian:
+        check_square(A, "linalg.pinv")
+        values, left = linalg_eigh(A, "L")
+        right = left
+    else:
+        left, values, turned = _finite_svd(A)
+        right = adjoint(turned)
+    sizes = np.abs(values)
+    kept = sizes > _threshold(sizes, atol, rtol)
+    inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(A.dtype)
+    return np.asarray((right * inverse[..., None, :]) @ adjoint(left)).astype(A.dtype, copy=False)
+
+
+@operator(
+    "aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
+    "bool hermitian=False) -> Tensor",
+    "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
+    "bool hermitian=False) -> Tensor",
+)
+def linalg_pinv(
+    self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
+) -> Array:
+    check_floating(self, "linalg.pinv")
+    check_matrix(self, "linalg.pinv")
+    check_lapack(self, "linalg_svd_cpu")
+    return _pseudo_inverse(self, *_tolerances(self, atol, rtol), hermitian)
+
+
+@operator(
+    "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+    "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+)
+def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
+    if isinstance(rcond, np.ndarray) and rcond.dtype.kind == "c":
+        raise OperatorError(
+            "torch.linalg.pinv: rcond tensor of complex type is not supported. "
+            f"Got {dtype_of(rcond).scalar_name}",
+            code="dtype-mismatch",
+        )
+    return linalg_pinv(self, None, rcond, hermitian)
+
+
+@operator("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+def pinverse(self: Array, rcond: float) -> Array:
+    return linalg_pinv(self, None, rcond, False)
+
+
+# --------------------------------------------------------------------------- least squares
+
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _check_lstsq(a: Array, b: Array, driver: str | None) -> str:
+    name = "torch.linalg.lstsq"
+    if a.ndim < 2:
+        raise OperatorError(f"{name}: input must have at least 2 dimensions.")
+    if b.ndim < 1:
+        raise OperatorError(f"{name}: other must have at least 1 dimension.")
+    if a.dtype != b.dtype:
+        check_same_dtype(a, b, name, ("input", "other"))
+    if driver is not None and driver not in _DRIVERS:
+        raise OperatorError(
+            f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+    check_lapack(a, "linalg_lstsq_cpu")
+    rows = b.shape[-1] if is_vector(a, b) else b.shape[-2]
+    if a.shape[-2] != rows:
+        place = "-1" if is_vector(a, b) else "-2"
+        raise OperatorError(
+            f"{name}: input.size(-2) should match other.size({place})", code="shape-mismatch"
+        )
+    return driver or "gelsy"
+
+
+def _in_rows_of(found: Array, rows: int) -> Array:
+    """The solution in the memory of the right side, whose columns LAPACK writes it over."""
+    *batch, columns, count = found.shape
+    memory = np.zeros((*batch, count, max(rows, columns)), found.dtype)
+    solution = memory[..., :columns].swapaxes(-1, -2)
+    solution[...] = found
+    return column_major(solution) if rows <= columns else solution
+
+
+@operator(
+    "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) "
+    "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"
+)
+def linalg_lstsq(
+    self: Array, b: Array, rcond: float | None, driver: str | None
+) -> tuple[Array, Array, Array, Array]:
+    driver = _check_lstsq(self, b, driver)
+    vector = is_vector(self, b)
+    right = b[..., None] if vector else b
+    batch = np.broadcast_shapes(self.shape[:-2], right.shape[:-2])
+    rows, columns = self.shape[-2:]
+    real = real_dtype(self.dtype)
+    relative = float(np.finfo(real).eps) * max(rows, columns) if rcond is None else rcond
+    if driver == "gels":
+        relative = 0.0
+    tolerance = np.zeros((), real), np.asarray(relative, real)
+    inverse = _pseudo_inverse(self, *tolerance, False)
+    found = np.broadcast_to(inverse @ right, (*batch, columns, right.shape[-1]))
+    found = _in_rows_of(found, rows)
+    rank = np.empty(0, np.int64)
+    if driver != "gels":
+        rank = np.broadcast_to(_rank(self, *tolerance, False), batch).copy()
+    values = np.empty(0, real)
+    if driver in ("gelsd", "gelss"):
+        each = singular_values(self)
+        values = np.broadcast_to(each, (*batch, each.shape[-1])).copy()
+    residuals = np.empty(0, real)
+    if rows > columns and driver != "gelsy" and (driver == "gels" or (rank == columns).all()):
+        gaps = np.abs(right - self @ found)
+        residuals = as_array((gaps * gaps).sum(-2)).astype(real)
+    return (found[..., 0] if vector else found), residuals, rank, values
+
+
+# --------------------------------------------------------------------------- powers and tensors
+
+
+@operator(
+    "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+    "aten::matrix_power(Tensor self, int n) -> Tensor",
+)
+def linalg_matrix_power(self: Array, n: int) -> Array:
+    check_square(self, "linalg.matrix_power")
+    return matrix_power(linalg_inv(self) if n < 0 else self, abs(n))
+
+
+@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor")
+def linalg_tensorinv(self: Array, ind: int) -> Array:
+    """The inverse of a tensor that is square once its first `ind` dimensions are one."""
+    if ind <= 0:
+        raise OperatorError("Expected a strictly positive integer for 'ind'")
+    first, rest = self.shape[:ind], self.shape[ind:]
+    if prod(first) != prod(rest):
+        raise OperatorError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {prod(rest)} != {prod(first)}",
+            code="shape-mismatch",
+        )
+    return linalg_inv(self.reshape(prod(first), prod(rest))).reshape(rest + first)
+
+
+@operator("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor")
+def linalg_tensorsolve(self: Array, other: Array, dims: Sequence[int] | None) -> Array:
+    """X with `tensordot(self, X, X.ndim) == other`; `dims` are moved to the end before."""
+    if dims is not None:
+        moved = [wrap_dim(d, self.ndim) for d in dims]
+        self = np.moveaxis(self, moved, range(self.ndim - len(moved), self.ndim))
+    shape = self.shape[other.ndim :]
+    if prod(shape) != other.size:
+        raise OperatorError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {other.size}",
+            code="shape-mismatch",
+        )
+    return linalg_solve(self.reshape(other.size, prod(shape)), other.reshape(-1), True).reshape(
+        shape
+    )

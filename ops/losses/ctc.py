@@ -1,0 +1,214 @@
+"""Connectionist temporal classification (Graves and others, ICML 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError
+from ..reductions.loss_reduction import MEAN, reduced
+from ..table.pointwise import as_array
+from ..table.table import operator
+
+__all__ = ["places_of"]
+
+Lengths = Sequence[int]
+
+
+def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> None:
+    steps, batch, labels = log_probs.shape
+    if not log_probs.size:
+        raise OperatorError("log_probs tensor must not be empty", code="shape-mismatch")
+    if not 0 <= blank < labels:
+        raise OperatorError("blank must be in label range")
+    for name, lengths in (("input", inputs), ("target", targets)):
+        if len(lengths) != batch:
+            raise OperatorError(f"{name}_lengths must be of size batch_size", code="shape-mismatch")
+    for name, lengths in (("input", inputs), ("target", targets)):
+        for length in lengths:
+            if length < 0 or (name == "input" and length > steps):
+                limit = "least 0" if length < 0 else f"most {steps}"
+                raise OperatorError(
+                    f"Expected {name}_lengths to have value at {limit}, but got value {length} "
+                    "(while checking arguments for ctc_loss_allocate_outputs)"
+                )
+
+
+def _rows(targets: Array, lengths: Lengths) -> Array:
+    """The targets as one row a sample, filled up with zeros."""
+    longest = max(lengths, default=0)
+    present = np.arange(longest)[None, :] < np.asarray(lengths, np.int64)[:, None]
+    if targets.ndim == 1:
+        if targets.size != sum(lengths):
+            raise OperatorError(
+                f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size "
+                f"{targets.size} for argument #2 'targets' (while checking arguments for "
+                "ctc_loss_allocate_outputs)",
+                code="shape-mismatch",
+            )
+        rows = np.zeros(present.shape, np.int64)
+        rows[present] = targets
+        return rows
+    if targets.shape[1] < longest:
+        raise OperatorError(
+            f"Expected tensor to have size at least {longest} at dimension 1, but got size "
+            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for "
+            "ctc_loss_allocate_outputs)",
+            code="shape-mismatch",
+        )
+    return np.where(present, targets[:, :longest], 0).astype(np.int64)
+
+
+def _shifted(x: Array, by: int) -> Array:
+    """The columns moved to the right, minus infinity coming in."""
+    result = np.full_like(x, -np.inf)
+    result[:, by:] = x[:, : x.shape[1] - by]
+    return result
+
+
+def _log_sum(*parts: Array) -> Array:
+    """The logarithm of a sum of exponentials; minus infinity for nothing but that."""
+    largest = np.maximum.reduce(parts)
+    base = np.where(np.isneginf(largest), largest.dtype.type(0), largest)
+    total = np.add.reduce([np.exp(part - base) for part in parts])
+    return as_array(np.log(total) + base)
+
+
+def places_of(targets: Array, lengths: Lengths, blank: int) -> tuple[Array, Array]:
+    """The targets with blanks around each label, (N, 2 S + 1), and where a blank may be skipped."""
+    rows = _rows(targets, lengths)
+    labels = np.full((len(rows), 2 * rows.shape[1] + 1), blank, np.int64)
+    labels[:, 1::2] = rows
+    may_skip = np.zeros(labels.shape, bool)
+    may_skip[:, 2:] = (labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])
+    return labels, may_skip
+
+
+def _alphas(log_probs: Array, labels: Array, may_skip: Array) -> Array:
+    """log alpha [T, N, 2 S + 1]: of all paths that reach a place of the widened target in time."""
+    steps = len(log_probs)
+    batch, places = labels.shape
+    emitted = np.take_along_axis(log_probs, np.broadcast_to(labels, (steps, batch, places)), 2)
+    alphas = np.full((steps, batch, places), -np.inf, log_probs.dtype)
+    if steps:
+        alphas[0, :, :2] = emitted[0, :, :2]
+    for time in range(1, steps):
+        before = alphas[time - 1]
+        skipped = np.where(may_skip, _shifted(before, 2), before.dtype.type(-np.inf))
+        alphas[time] = _log_sum(before, _shifted(before, 1), skipped) + emitted[time]
+    return alphas
+
+
+def _likelihood(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[Array, Array]:
+    """Minus the log likelihood of each sample, and log alpha as [N, T, 2 S + 1]."""
+    _check(log_probs, input_lengths, target_lengths, blank)
+    alphas = _alphas(log_probs, *places_of(targets, target_lengths, blank))
+    batch = np.arange(log_probs.shape[1])
+    last_time = np.asarray(input_lengths, np.int64) - 1
+    end = 2 * np.asarray(target_lengths, np.int64)
+    if len(alphas):
+        last = alphas[np.maximum(last_time, 0), batch, end]
+        other = alphas[np.maximum(last_time, 0), batch, np.maximum(end - 1, 0)]
+        other = np.where(end > 0, other, last.dtype.type(-np.inf))
+        losses = -_log_sum(last, other)
+    else:
+        losses = np.full(len(batch), np.inf, log_probs.dtype)
+    nothing = np.where(end == 0, log_probs.dtype.type(0), log_probs.dtype.type(np.inf))
+    losses = np.where(last_time < 0, nothing, losses)
+    return losses, np.ascontiguousarray(alphas.transpose(1, 0, 2))
+
+
+def _check_dtype(log_probs: Array) -> None:
+    if log_probs.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise OperatorError(
+            f"\"ctc_loss_cpu\" not implemented for '{dtype_of(log_probs).scalar_name}'",
+            code="dtype-mismatch",
+        )
+
+
+_SECOND = "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths"
+_TENSORS = _SECOND.replace("int[]", "Tensor")
+
+
+@operator(f"aten::_ctc_loss({_SECOND}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)")
+def plain_ctc_loss(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[Array, Array]:
+    _check_dtype(log_probs)
+    return _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+
+
+@operator(
+    f"aten::_ctc_loss.Tensor({_TENSORS}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
+)
+def plain_ctc_loss_of_tensors(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[Array, Array]:
+    lengths = input_lengths.ravel().tolist(), target_lengths.ravel().tolist()
+    return plain_ctc_loss(log_probs, targets, *lengths, blank, zero_infinity)
+
+
+@operator(
+    f"aten::ctc_loss.IntList({_SECOND}, int blank=0, int reduction=1, "
+    "bool zero_infinity=False) -> Tensor"
+)
+def ctc_loss(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    reduction: int,
+    zero_infinity: bool,
+) -> Array:
+    """The loss of log probabilities [T, N, C] or [T, C]; its mean is over losses a label."""
+    _check_dtype(log_probs)
+    single = log_probs.ndim == 2
+    if single:
+        log_probs = log_probs[:, None]
+        targets = targets[None] if targets.ndim == 1 else targets
+    losses, _ = _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    if zero_infinity:
+        losses = np.where(np.isposinf(losses), losses.dtype.type(0), losses)
+    if reduction == MEAN:
+        counts = np.maximum(np.asarray(target_lengths, np.int64), 1)
+        losses = as_array(losses / counts.astype(losses.dtype))
+    elif single and not reduction:
+        return losses.reshape(())
+    return reduced(losses, reduction)
+
+
+@operator(
+    f"aten::ctc_loss.Tensor({_TENSORS}, int blank=0, int reduction=1, "
+    "bool zero_infinity=False) -> Tensor"
+)
+def ctc_loss_of_tensors(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    blank: int,
+    reduction: int,
+    zero_infinity: bool,
+) -> Array:
+    lengths = input_lengths.ravel().tolist(), target_lengths.ravel().tolist()
+    return ctc_loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)

@@ -1,0 +1,249 @@
+"""Losses of numbers against numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..layers.activation import log_sigmoid
+from ..memory.dtype import Array, dtype_of, of_numpy
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..reductions.loss_reduction import floats, reduced, widened
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
+from ..table.promotion import common_dtype, kind, result_dtype
+from ..table.table import operator
+
+__all__ = ["hinge_embedding_loss", "l1_loss"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_HALVES: Final = "float16 bfloat16"
+
+
+def _of_pairs(
+    function: Callable[..., Any], name: str, dtype: np.dtype[Any]
+) -> Callable[[Array, Array], Array]:
+    """`function` of two floats of `dtype`, the 16-bit ones computed in float32.
+
+    Raises:
+        UnsupportedDtype: they are no floats.
+    """
+    if kind(dtype) != 2:
+        word = dtype_of(np.empty(0, dtype)).scalar_name
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+
+    def kernel(a: Array, b: Array) -> Any:
+        return function(widened(a), widened(b))
+
+    return kernel
+
+
+def _pairwise(
+    self: Array,
+    target: Array,
+    reduction: int,
+    name: str,
+    function: Callable[..., Any],
+    by_steps: str = "",
+) -> Array:
+    """The reduced losses; 16-bit floats named in `by_steps` are rounded after every step."""
+    if self.dtype is _FLOAT32 is target.dtype:
+        return reduced(binary(function, self, target), reduction, _FLOAT32)
+    dtype = common_dtype(self, target)
+    kernel = _of_pairs(function, name, dtype)
+    losses = binary(function if of_numpy(dtype).name in by_steps else kernel, self, target)
+    return reduced(losses, reduction, dtype)
+
+
+def _squared_difference(a: Array, b: Array) -> Array:
+    apart = as_array(a - b)
+    return np.multiply(apart, apart, apart)
+
+
+@operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def mse_loss(self: Array, target: Array, reduction: int) -> Array:
+    """Squared differences."""
+    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference, _HALVES)
+
+
+@operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def l1_loss(self: Array, target: Array, reduction: int) -> Array:
+    """Absolute differences."""
+    return reduced(np.abs(binary(np.subtract, self, target)), reduction)
+
+
+@operator(
+    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor"
+)
+def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
+    """Squares up to `beta`, absolute differences from there on."""
+    if beta < 0:
+        raise OperatorError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(self, target, reduction)
+
+    def losses(a: Array, b: Array) -> Any:
+        size = np.abs(as_array(a - b))
+        half, level = size.dtype.type(0.5), size.dtype.type(beta)
+        return np.where(size < level, half * size * size / level, size - half * level)
+
+    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses, "float16")
+
+
+@operator("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
+    """Squares up to `delta`, lines from there on."""
+    if delta <= 0:
+        raise OperatorError("huber_loss does not support non-positive values for delta.")
+
+    def losses(a: Array, b: Array) -> Any:
+        size = np.abs(as_array(a - b))
+        half, level = size.dtype.type(0.5), size.dtype.type(delta)
+        return np.where(size <= level, half * size * size, level * (size - half * level))
+
+    return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16")
+
+
+@operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
+    """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
+    product = binary(np.multiply, self, as_array(np.negative(target)))
+    dtype = product.dtype
+    grown = as_array(np.exp(widened(product))).astype(dtype)
+    return reduced(as_array(np.log1p(widened(grown))).astype(dtype), reduction)
+
+
+# --------------------------------------------------------------------------- probabilities
+
+
+@operator(
+    "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
+    "int reduction=1) -> Tensor"
+)
+def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
+    """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
+    if self.dtype != target.dtype:
+        raise OperatorError(
+            f"Found dtype {dtype_of(target).scalar_name} but expected {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if self.size and not bool(((self >= 0) & (self <= 1)).all()):
+        raise OperatorError("all elements of input should be between 0 and 1")
+    least, one = self.dtype.type(-100), self.dtype.type(1)
+    yes = np.maximum(np.log(self), least)
+    no = np.maximum(np.log1p(-self), least)
+    losses = as_array((target - one) * no - target * yes)  # 16-bit floats round at every step
+    if weight is not None:
+        losses = as_array(losses * weight).astype(self.dtype)
+    return reduced(losses, reduction)
+
+
+def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+    """Rounds what was computed in float32 to a 16-bit dtype, as each of torch's steps does."""
+    if dtype.itemsize >= 4 or kind(dtype) != 2:
+        return lambda value: value
+    return lambda value: as_array(value).astype(dtype).astype(np.float32)
+
+
+@operator(
+    "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor"
+)
+def binary_cross_entropy_with_logits(
+    self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
+) -> Array:
+    """Binary cross entropy of `sigmoid(self)`, without computing that."""
+    dtype = result_dtype([self, target, *(w for w in (weight, pos_weight) if w is not None)])
+    step = _rounding(dtype)
+    x, wanted = widened(cast(self, dtype)), widened(cast(target, dtype))
+    log = step(log_sigmoid(x))
+    losses = step(step(1 - wanted) * x)
+    if pos_weight is not None:
+        heavier = step(widened(pos_weight) - 1)
+        log = step(step(step(heavier * wanted) + 1) * log)
+    losses = step(losses - log)
+    if weight is not None:
+        losses = losses * widened(weight)
+    return reduced(as_array(losses).astype(dtype), reduction)
+
+
+def _times_log(target: Array) -> Any:
+    """`target * log(target)`, zero at zero."""
+    return np.where(target == 0, target.dtype.type(0), target * np.log(target))
+
+
+@operator(
+    "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor"
+)
+def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
+    """`target * (log(target) - self)`; the target may be logarithms itself."""
+    if self.dtype.kind == "c" or target.dtype.kind == "c":
+        raise OperatorError("kl_div: Complex inputs not supported.", code="dtype-mismatch")
+    dtype = common_dtype(self, target)
+
+    def losses(a: Array, b: Array) -> Any:
+        return np.exp(b) * (b - a) if log_target else _times_log(b) - b * a
+
+    return reduced(binary(losses, self, target), reduction, dtype)
+
+
+@operator(
+    "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
+    "int reduction) -> Tensor"
+)
+def poisson_nll_loss(
+    input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
+) -> Array:
+    """Minus the logarithm of a Poisson probability; `full` adds Stirling's approximation."""
+    if log_input or full or kind(common_dtype(input, target)) < 2:
+        input, target = floats(input), floats(target)
+    dtype = common_dtype(input, target)
+    checked_broadcast(target.shape, input.shape, ("target", "input"))
+
+    def losses(a: Array, b: Array) -> Any:
+        step = _rounding(a.dtype)
+        a, b = widened(a), widened(b)
+        if log_input:
+            loss = step(step(np.exp(a)) - step(b * a))
+        else:
+            loss = step(a - step(b * step(np.log(step(a + a.dtype.type(eps))))))
+        if full:
+            stirling = step(step(b * step(np.log(b))) - b)
+            stirling = step(stirling + step(0.5 * step(np.log(step(2 * math.pi * b)))))
+            loss = loss + np.where(b <= 1, b.dtype.type(0), stirling)
+        return loss
+
+    return reduced(binary(losses, input, target), reduction, dtype)
+
+
+# --------------------------------------------------------------------------- margins
+
+
+@operator(
+    "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) "
+    "-> Tensor"
+)
+def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: int) -> Array:
+    """The value where the target is 1, what it lacks to `margin` where it is -1."""
+    dtype = common_dtype(self, target)
+
+    def losses(a: Array, b: Array) -> Any:
+        lack = np.maximum(a.dtype.type(margin) - a, a.dtype.type(0))
+        return np.where(b != 1, lack, 0) + np.where(b != -1, a, 0)
+
+    return reduced(binary(losses, self, target), reduction, dtype)
+
+
+@operator(
+    "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
+    "int reduction=1) -> Tensor"
+)
+def margin_ranking_loss(
+    input1: Array, input2: Array, target: Array, margin: float, reduction: int
+) -> Array:
+    """What `target * (input1 - input2)` lacks to `margin`."""
+    difference = binary(np.subtract, input1, input2)
+    product = binary(np.multiply, as_array(np.negative(target)), difference)
+    return reduced(np.maximum(with_number(np.add, product, margin), 0), reduction)

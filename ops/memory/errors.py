@@ -1,0 +1,158 @@
+"""What operators raise.
+
+`str(e)` is torch's sentence.  The code and the rest feed the diagnostic that a script failure
+becomes; in eager code they are simply there to be read.  Tracebacks show the builtin class that
+torch raises; pickled, an error becomes one of that class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dis import opmap
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from ...frontend.diagnostics import Diagnostic
+
+__all__ = [
+    *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
+    *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "told"),
+]
+
+
+Error = TypeVar("Error", bound="type[BaseException]")
+
+
+def _shown_as(builtin: type[BaseException]) -> Callable[[Error], Error]:
+    """The decorated class goes by the name of a builtin one in tracebacks and pickles."""
+
+    def rename(cls: Error) -> Error:
+        cls.__name__ = cls.__qualname__ = builtin.__name__
+        cls.__module__ = "builtins"
+
+        def reduce(self: BaseException) -> tuple[Any, ...]:
+            return builtin, self.args
+
+        cls.__reduce__ = reduce  # type: ignore[assignment]
+        return cls
+
+    return rename
+
+
+@_shown_as(RuntimeError)
+class OperatorError(RuntimeError):
+    """An operator cannot do what it was asked.
+
+    `code` is a slug of the error table; `headline`, if given, is the diagnostic's own message;
+    `roles` says of an argument (by its name in the schema) what it is like ("has ...", "is ...")
+    or what was wanted ("needs ...", "must ..."); `layer` is what to say of the layer that holds the
+    argument `weight`, if there is one; `helps` advise, with arguments in braces.
+    """
+
+    def __init__(
+        self,
+        torch_message: str,
+        *,
+        code: str = "operator-failed",
+        headline: str = "",
+        roles: dict[str, str] | None = None,
+        layer: str = "",
+        helps: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(torch_message)
+        self.code = code
+        self.headline = headline
+        self.roles = roles or {}
+        self.layer = layer
+        self.helps = helps
+
+
+class LimitExceeded(OperatorError):
+    """Code that is not trusted went beyond a bound."""
+
+    def __init__(self, what: str = "it has run for more seconds than it may") -> None:
+        super().__init__(what, code="limit-exceeded", headline=what)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is told where no place in the code is known."""
+        return (Diagnostic(self.code, self.headline, None),)
+
+
+@_shown_as(IndexError)
+class IndexOutOfRange(OperatorError, IndexError):
+    """An index or dimension outside its range."""
+
+    def __init__(self, torch_message: str, *, headline: str = "") -> None:
+        super().__init__(torch_message, code="index-out-of-range", headline=headline)
+
+
+@_shown_as(TypeError)
+class WrongType(OperatorError, TypeError):
+    """A tensor of a dtype that an operator calls a wrong type."""
+
+
+@_shown_as(NotImplementedError)
+class UnsupportedOperator(OperatorError, NotImplementedError):
+    """An operator, or a form of one, that does not exist here."""
+
+    def __init__(self, torch_message: str, *, headline: str = "") -> None:
+        super().__init__(torch_message, code="unknown-op", headline=headline)
+
+
+@_shown_as(NotImplementedError)
+class UnsupportedDtype(OperatorError, NotImplementedError):
+    """An operator that does not work on elements of a dtype."""
+
+    def __init__(
+        self, torch_message: str, *, headline: str = "", roles: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(torch_message, code="dtype-mismatch", headline=headline, roles=roles)
+
+
+@_shown_as(RuntimeError)
+class OutOfMemory(OperatorError):
+    """There is not as much memory as an operator asked for."""
+
+
+def out_of_memory(error: MemoryError) -> OutOfMemory:
+    """A MemoryError as the error that it becomes; an array's one knows how much was asked for."""
+    size = getattr(error, "_total_size", 0)
+    asked = f": you tried to allocate {size} bytes." if size else ""
+    return OutOfMemory(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
+
+
+_RAISE: Final = opmap["RAISE_VARARGS"]
+_OWN: Final = str(Path(__file__).parent.parent)
+_NUMPY: Final = str(Path(np.__file__).parent)
+
+
+def told(error: Exception) -> Exception:
+    """An OperatorError where memory was at an end, or where Python or NumPy stumbled over arguments
+    that nobody thought of; else the error itself."""
+    if isinstance(error, MemoryError):
+        made: OperatorError = out_of_memory(error)
+    elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
+        made = OperatorError(str(error) or type(error).__name__)
+    else:
+        return error
+    made.__suppress_context__ = True
+    return made
+
+
+_STUMBLED: Final = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+
+
+def _is_unforeseen(error: Exception) -> bool:
+    """Whether an error has no `raise` of an operator at the end of its traceback."""
+    place = error.__traceback__
+    if place is None or type(error) is IndexError:
+        return False
+    while place.tb_next is not None:
+        place = place.tb_next
+    code = place.tb_frame.f_code
+    if code.co_filename.startswith(_OWN):
+        return isinstance(error, AssertionError) or code.co_code[place.tb_lasti] != _RAISE
+    return code.co_filename.startswith(_NUMPY)

@@ -1,0 +1,137 @@
+"""Changing in place what an array is: its sizes, strides and memory.
+
+`x.t_()`, `x.resize_(...)` and `x.set_(...)` change a tensor that others hold.  The machine's
+tensors are bare arrays, and NumPy lets no array change into any other.  `become` exchanges the
+contents of two array objects: all fields of NumPy's array structure but the ones that belong to
+the Python object (its header, weak references, exported buffers).  The layout of that structure is
+part of NumPy's stable binary interface (`PyArrayObject_fields` in its C reference).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from threading import get_ident
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from ...frontend.locks import fork_safe_lock
+from .dtype import Array
+from .errors import OperatorError
+
+__all__ = ["CHANGEABLE", "Owned", "become"]
+
+_WORD: Final = ctypes.sizeof(ctypes.c_void_p)
+_HEAD: Final = object.__basicsize__
+_CONTENTS: Final = ctypes.c_char * (7 * _WORD)
+"""Data, number of dimensions, sizes, strides, base, dtype and flags."""
+
+_HANDLER: Final = ctypes.c_char * _WORD
+"""The allocator of the data."""
+
+_BEFORE_HANDLER: Final = _HEAD + 9 * _WORD
+"""Between the two: weak references and exported buffers, which stay with the object."""
+
+CHANGEABLE: Final[set[type]] = {np.ndarray}
+"""The classes of arrays that `become` may change: nothing else begins with that structure."""
+
+_LOCK: Final = fork_safe_lock()
+
+
+def _exchange(a: Array, b: Array) -> None:
+    """Exchange what two arrays are.
+
+    From the first read to the last write nothing is called and no object is made that Python
+    collects, so that no other thread sees a part of it.
+    """
+    first, second = _CONTENTS.from_address(id(a) + _HEAD), _CONTENTS.from_address(id(b) + _HEAD)
+    its = _HANDLER.from_address(id(a) + _BEFORE_HANDLER)
+    other = _HANDLER.from_address(id(b) + _BEFORE_HANDLER)
+    contents = first.raw
+    first.raw = second.raw
+    second.raw = contents
+    handler = its.raw
+    its.raw = other.raw
+    other.raw = handler
+
+
+class Owned:
+    """What an array lies in that was changed: an address, and the objects that keep it alive.
+
+    `kept` is what the array was when views of it were made, `passing` what another thread may still
+    be reading.
+    """
+
+    __slots__ = ("__array_interface__", "base", "kept", "passing")
+
+    def __init__(self, like: Array, base: Any, kept: Any, passing: Any) -> None:
+        address = like.__array_interface__["data"][0]
+        word = f"|V{like.itemsize}"
+        self.base = base
+        self.kept = kept
+        self.passing = passing
+        self.__array_interface__ = {
+            **{"version": 3, "typestr": word, "data": (address, False)},
+            **{"shape": like.shape, "strides": like.strides},
+        }
+
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
+
+def _is_amid(frame: FrameType | None) -> bool:
+    """Whether a thread has called anything of this package that has not come back."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _may_be_read() -> bool:
+    """Whether another thread might be amid an operation on the array that changes."""
+    mine = get_ident()
+    return any(_is_amid(f) for thread, f in sys._current_frames().items() if thread != mine)
+
+
+def _check(array: Any) -> None:
+    if type(array) not in CHANGEABLE:
+        raise TypeError(f"a {type(array).__name__} cannot be changed into another tensor")
+    if np.ndarray.__basicsize__ != _BEFORE_HANDLER + _WORD:
+        raise OperatorError("tensors of this NumPy version cannot be changed into others")
+
+
+def _under(base: Any) -> Owned | None:
+    """What an array lies in whose base this is, if it was changed."""
+    found = getattr(base, "base", None)
+    return found if isinstance(found, Owned) else None
+
+
+def become(array: Array, other: Array) -> Array:
+    """Make `array` a view of `other`'s memory, of its sizes and strides; returned is `array`.
+
+    Views that were made of `array` before stay what they are: the memory that belonged to it lives
+    as long as it.  So does any memory that another thread may be reading.
+
+    Raises:
+        OperatorError: this NumPy has arrays of an unknown structure.
+        TypeError: one of the two is no array but a number of NumPy's, or of another class.
+    """
+    _check(array)
+    _check(other)
+    with _LOCK:
+        seen = other[...]  # which nobody else can change
+        before, under = _under(array.base), _under(seen.base)
+        was: Any = np.empty(0, np.uint8)  # it gets what the array was
+        kept = None if before is None else before.kept
+        if array.base is None or type(array) is not np.ndarray:
+            kept = (kept, was)
+        root = under.base if under is not None else seen.base
+        base = was if root is array else root
+        memory = np.asarray(Owned(seen, base, kept, was if _may_be_read() else None))
+        view = memory.view(other.dtype)
+        _exchange(array, was)
+        _exchange(array, view)
+    return array

@@ -1,0 +1,48 @@
+"""Arrays that are made of a few numbers again and again, remembered up to a number of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, ParamSpec
+
+from ...frontend.locks import fork_safe_lock
+from .dtype import Array
+
+__all__ = ["remembered"]
+
+Given = ParamSpec("Given")
+
+_ADDING: Final = fork_safe_lock()
+
+
+def remembered(most: int) -> Callable[[Callable[Given, Array]], Remembered[Given]]:
+    """Remember the arrays that a function makes, `most` bytes in all; nobody may write to them."""
+    return lambda make: Remembered(make, most)
+
+
+class Remembered(Generic[Given]):
+    """A function that remembers what it made last; an array of a quarter of the bytes is too large.
+
+    Its arguments are hashable and given by position.
+    """
+
+    def __init__(self, make: Callable[Given, Array], most: int) -> None:
+        self._make = make
+        self._most = most
+        self._made: dict[tuple[Any, ...], Array] = {}
+        self.bytes = 0
+        self.__doc__ = make.__doc__
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Array:
+        found = self._made.get(args)
+        return self._add(args) if found is None else found
+
+    def _add(self, args: Any) -> Array:
+        made: Array = self._make(*args)  # type: ignore[call-arg]
+        if made.nbytes <= self._most // 4:
+            with _ADDING:
+                self.bytes += made.nbytes - getattr(self._made.get(args), "nbytes", 0)
+                self._made[args] = made
+                while self.bytes > self._most:
+                    self.bytes -= self._made.pop(next(iter(self._made))).nbytes
+        return made

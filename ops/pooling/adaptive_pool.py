@@ -1,0 +1,223 @@
+"""Poolings that make a given number of windows, each covering its share of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..reductions.reduce import mean_over
+from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.table import operator
+from .max_pool import max_over
+
+__all__: list[str] = []
+
+_INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+def _bounds(size: int, count: int) -> tuple[Array, Array]:
+    """Where the windows along a dimension start and stop; they may overlap by one element."""
+    at = np.arange(count)
+    return at * size // count, -(-(at + 1) * size // count)
+
+
+# --------------------------------------------------------------------------- means
+
+
+def _sums_along(array: Array, axis: int, count: int) -> Array:
+    size = array.shape[axis]
+    if count and size % count == 0:
+        split = (*array.shape[:axis], count, size // count, *array.shape[axis + 1 :])
+        return np.asarray(array.reshape(split).sum(axis + 1))
+    start, stop = _bounds(size, count)
+    shape = [1] * array.ndim
+    shape[axis] = count
+    total = array.take(start, axis)
+    for k in range(1, int((stop - start).max(initial=0))):
+        exists = (start + k < stop).reshape(shape)
+        part = array.take(np.minimum(start + k, size - 1), axis)
+        np.add(total, part, out=total, where=np.broadcast_to(exists, total.shape))
+    return total
+
+
+def _narrow_averages(input: Array, output: Ints) -> Array:
+    """Of 16-bit floats in space: sums in turn, then divided by each side, rounded every time."""
+    bounds = [_bounds(n, count) for n, count in zip(input.shape[-3:], output, strict=True)]
+    result = np.empty((*input.shape[:-3], *output), input.dtype)
+    for place in product(*map(range, output)):
+        ends = [(start[k], stop[k]) for (start, stop), k in zip(bounds, place, strict=True)]
+        inner: Any = (..., *(slice(*each) for each in ends))
+        seen = input[inner]
+        total = np.add.accumulate(seen.reshape(*input.shape[:-3], -1), -1)[..., -1]
+        for start, stop in ends:
+            total = total / input.dtype.type(stop - start)
+        here: Any = (..., *place)
+        result[here] = total
+    return result
+
+
+def _averages(input: Array, output: Ints, name: str) -> Array:
+    if input.dtype.kind not in "f" and wide_dtype(input.dtype) is input.dtype:
+        word = dtype_of(input).scalar_name
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+    dims = len(output)
+    if input.dtype is _FLOAT32 and all(size == 1 for size in output):
+        return mean_over(input, range(input.ndim - dims, input.ndim), True, None)
+    if dims == 3 and input.itemsize == 2 and input.size:
+        return _narrow_averages(input, output)
+    total = input.astype(wide_dtype(input.dtype), copy=False)
+    counts = np.ones((), total.dtype)
+    for place, count in enumerate(output):
+        axis = input.ndim - dims + place
+        start, stop = _bounds(input.shape[axis], count)
+        total = _sums_along(total, axis, count)
+        counts = np.multiply.outer(counts, (stop - start).astype(total.dtype))
+    return (total / counts).astype(input.dtype, copy=False)
+
+
+def _rank_error(self: Array, dims: int, name: str, sentence: str) -> OperatorError:
+    return OperatorError(
+        sentence,
+        code="shape-mismatch",
+        headline=f"`{name}` takes inputs of {dims + 1} or {dims + 2} dimensions, not {self.ndim}",
+        roles={"self": f"has shape {list(self.shape)}"},
+    )
+
+
+def _check_space(self: Array, dims: int, name: str) -> None:
+    for dim in range(self.ndim - dims, self.ndim):
+        if not self.shape[dim]:
+            raise OperatorError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {list(self.shape)} with dimension {dim} being empty",
+                code="shape-mismatch",
+            )
+
+
+def _check_average(self: Array, output: Ints, dims: int, name: str) -> None:
+    if len(output) != dims:
+        raise OperatorError(f"{name}: output_size must be {dims}")
+    if any(size < 0 for size in output):
+        *before, last = map(str, output)
+        # torch leaves out a space in the message about three sizes.
+        said = f"{before[0]}, {last}" if dims == 2 else f"{before[0]}, {before[1]},{last}"
+        raise OperatorError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received "
+            f"{{{said}}}"
+        )
+    if self.ndim not in (dims + 1, dims + 2):
+        said = f"Expected {dims + 1}D or {dims + 2}D tensor, but got {list(self.shape)}"
+        raise _rank_error(self, dims, name, f"{name}(): {said}")
+    _check_space(self, dims, name)
+
+
+def _declare_average(dims: int) -> None:
+    name = f"adaptive_avg_pool{dims}d"
+
+    def pool(self: Array, output_size: Ints) -> Array:
+        _check_average(self, output_size, dims, name)
+        return follow_format(_averages(self, output_size, name), self)
+
+    size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
+    operator(f"aten::{name}{size}", f"aten::_{name}{size}")(pool)
+
+
+_declare_average(2)
+_declare_average(3)
+
+
+def _check_line(self: Array, output_size: Ints, name: str) -> None:
+    if self.ndim not in (2, 3):
+        raise _rank_error(
+            self,
+            1,
+            name,
+            f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})",
+        )
+    if len(output_size) != 1:
+        raise OperatorError(
+            f"{name}() argument 'output_size' should contain one int (got {len(output_size)})"
+        )
+
+
+@operator("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
+    _check_line(self, output_size, "adaptive_avg_pool1d")
+    plane = self[..., None, :]
+    _check_average(plane, [1, *output_size], 2, "adaptive_avg_pool2d")
+    return _averages(self, output_size, "adaptive_avg_pool2d")
+
+
+# --------------------------------------------------------------------------- maxima
+
+
+def _share(size: int, count: int, ndim: int, axis: int) -> Callable[[int], tuple[Array, Array]]:
+    start, stop = _bounds(size, count)
+    shape = [1] * ndim
+    shape[axis] = -1
+
+    def at(k: int) -> tuple[Array, Array]:
+        where = start + k
+        return np.minimum(where, size - 1), (where < stop).reshape(shape)
+
+    return at
+
+
+def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
+    wide = wide_dtype(input.dtype)
+    if wide.kind != "f":
+        word = dtype_of(input).scalar_name
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+    dims = len(output)
+    shape = (*input.shape[: input.ndim - dims], *output)
+    if min(output) < 0:
+        shown = (*shape[:-1], 1, shape[-1]) if name != f"adaptive_max_pool{dims}d" else shape
+        raise OperatorError(
+            f"Trying to create tensor with negative dimension {min(output)}: {list(shown)}"
+        )
+    if 0 in shape:
+        return np.empty(shape, input.dtype), np.empty(shape, _INT64)
+    values, index, scale = input.astype(wide, copy=False), None, 1
+    for place in reversed(range(dims)):
+        axis = input.ndim - dims + place
+        size, count = input.shape[axis], output[place]
+        start, stop = _bounds(size, count)
+        at = _share(size, count, input.ndim, axis)
+        values, index = max_over(values, index, axis, int((stop - start).max()), at, scale)
+        scale *= size
+    assert index is not None
+    return values.astype(input.dtype, copy=False), index.astype(_INT64, copy=False)
+
+
+def _declare_max(dims: int) -> None:
+    name = f"adaptive_max_pool{dims}d"
+
+    def pool(self: Array, output_size: Ints) -> tuple[Array, Array]:
+        if self.ndim not in (dims + 1, dims + 2):
+            said = f"Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(self.shape)}"
+            raise _rank_error(self, dims, name, f"{name}(): {said}")
+        _check_space(self, dims + (1 if self.ndim > dims else 0), name)
+        if len(output_size) != dims:
+            raise OperatorError(f"{name}(): internal error: output_size.size() must be {dims}")
+        values, index = _maxima(self, output_size, name)
+        return follow_format(values, self), follow_format(index, self)
+
+    operator(f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)")(pool)
+
+
+_declare_max(2)
+_declare_max(3)
+
+
+@operator("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
+def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
+    _check_line(self, output_size, "adaptive_max_pool1d")
+    _check_space(self, 2, "adaptive_max_pool1d")
+    return _maxima(self, output_size, "adaptive_max_pool2d")

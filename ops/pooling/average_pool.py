@@ -1,0 +1,154 @@
+"""Means over windows."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.pointwise import operand
+from ..table.table import operator
+from .pool_checks import Geometry, check_ints, pool_geometry
+
+__all__: list[str] = []
+
+_SETTINGS: Final = (
+    "int[{0}] kernel_size, int[{0}] stride=[], int[{0}] padding={1}, bool ceil_mode=False, "
+    "bool count_include_pad=True"
+)
+
+
+def _sums_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
+    """Sums of windows along one dimension; outside of the array there are zeros."""
+    kernel, stride, before, count = (
+        g.kernel[place],
+        g.stride[place],
+        g.padding[place],
+        g.output[place],
+    )
+    after = max(0, (count - 1) * stride + kernel - before - array.shape[axis])
+    if before or after:
+        widths = [(0, 0)] * array.ndim
+        widths[axis] = (before, after)
+        array = np.pad(array, widths)
+    index = [slice(None)] * array.ndim
+    total: Array | None = None
+    for k in range(kernel):
+        index[axis] = slice(k, k + (count - 1) * stride + 1, stride)
+        part = array[tuple(index)]
+        if total is None:
+            total = part.copy()
+        else:
+            total += part
+    assert total is not None
+    return total
+
+
+def _counts(size: int, g: Geometry, place: int, include_pad: bool) -> Array:
+    """How many elements each window along a dimension counts."""
+    padding = g.padding[place]
+    start = np.arange(g.output[place]) * g.stride[place] - padding
+    stop = np.minimum(start + g.kernel[place], size + padding)
+    if include_pad:
+        return stop - start
+    return np.minimum(stop, size) - np.maximum(start, 0)
+
+
+def _averages(
+    input: Array, g: Geometry, include_pad: bool, divisor: int | None, name: str
+) -> Array:
+    dtype = input.dtype
+    if dtype.kind in "bc" or (dtype.kind in "iu" and dtype != np.int64):
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{dtype_of(input).scalar_name}'")
+    dims = len(g.kernel)
+    total = input.astype(wide_dtype(dtype), copy=False)
+    for place in range(dims):
+        total = _sums_along(total, input.ndim - dims + place, g, place)
+    space = input.shape[input.ndim - dims :]
+    if divisor is not None:
+        counts: Array = np.asarray(divisor)
+    elif all(
+        not before and (count - 1) * step + length <= size
+        for before, count, step, length, size in zip(
+            g.padding, g.output, g.stride, g.kernel, space, strict=True
+        )
+    ):
+        counts = operand(prod(g.kernel), np.dtype(np.int64))
+    else:
+        each = [_counts(space[place], g, place, include_pad) for place in range(dims)]
+        counts = reduce(np.multiply.outer, each)
+    if dtype.kind == "i":
+        quotient = np.abs(total) // np.abs(counts)
+        return np.asarray(np.where((total < 0) == (counts < 0), quotient, -quotient))
+    return np.asarray(total / counts.astype(total.dtype)).astype(dtype, copy=False)
+
+
+@operator(f"aten::avg_pool1d(Tensor self, {_SETTINGS.format(1, [0])}) -> Tensor")
+def avg_pool1d(
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> Array:
+    if self.ndim not in (2, 3):
+        raise OperatorError(
+            f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for avg_pool1d)",
+            code="shape-mismatch",
+            headline=f"`avg_pool1d` takes inputs of 2 or 3 dimensions, not {self.ndim}",
+            roles={"self": f"has shape {list(self.shape)}"},
+        )
+    check_ints(kernel_size, stride, padding)
+    plane = pool_geometry(
+        self[..., None, :],
+        2,
+        "avg_pool2d",
+        [1, *kernel_size],
+        [1, *stride] if stride else [],
+        [0, *padding],
+        [1],
+        ceil_mode,
+        averaging=True,
+    )
+    line = (plane.kernel, plane.stride, plane.padding, plane.dilation, plane.output)
+    g = Geometry(*(numbers[1:] for numbers in line))
+    return _averages(self, g, count_include_pad, None, "avg_pool2d")
+
+
+def _declare(dims: int) -> None:
+    name = f"avg_pool{dims}d"
+    kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
+
+    def pool(
+        self: Array,
+        kernel_size: Ints,
+        stride: Ints,
+        padding: Ints,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Array:
+        if divisor_override == 0:
+            raise OperatorError("divisor must be not zero")
+        check_ints(kernel_size, stride, padding)
+        g = pool_geometry(
+            self, dims, name, kernel_size, stride, padding, [1], ceil_mode, averaging=True
+        )
+        made = _averages(self, g, count_include_pad, divisor_override, kernel_name)
+        return follow_format(made, self)
+
+    operator(
+        f"aten::{name}(Tensor self, {_SETTINGS.format(dims, 0)}, int? divisor_override=None) "
+        "-> Tensor"
+    )(pool)
+
+
+_declare(2)
+_declare(3)

@@ -1,0 +1,319 @@
+"""Maxima over windows, with or without the places they are found at.
+
+A window's maximum is found one dimension at a time.  The last dimension comes first when places
+are asked for, so that among equals the first one in row-major order is taken, as in torch.  NaN
+counts as larger than everything, and the last NaN wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.table import operator
+from .pool_checks import Geometry, check_ints, pool_geometry
+
+__all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
+
+_INT64: Final = np.dtype(np.int64)
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """What no element is below."""
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+# --------------------------------------------------------------------------- values alone
+
+
+def _widened(array: Array, axis: int, before: int, after: int) -> Array:
+    """The array with lowest values around one dimension."""
+    if not before and not after:
+        return array
+    shape = list(array.shape)
+    shape[axis] += before + after
+    result = np.full(shape, lowest(array.dtype), array.dtype)
+    inner = [slice(None)] * array.ndim
+    inner[axis] = slice(before, before + array.shape[axis])
+    result[tuple(inner)] = array
+    return result
+
+
+def _values_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
+    kernel, stride, dilation = g.kernel[place], g.stride[place], g.dilation[place]
+    count, before = g.output[place], g.padding[place]
+    needed = (count - 1) * stride + dilation * (kernel - 1) + 1
+    after = max(0, needed - before - array.shape[axis])
+    source = _widened(array, axis, before, after)
+    index = [slice(None)] * array.ndim
+    best: Array | None = None
+    for k in range(kernel):
+        start = k * dilation
+        index[axis] = slice(start, start + (count - 1) * stride + 1, stride)
+        part = source[tuple(index)]
+        if best is None:
+            best = part.copy()
+        else:
+            np.maximum(best, part, out=best)
+    assert best is not None
+    return best
+
+
+def _values(input: Array, g: Geometry) -> Array:
+    dims = len(g.kernel)
+    result = input
+    for place in range(dims):
+        result = _values_along(result, input.ndim - dims + place, g, place)
+    return result
+
+
+# --------------------------------------------------------------------------- with places
+
+Coordinates = Callable[[int], tuple[Array, Array]]
+"""For the k-th element of all windows along a dimension: where it lies, and whether it exists."""
+
+
+def max_over(
+    values: Array, index: Array | None, axis: int, kernel: int, at: Coordinates, scale: int
+) -> tuple[Array, Array]:
+    """The maxima of windows along one dimension and their places.
+
+    `index` are the places found along the dimensions after this one; an element of this one is
+    `scale` further on.  `at` gives coordinates that broadcast against `values` with `axis`
+    shortened to the number of windows.
+    """
+    best: Array | None = None
+    places: Array | None = None
+    found: Array | None = None
+    for k in range(kernel):
+        where, exists = at(k)
+        part, place = _taken(values, index, axis, where, scale)
+        if best is None or places is None or found is None:
+            best, places = part.copy(), np.broadcast_to(place, part.shape).copy()
+            found = np.broadcast_to(exists, part.shape).copy()
+            continue
+        better = ((part > best) | (part != part) | ~found) & exists
+        np.copyto(best, part, where=better)
+        np.copyto(places, place, where=better)
+        found |= exists
+    assert best is not None
+    assert places is not None
+    return best, places
+
+
+def _taken(
+    values: Array, index: Array | None, axis: int, where: Array, scale: int
+) -> tuple[Array, Array]:
+    if where.ndim == 1:
+        shape = [1] * values.ndim
+        shape[axis] = -1
+        part = values.take(where, axis)
+        here = where.reshape(shape) * scale
+        return part, here if index is None else index.take(where, axis) + here
+    shape = list(values.shape)
+    shape[axis] = where.shape[axis]
+    spread = np.broadcast_to(where, shape)
+    part = np.take_along_axis(values, spread, axis)
+    here = where * scale
+    return part, here if index is None else np.take_along_axis(index, spread, axis) + here
+
+
+def _max_along(
+    values: Array, index: Array | None, axis: int, g: Geometry, place: int, scale: int
+) -> tuple[Array, Array]:
+    """`max_over` for windows that lie regularly: what they see are slices."""
+    size, count, stride = values.shape[axis], g.output[place], g.stride[place]
+    dilation, before = g.dilation[place], g.padding[place]
+    starts = np.arange(count) * stride - before
+    first = np.where(starts < 0, starts + -(starts // dilation) * dilation, starts)
+    best, places = _taken(values, index, axis, first.clip(0, size - 1), scale)
+    places = np.broadcast_to(places, best.shape).astype(np.int64, order="C")
+    needed = (count - 1) * stride + dilation * (g.kernel[place] - 1) + 1
+    after = max(0, needed - before - size)
+    source = _widened(values, axis, before, after)
+    origin = None if index is None else _widened(index, axis, before, after)
+    has_nan = values.dtype.kind == "f" and bool(np.isnan(values.max(initial=0)))
+    shape = [1] * values.ndim
+    shape[axis] = -1
+    cut = [slice(None)] * values.ndim
+    for k in range(g.kernel[place]):
+        start = k * dilation
+        cut[axis] = slice(start, start + (count - 1) * stride + 1, stride)
+        part = source[tuple(cut)]
+        better = part > best
+        if has_nan:
+            better |= part != part
+        np.copyto(best, part, where=better)
+        here = (starts + start).reshape(shape) * scale
+        np.copyto(places, here if origin is None else origin[tuple(cut)] + here, where=better)
+    return best, places
+
+
+def _with_places(input: Array, g: Geometry) -> tuple[Array, Array]:
+    dims = len(g.kernel)
+    values, index, scale = input, None, 1
+    for place in reversed(range(dims)):
+        axis = input.ndim - dims + place
+        size = input.shape[axis]
+        values, index = _max_along(values, index, axis, g, place, scale)
+        scale *= size
+    assert index is not None
+    return values, index
+
+
+# --------------------------------------------------------------------------- operators
+
+
+def _check_dtype(input: Array, name: str) -> None:
+    if input.dtype.kind in "bc":
+        raise UnsupportedDtype(f"\"{name}\" not implemented for '{dtype_of(input).scalar_name}'")
+
+
+def max_pool(input: Array, g: Geometry, name: str) -> Array:
+    """The maxima of all windows."""
+    _check_dtype(input, name)
+    wide = wide_dtype(input.dtype)
+    result = _values(input.astype(wide, copy=False), g).astype(input.dtype, copy=False)
+    return follow_format(result, input)
+
+
+def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, Array]:
+    """The maxima of all windows and their places, counted in the plane they are from."""
+    _check_dtype(input, name)
+    wide = wide_dtype(input.dtype)
+    values, places = _with_places(input.astype(wide, copy=False), g)
+    values, places = values.astype(input.dtype, copy=False), places.astype(_INT64, copy=False)
+    return follow_format(values, input), follow_format(places, input)
+
+
+_SETTINGS: Final = (
+    "int[{0}] kernel_size, int[{0}] stride=[], int[{0}] padding={1}, int[{0}] dilation={2}, "
+    "bool ceil_mode=False"
+)
+
+
+def _declare(dims: int) -> None:
+    name = f"max_pool{dims}d"
+
+    def pool(
+        self: Array,
+        kernel_size: Ints,
+        stride: Ints,
+        padding: Ints,
+        dilation: Ints,
+        ceil_mode: bool,
+    ) -> Array:
+        check_ints(kernel_size, stride, padding, dilation)
+        g = pool_geometry(self, dims, name, kernel_size, stride, padding, dilation, ceil_mode)
+        return max_pool(self, g, name)
+
+    def pool_with_indices(
+        self: Array,
+        kernel_size: Ints,
+        stride: Ints,
+        padding: Ints,
+        dilation: Ints,
+        ceil_mode: bool,
+    ) -> tuple[Array, Array]:
+        check_ints(kernel_size, stride, padding, dilation)
+        g = pool_geometry(self, dims, name, kernel_size, stride, padding, dilation, ceil_mode)
+        return max_pool_with_indices(self, g, name)
+
+    settings = _SETTINGS.format(dims, 0, 1)
+    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor")(pool)
+    operator(f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)")(
+        pool_with_indices
+    )
+
+
+_declare(2)
+_declare(3)
+
+
+def _check_line(self: Array, name: str) -> None:
+    if self.ndim not in (2, 3) or not prod(self.shape[-2:]):
+        raise OperatorError(
+            f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(self.shape)}",
+            code="shape-mismatch",
+            headline=f"`{name}` takes inputs of 2 or 3 dimensions, not {self.ndim}",
+            roles={"self": f"has shape {list(self.shape)}"},
+        )
+
+
+@operator(f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor")
+def max_pool1d(
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+) -> Array:
+    name = "max_pool1d"
+    _check_line(self, name)
+    for key, value in (("kernel_size", kernel_size), ("stride", stride or kernel_size)):
+        if value[0] <= 0:
+            raise OperatorError(f"{name}() {key} must be greater than zero, but got {value[0]}")
+    if padding[0] < 0:
+        raise OperatorError(f"{name}() padding must be non-negative, but got {padding[0]}")
+    if padding[0] > kernel_size[0] // 2:
+        raise OperatorError(
+            f"{name}() padding should be at most half of kernel size, but got "
+            f"padding={padding[0]} and kernel_size={kernel_size[0]}"
+        )
+    if dilation[0] <= 0:
+        raise OperatorError(f"{name}() dilation must be greater than zero, but got {dilation[0]}")
+    g = _line_geometry(self, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool(self, g, "max_pool1d_impl")
+
+
+def _line_geometry(
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+) -> Geometry:
+    """The windows over one dimension, checked as those over a plane of height 1."""
+    plane = pool_geometry(
+        self[..., None, :],
+        2,
+        "max_pool2d",
+        [1, *kernel_size],
+        [1, *stride] if stride else [],
+        [0, *padding],
+        [1, *dilation],
+        ceil_mode,
+    )
+    line = (plane.kernel, plane.stride, plane.padding, plane.dilation, plane.output)
+    return Geometry(*(numbers[1:] for numbers in line))
+
+
+@operator(
+    f"aten::max_pool1d_with_indices(Tensor self, {_SETTINGS.format(1, [0], [1])}) "
+    "-> (Tensor, Tensor)"
+)
+def max_pool1d_with_indices(
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+) -> tuple[Array, Array]:
+    if self.ndim not in (2, 3):
+        raise OperatorError(
+            f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for max_pool1d)",
+            code="shape-mismatch",
+        )
+    g = _line_geometry(self, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool_with_indices(self, g, "max_pool2d")

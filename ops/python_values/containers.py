@@ -1,0 +1,437 @@
+"""Operators over lists and dicts, which are changed in place where the schema says so."""
+
+from __future__ import annotations
+
+import math
+import operator as python
+from collections.abc import Callable
+from types import MethodDescriptorType
+from typing import Any, Final, cast
+
+import numpy as np
+
+from ..arithmetic.scalar import wrap64
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.table import operator
+from .display_aten import format_for_print
+from .hashing import type_name
+from .tensor_dict import TensorDict
+
+__all__ = ["KEYS", "get_element", "key_error", "slice_of"]
+
+KEYS: Final = ("str", "int", "bool", "float", "complex")
+"""The key types of dicts whose keys are looked up by their value; tensors are by identity."""
+
+List = list[Any]
+Dict = dict[Any, Any]
+
+
+_MAYBE_NAN: Final = ("float", "complex")
+
+
+def for_keys(*templates: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a forward for every key type; `KEY` in the schemas stands for it."""
+
+    def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
+        takes_key = ", KEY" in templates[0].partition("->")[0]
+        for key in KEYS:
+            made = _for_numbers(forward) if takes_key and key in _MAYBE_NAN else forward
+            operator(*(text.replace("KEY", key) for text in templates))(made)
+        operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
+        return forward
+
+    return declare
+
+
+def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where a key may be NaN, which equals no key, not even itself.
+
+    Python finds a NaN by its identity; one made anew is never found.
+    """
+
+    def call(mapping: Dict, key: Any, *rest: Any) -> Any:
+        return forward(mapping, key if key == key else key + 0.0, *rest)
+
+    return call
+
+
+def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
+    if forward is dict:
+        return TensorDict
+    if isinstance(forward, MethodDescriptorType):
+        return cast("Callable[..., Any]", getattr(TensorDict, forward.__name__))
+    return forward
+
+
+# --------------------------------------------------------------------------- lists
+
+operator("aten::len.t(t[] a) -> int", "aten::len.any(Any[] a) -> int")(len)
+
+
+def _no_index(values: List, index: int) -> IndexOutOfRange:
+    count = f"{len(values)} element{'' if len(values) == 1 else 's'}"
+    return IndexOutOfRange(
+        "list index out of range", headline=f"index {index} is out of range for a list of {count}"
+    )
+
+
+@operator(
+    "aten::__getitem__.t(t[](a) list, int idx) -> t(*)",
+    "aten::select.t(t[](a) list, int idx) -> t(*)",
+)
+def get_element(values: List, index: int) -> Any:
+    try:
+        return values[index]
+    except IndexError:
+        raise _no_index(values, index) from None
+
+
+@operator("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)")
+def set_element(values: List, index: int, element: Any) -> List:
+    try:
+        values[index] = element
+    except IndexError:
+        raise _no_index(values, index) from None
+    return values
+
+
+@operator("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)")
+def append(values: List, element: Any) -> List:
+    values.append(element)
+    return values
+
+
+@operator("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)")
+def pop(values: List, index: int) -> Any:
+    if not values:
+        raise IndexOutOfRange("pop from empty list", headline="`pop` from an empty list")
+    try:
+        return values.pop(index)
+    except IndexError:
+        raise _no_index(values, index) from None
+
+
+@operator("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()")
+def insert(values: List, index: int, element: Any) -> None:
+    values.insert(index, element)
+
+
+@operator("aten::Delete.t(t[](a!) self, int idx) -> ()")
+def delete(values: List, index: int) -> None:
+    try:
+        del values[index]
+    except IndexError:
+        if not values:
+            raise IndexOutOfRange("pop index out of range") from None
+        raise _no_index(values, index) from None
+
+
+operator("aten::extend.t(t[](a!) self, t[] other) -> ()")(list.extend)
+operator("aten::reverse.t(t[](a!) self) -> ()")(list.reverse)
+operator("aten::clear.t(t[](a!) self) -> ()")(list.clear)
+operator("aten::copy.t(t[](a) self) -> t[]", "aten::list.t(t[] l) -> t[]")(list)
+operator("aten::add.t(t[] a, t[] b) -> t[]")(python.add)
+operator("aten::add_.t(t[](a!) self, t[] b) -> t[]")(python.iadd)
+operator("aten::mul.left_t(t[] l, int n) -> t[]", "aten::mul.right_(int n, t[] l) -> t[]")(
+    python.mul
+)
+operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
+
+
+@operator("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]")
+def slice_of(values: List, start: int | None, end: int | None, step: int) -> List:
+    if not step:
+        raise OperatorError("List slice should have non-zero step")
+    return values[start:end:step]
+
+
+operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
+
+_NOT_THERE: Final = object()
+
+
+def _sought(element: Any) -> Any:
+    """What to seek in Python's list, which takes a NaN to equal itself; here it never does."""
+    return element if element == element else _NOT_THERE
+
+
+def contains(values: List, element: Any) -> bool:
+    return _sought(element) in values
+
+
+def count(values: List, element: Any) -> int:
+    return values.count(_sought(element))
+
+
+def _equal_lists(a: List, b: List) -> bool:
+    """Python takes a NaN to equal itself inside a list; here it never does."""
+    return len(a) == len(b) and all(map(python.eq, a, b))
+
+
+def _unequal_lists(a: List, b: List) -> bool:
+    return not _equal_lists(a, b)
+
+
+for _type in ("int", "float", "bool", "str"):
+    operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_equal_lists)
+    operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_unequal_lists)
+    operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(count)
+for _type in ("int", "float", "str"):
+    operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(contains)
+
+
+def same_tensor(a: Array, b: Array) -> bool:
+    """Whether two tensors of a list count as equal.
+
+    Raises:
+        OperatorError: they have several elements.
+    """
+    equal = np.asarray(a == b)
+    if equal.size != 1:
+        raise OperatorError(
+            "Boolean value of Tensor with more than one value is ambiguous",
+            code="ambiguous-condition",
+            headline=f"one truth value is needed, but this comparison has {equal.size}",
+        )
+    return bool(equal.reshape(-1)[0])
+
+
+@operator("aten::eq.Tensor_list(Tensor[] a, Tensor[] b) -> bool")
+def equal_tensor_lists(a: list[Array], b: list[Array]) -> bool:
+    return len(a) == len(b) and all(map(same_tensor, a, b))
+
+
+@operator("aten::ne.Tensor_list(Tensor[] a, Tensor[] b) -> bool")
+def unequal_tensor_lists(a: list[Array], b: list[Array]) -> bool:
+    return not equal_tensor_lists(a, b)
+
+
+@operator("aten::count.Tensor(Tensor[] self, Tensor el) -> int")
+def count_tensor(values: list[Array], element: Array) -> int:
+    return sum(same_tensor(value, element) for value in values)
+
+
+@operator(
+    *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str"))
+)
+def index_of(values: List, element: Any) -> int:
+    try:
+        return values.index(_sought(element))
+    except ValueError:
+        shown = f"{element:g}" if isinstance(element, float) else element
+        shown = int(element) if isinstance(element, bool) else shown
+        raise OperatorError(f"'{shown}' is not in list") from None
+
+
+@operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int")
+def index_of_tensor(values: list[Array], element: Array) -> int:
+    for position, value in enumerate(values):
+        if same_tensor(value, element):
+            return position
+    raise OperatorError("'tensor' is not in list")
+
+
+@operator(
+    *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str"))
+)
+def remove(values: List, element: Any) -> None:
+    try:
+        values.remove(_sought(element))
+    except ValueError:
+        raise OperatorError("list.remove(x): x not in list") from None
+
+
+@operator("aten::remove.Tensor(Tensor[](a!) self, Tensor el) -> ()")
+def remove_tensor(values: list[Array], element: Array) -> None:
+    for position, value in enumerate(values):
+        if same_tensor(value, element):
+            del values[position]
+            return
+    raise OperatorError("list.remove(x): x not in list")
+
+
+_SORTED: Final = ("int", "float", "bool", "str")
+
+
+@operator(*(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED))
+def sort(values: List, reverse: bool) -> None:
+    values.sort(reverse=reverse)
+
+
+@operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
+def sort_any(values: List, reverse: bool) -> None:
+    _check_sortable(values)
+    values.sort(reverse=reverse)
+
+
+@operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
+def sorted_list(values: List) -> List:
+    return sorted(values)
+
+
+@operator("aten::sorted.any(t[](a) self) -> t[]")
+def sorted_any(values: List) -> List:
+    _check_sortable(values)
+    return sorted(values)
+
+
+_SORTABLE = (
+    "Tensors, ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare"
+)
+
+
+def _check_sortable(values: List) -> None:
+    """Whether the values of a list can be put in order, by the first of them.
+
+    Raises:
+        OperatorError: they cannot.
+    """
+    first = values[0] if values else 0
+    kinds = {type(value) for value in values}
+    if type(None) in kinds and len(kinds) > 1:
+        other = next(kind.__name__ for kind in kinds if kind is not type(None))
+        raise OperatorError(f"Only values of same type can be compared. Found {other} and NoneType")
+    if kinds == {tuple}:
+        _check_comparable(values)
+    check = getattr(first, "check_sortable", None)
+    if check is not None:
+        check()
+    elif isinstance(first, list | dict | complex):
+        raise OperatorError(
+            f"Only list of {_SORTABLE} method or Tuples of aforementioned types can be sorted, got "
+            f"list of {type_name(first)}"
+        )
+    elif isinstance(first, tuple) and any(isinstance(p, list | dict | complex) for p in first):
+        parts = ", ".join(map(type_name, first))
+        raise OperatorError(
+            f"Contained elements in ({parts}) are not sortable. Only Int, Bool, Float, String, "
+            "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned "
+            "types can be sorted."
+        )
+
+
+def _check_comparable(values: List) -> None:
+    """Whether tuples hold values of the same types.
+
+    Raises:
+        OperatorError: they do not.
+    """
+    first = type_name(values[0])
+    for other in map(type_name, values):
+        if other != first:
+            raise OperatorError(
+                f"Only values of same type can be compared. Found {first} and {other}"
+            )
+
+
+@operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")
+def sum_of_ints(values: list[int]) -> int:
+    return wrap64(sum(values))
+
+
+@operator("aten::sum.float(float[] self) -> float")
+def sum_of_floats(values: list[float]) -> float:
+    total = 0.0  # not sum(), which compensates from Python 3.12 on
+    for value in values:
+        total += value
+    return total
+
+
+@operator("aten::sum.complex(complex[] self) -> complex")
+def sum_of_complex(values: list[complex]) -> complex:
+    total = 0j
+    for value in values:
+        total += value
+    return total
+
+
+operator(*(f"aten::any.{t}({t}[] self) -> bool" for t in ("int", "float", "bool", "str")))(any)
+operator(*(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool")))(all)
+
+
+# --------------------------------------------------------------------------- dicts
+
+for_keys("aten::len.Dict_KEY(Dict(KEY, t) self) -> int")(len)
+for_keys("aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool")(python.contains)
+for_keys("aten::keys.KEY(Dict(KEY, t) self) -> KEY[](*)")(list)
+for_keys("aten::clear.KEY(Dict(KEY, t)(a!) self) -> ()")(dict.clear)
+for_keys("aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?")(dict.get)
+for_keys("aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)")(dict.get)
+for_keys(
+    "aten::copy.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
+    "aten::dict.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
+    "aten::dict.KEY((KEY, tVal)[] inputs) -> Dict(KEY, tVal)",
+)(dict)
+for_keys("aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()")(dict.update)
+for_keys(
+    "aten::setdefault.KEY(Dict(KEY, t)(a!) self, KEY(b -> *) key, t(c -> *) default_value) -> t(*)"
+)(dict.setdefault)
+operator("aten::dict() -> Dict(str, Tensor)")(dict)
+
+
+@for_keys("aten::values.KEY(Dict(KEY, t) self) -> t[](*)")
+def values_of(mapping: Dict) -> List:
+    return list(mapping.values())
+
+
+@for_keys("aten::items.KEY(Dict(KEY, t) self) -> ((KEY, t)[])")
+def items_of(mapping: Dict) -> list[tuple[Any, Any]]:
+    return list(mapping.items())
+
+
+def key_error(key: Any) -> OperatorError:
+    """The error of a key that a dict does not have."""
+    text = format_for_print(key) if isinstance(key, np.ndarray) else key
+    shown = "this tensor" if isinstance(key, np.ndarray) else f"key {key!r}"
+    return OperatorError(
+        f"KeyError: {text}", code="key-missing", headline=f"the dict has no {shown}"
+    )
+
+
+@for_keys("aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)")
+def get_value(mapping: Dict, key: Any) -> Any:
+    try:
+        return mapping[key]
+    except KeyError:
+        raise key_error(key) from None
+
+
+@for_keys("aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()")
+def set_value(mapping: Dict, key: Any, value: Any) -> None:
+    mapping[key] = value
+
+
+@for_keys("aten::Delete.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> ()")
+def delete_key(mapping: Dict, key: Any) -> None:
+    try:
+        del mapping[key]
+    except KeyError:
+        raise key_error(key) from None
+
+
+@for_keys("aten::pop.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> t(*)")
+def pop_value(mapping: Dict, key: Any) -> Any:
+    try:
+        return mapping.pop(key)
+    except KeyError:
+        raise key_error(key) from None
+
+
+for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_value) -> t(*)")(
+    dict.pop
+)
+
+
+@for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")
+def popitem(mapping: Dict) -> tuple[Any, Any]:
+    """Take out the first item, unlike Python, which takes the last."""
+    if not mapping:
+        raise OperatorError("popitem(): dictionary is empty", code="key-missing")
+    if not len(mapping) % (1 + math.isqrt(len(mapping))):  # the search passes what was taken before
+        items = list(mapping.items())
+        mapping.clear()
+        mapping.update(items)
+    key = next(iter(mapping))
+    return key, mapping.pop(key)

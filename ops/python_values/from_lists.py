@@ -1,0 +1,135 @@
+"""`torch.tensor` and `torch.as_tensor` of numbers and lists, as script calls them.
+
+Unlike in Python, an empty list has a type, which gives the dtype; floats pass through the
+default dtype on their way to another; and what does not fit a dtype is cut, as C cuts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Device, Scalar, check_device, default_dtype, numpy_dtype
+from ..memory.errors import OperatorError
+from ..shapes.creation import shape_of
+from ..table.grad_mode import RUNNING
+from ..table.pointwise import cast
+from ..table.promotion import number_dtype
+from ..table.table import operator
+from .hashing import type_name
+
+__all__: list[str] = []
+
+_OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+
+
+def _first(data: Any) -> Any:
+    while isinstance(data, list) and data:
+        data = data[0]
+    return data
+
+
+def _element_type(data: Any) -> str:
+    """The type of the elements of lists of which nothing else tells it."""
+    first = _first(data)
+    return "float" if isinstance(first, list) else type_name(first)
+
+
+def _array_of_lists(data: Any, element: str) -> Array:
+    """A tensor of the numbers in lists, of the dtype that their type gives.
+
+    Raises:
+        OperatorError: the lists differ in length, or hold something else.
+    """
+    _check_element(element, data)
+    dtype = default_dtype.float if element == "float" else _DTYPES[element]
+    shape = shape_of(data)
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return np.array(list(_elements(data, shape, 0)), _DTYPES[element]).astype(dtype).reshape(shape)
+
+
+_DTYPES: Final = {"int": np.dtype(np.int64), "float": np.dtype(float), "bool": np.dtype(bool)}
+
+
+def _check_element(element: str, data: Any) -> None:
+    if element == "complex" or element.startswith("Union["):
+        shown = element.replace("[", "(").replace("]", ")")
+        raise OperatorError(
+            f"Add new condition, expected Float, Complex, Int, or Bool but got{shown}",
+            headline=f"no tensor is made of a list of `{element}` here",
+        )
+    if element not in _DTYPES:
+        rest = _EMPTY if element == "Tensor" and not data else ""
+        raise OperatorError(f"Input must be of ints, floats, or bools, got {element}{rest}")
+
+
+_EMPTY: Final = (
+    "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create "
+    "an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements"
+    " in the list for Python 2)"
+)
+
+
+def _elements(data: Any, shape: Sequence[int], depth: int) -> Iterator[Any]:
+    if len(data) != shape[depth]:
+        raise OperatorError(
+            f"Expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})",
+            code="shape-mismatch",
+            headline=f"the lists of `data` differ in length: {shape[depth]} and {len(data)}",
+        )
+    if depth == len(shape) - 1:
+        yield from data
+        return
+    for each in data:
+        yield from _elements(each, shape, depth + 1)
+
+
+def _array_of(data: Any, element: str | None) -> Array:
+    if isinstance(data, np.ndarray):
+        return data.copy()
+    if isinstance(data, list | tuple):
+        data = list(data)
+        return _array_of_lists(data, element or _element_type(data))
+    return np.array(data, number_dtype(data))
+
+
+def tensor(
+    data: Array | Scalar | list[Any],
+    dtype: int | None,
+    device: Device | None,
+    requires_grad: bool,
+    element: str | None = None,
+) -> Array:
+    check_device(device)
+    made = _array_of(data, element)
+    if dtype is not None:
+        made = cast(made, numpy_dtype(dtype))
+    if requires_grad and RUNNING.record is not None:
+        RUNNING.record.handle_of(made).requires_grad_(True)
+    return made
+
+
+operator(
+    f"aten::tensor(t[] data, {_OPTIONS}) -> Tensor",
+    *(
+        f"aten::tensor.{type}({type} t, {_OPTIONS}) -> Tensor"
+        for type in ("float", "int", "bool", "complex")
+    ),
+)(tensor)
+
+
+@operator(
+    *(
+        f"aten::as_tensor.{type}({type} t, *, ScalarType? dtype=None, Device? device=None) "
+        "-> Tensor"
+        for type in ("float", "int", "bool", "complex")
+    ),
+    "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+)
+def as_tensor(
+    data: Any, dtype: int | None, device: Device | None, element: str | None = None
+) -> Array:
+    return tensor(data, dtype, device, False, element)

@@ -1,0 +1,150 @@
+"""Text: printing, formatting, warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic.scalar_maths import int_of
+from ..memory.allocation import note_output
+from ..memory.dtype import Device
+from ..memory.errors import OperatorError
+from ..table.table import operator
+from .display_aten import format_for_print
+from .strings import joined, to_bytes
+
+__all__: list[str] = []
+
+_WARNED: dict[Any, Any] = {}
+"""Where Python's `warnings` notes which warnings of scripts were shown."""
+
+
+@operator("prim::Print(...) -> ()")
+def print_values(*values: Any) -> None:
+    text = " ".join(map(format_for_print, values)) + "\n"
+    note_output(len(text))
+    if not text.isascii():
+        _check_characters(text)
+    if sys.stdout is not None:  # as where a process was started without one
+        sys.stdout.write(text)
+
+
+def _check_characters(text: str) -> None:
+    """Refuse bytes that are no characters, which parts of strings may be."""
+    try:
+        to_bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"UnicodeDecodeError: {error}") from None
+
+
+@operator("aten::str(t elem) -> str")
+def text_of(elem: Any) -> str:
+    return format_for_print(elem)
+
+
+@operator("aten::warn(str message, int stacklevel=2) -> ()")
+def warn(
+    message: str,
+    stacklevel: int,
+    file: str | None = None,
+    line: int = 0,
+    warned: list[int] | None = None,
+    number: int = 0,
+) -> None:
+    """Warn; the place is that of the script's line, if it is told.
+
+    `warned` has the numbers of what has warned in this call of a script: each does once.
+    """
+    note_output(len(message))
+    if file is None or warned is None:
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+    elif number not in warned:
+        warned.append(number)
+        warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED)
+
+
+@operator("aten::format(str self, ...) -> str")
+def format_values(self: str, *values: Any) -> str:
+    """Every `{}` replaced by a value; further values are left out."""
+    pieces = self.split("{}")
+    if len(pieces) - 1 > len(values):
+        raise OperatorError(
+            f"Too few arguments for format string: {self}",
+            headline=f"the format string has {len(pieces) - 1} places for {len(values)} values",
+        )
+    text = pieces[0]
+    for piece, value in zip(pieces[1:], values, strict=False):
+        text += format_for_print(value) + piece
+    return joined(text)
+
+
+def _too_few() -> OperatorError:
+    return OperatorError("Too few arguments for format string")
+
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    *((str, "String"), (float, "Double"), (complex, "ComplexDouble"), (type(None), "None")),
+    *((np.ndarray, "Tensor"), (list, "GenericList"), (tuple, "Tuple"), (Device, "Device")),
+)
+
+
+def _kind(value: Any) -> str:
+    """torch's word for the kind of a run-time value."""
+    if isinstance(value, Mapping):
+        return "GenericDict"
+    return next((word for cls, word in _KINDS if isinstance(value, cls)), "Object")
+
+
+def _specified(specifier: str, value: Any) -> str:
+    if specifier == "s":
+        return format_for_print(value)
+    if specifier in "dieEfF" and not isinstance(value, int | float):
+        raise OperatorError(
+            f"%{specifier} requires a number for formatting, but got {_kind(value)}"
+        )
+    if specifier in "di":
+        return str(int_of(value) if isinstance(value, float) else int(value))
+    if specifier in "eEfF":
+        return f"{float(value):{specifier}}"
+    if specifier == "c":
+        if isinstance(value, str) and len(value) == 1:
+            return value
+        if not isinstance(value, int):
+            raise OperatorError(
+                f"%c requires an int or char for formatting, but got {_kind(value)}"
+            )
+        return chr(value)
+    raise OperatorError(
+        f"The specifier %{specifier} is not supported in TorchScript format strings",
+        headline=f"`%{specifier}` is not one of %s %d %i %f %F %e %E %c",
+    )
+
+
+@operator("aten::percentFormat(str self, ...) -> str")
+def percent_format(self: str, *values: Any) -> str:
+    """The `%` operator of a string; one tuple stands for its elements."""
+    text, rest = "", self
+    if len(values) == 1 and isinstance(values[0], tuple):
+        (values,) = values
+    left: Iterator[Any] = iter(values)
+    count = 0
+    while "%" in rest:
+        before, _, rest = rest.partition("%")
+        text += before
+        if not rest:
+            raise OperatorError("Incomplete format specifier")
+        specifier, rest = rest[0], rest[1:]
+        if specifier == "%":
+            text += "%"
+            continue
+        if count == len(values):
+            raise _too_few()
+        count += 1
+        text += _specified(specifier, next(left))
+    if count < len(values):
+        raise OperatorError("Too many arguments for format string")
+    return text + rest

@@ -1,0 +1,329 @@
+"""Operators over strings.
+
+A string is a row of bytes, UTF-8 where it came from Python: lengths, positions and single
+characters are those of bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.table import operator
+
+__all__ = ["from_bytes", "joined", "to_bytes"]
+
+WHITE: Final = " \n\t\f\v"
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of a string."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def from_bytes(data: bytes) -> str:
+    """The string of some bytes; those that are not UTF-8 come back out of `to_bytes`."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _on_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function written for `str` see bytes, as Latin-1, where a string is not ASCII."""
+
+    def call(*arguments: Any) -> Any:
+        if all(a.isascii() for a in arguments if isinstance(a, str)):
+            return function(*arguments)
+        narrow = (to_bytes(a).decode("latin-1") if isinstance(a, str) else a for a in arguments)
+        return _widen(function(*narrow))
+
+    return call
+
+
+def _widen(value: Any) -> Any:
+    if isinstance(value, str):
+        return from_bytes(value.encode("latin-1"))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_widen, value))
+    return value
+
+
+@operator("aten::add.str(str a, str b) -> str")
+def add(a: str, b: str) -> str:
+    return joined(a + b)
+
+
+def joined(text: str) -> str:
+    """A text put together of others: bytes that only now make a character become one."""
+    return text if text.isascii() else from_bytes(to_bytes(text))
+
+
+@operator("aten::len.str(str s) -> int")
+def length(s: str) -> int:
+    return len(s) if s.isascii() else len(to_bytes(s))
+
+
+@operator(
+    "aten::__getitem__.str(str s, int index) -> str",
+    "prim::StringIndex(str string, int index) -> str",
+)
+@_on_bytes
+def character(s: str, index: int) -> str:
+    try:
+        return s[index]
+    except IndexError:
+        size = len(s)
+        place = index if index >= 0 else (index + size) % (1 << 64)
+        raise IndexOutOfRange(
+            f"basic_string::at: __n (which is {place}) >= this->size() (which is {size})",
+            headline=f"index {index} is out of range for a string of {size} characters",
+        ) from None
+
+
+@operator("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str")
+@_on_bytes
+def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
+    if not step:
+        raise OperatorError("slice step cannot be zero")
+    return string[start:end:step]
+
+
+@operator("aten::list(str t) -> str[]")
+@_on_bytes
+def characters(t: str) -> list[str]:
+    return list(t)
+
+
+# --------------------------------------------------------------------------- case and kind
+
+
+def _recased(name: str) -> Callable[[str], str]:
+    """A method of `str`; letters are those of ASCII."""
+    of_text, of_bytes = getattr(str, name), getattr(bytes, name)
+    return lambda self: of_text(self) if self.isascii() else from_bytes(of_bytes(to_bytes(self)))
+
+
+for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
+    operator(f"aten::{_name}(str self) -> str")(_recased(_name))
+
+
+def _asked(name: str) -> Callable[[str], bool]:
+    """A method of `bytes`, which knows letters, digits and white space of ASCII alone."""
+    of_bytes = getattr(bytes, name)
+    return lambda self: of_bytes(to_bytes(self))
+
+
+for _name in ("isalnum", "isalpha", "isdigit", "islower", "isspace", "istitle", "isupper"):
+    operator(f"aten::{_name}(str self) -> bool")(_asked(_name))
+for _name in ("isdecimal", "isnumeric"):
+    operator(f"aten::{_name}(str self) -> bool")(_asked("isdigit"))
+
+
+@operator("aten::isprintable(str self) -> bool")
+def isprintable(self: str) -> bool:
+    return self.isascii() and self.isprintable()
+
+
+@operator("aten::isidentifier(str self) -> bool")
+def isidentifier(self: str) -> bool:
+    """Letters and digits, not a digit first; torch knows no `_` here."""
+    return to_bytes(self).isalnum() and not self[0].isdigit()
+
+
+# --------------------------------------------------------------------------- cutting and joining
+
+
+@operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str')
+def strip(self: str, chars: str) -> str:
+    return self.strip(chars)
+
+
+@operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str')
+def lstrip(self: str, chars: str) -> str:
+    return self.lstrip(chars)
+
+
+@operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str')
+def rstrip(self: str, chars: str) -> str:
+    return self.rstrip(chars)
+
+
+def _check_separator(separator: str) -> None:
+    if not separator:
+        raise OperatorError("ValueError: empty separator", headline="`separator` is empty")
+
+
+@operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]")
+def split(self: str, separator: str | None, max: int) -> list[str]:
+    if separator is None:
+        return self.rstrip(WHITE).split(None, max)
+    _check_separator(separator)
+    return self.split(separator, max)
+
+
+@operator('aten::rsplit(str self, str separator=" ", int max=-1) -> str[]')
+def rsplit(self: str, separator: str, max: int) -> list[str]:
+    _check_separator(separator)
+    return self.rsplit(separator, max)
+
+
+_LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9])"
+"""Of bytes, as torch has it: some are parts of ordinary characters."""
+
+
+@operator("aten::splitlines(str self, bool keepends=False) -> str[]")
+@_on_bytes
+def splitlines(self: str, keepends: bool) -> list[str]:
+    """The lines; a line end of two characters is two, and kept ends stand by themselves."""
+    parts = re.split(_LINE_ENDS, self)
+    lines = parts if keepends else parts[::2]
+    return lines[:-1] if not lines[-1] else lines
+
+
+@operator("aten::partition(str self, str separator) -> (str, str, str)")
+def partition(self: str, separator: str) -> tuple[str, str, str]:
+    return self.partition(separator) if separator else ("", "", self)
+
+
+@operator("aten::rpartition(str self, str separator) -> (str, str, str)")
+def rpartition(self: str, separator: str) -> tuple[str, str, str]:
+    return self.rpartition(separator) if separator else (self, "", "")
+
+
+@operator("aten::join(str self, str[] values) -> str")
+def join(self: str, values: list[str]) -> str:
+    return joined(self.join(values))
+
+
+@operator("aten::replace(str self, str old, str new, int max=-1) -> str")
+def replace(self: str, old: str, new: str, max: int) -> str:
+    if not old and max >= 0:  # found again and again at the same place
+        return joined(new * max + self)
+    return joined(self.replace(old, new, max))
+
+
+@operator("aten::expandtabs(str self, int tabsize=8) -> str")
+@_on_bytes
+def expandtabs(self: str, tabsize: int) -> str:
+    """Tabs as spaces up to the next column; line ends are characters like others here."""
+    pieces, column = [], 0
+    for character in self:
+        piece = character
+        if character == "\t":
+            piece = " " * (tabsize - column % tabsize) if tabsize > 0 else ""
+        pieces.append(piece)
+        column += len(piece)
+    return "".join(pieces)
+
+
+for _name in ("center", "ljust", "rjust"):
+    operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(
+        _on_bytes(getattr(str, _name))
+    )
+operator("aten::zfill(str self, int width) -> str")(
+    _on_bytes(lambda self, width: self.rjust(width, "0"))
+)
+
+
+# --------------------------------------------------------------------------- searching
+
+
+def _bounds(size: int, start: int, end: int) -> tuple[int, int]:
+    """Where a search begins and stops; an end of -1 is the end of the string."""
+    return max(start + size, 0) if start < 0 else start, max(end + size + 1, 0) if end < 0 else end
+
+
+def _part(text: str, start: int, end: int) -> str:
+    """What C++'s `substr` gives: to the end for a negative length.
+
+    Raises:
+        IndexOutOfRange: the part begins after the end.
+    """
+    size = len(text)
+    if start > size:
+        raise IndexOutOfRange(
+            f"basic_string::substr: __pos (which is {start}) > this->size() (which is {size})",
+            headline=f"{start} is after the end of a string of {size} characters",
+        )
+    return text[start:] if end < start else text[start:end]
+
+
+def _sought(text: str, start: int, end: int, find: Callable[[str], int]) -> int:
+    start, end = _bounds(len(text), start, end)
+    position = find(_part(text, start, end) if end > start else "")
+    return position if position < 0 else position + start
+
+
+@operator("aten::find(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def find(self: str, substr: str, start: int, end: int) -> int:
+    return _sought(self, start, end, lambda part: part.find(substr))
+
+
+@operator("aten::rfind(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def rfind(self: str, substr: str, start: int, end: int) -> int:
+    return _sought(self, start, end, lambda part: part.rfind(substr))
+
+
+def _must_be_found(position: int) -> int:
+    if position < 0:
+        raise OperatorError("ValueError: substring not found", headline="`substr` is not found")
+    return position
+
+
+@operator("aten::index.str(str self, str substr, int start=0, int end=-1) -> int")
+def index(self: str, substr: str, start: int, end: int) -> int:
+    return _must_be_found(find(self, substr, start, end))
+
+
+@operator("aten::rindex(str self, str substr, int start=0, int end=-1) -> int")
+def rindex(self: str, substr: str, start: int, end: int) -> int:
+    return _must_be_found(rfind(self, substr, start, end))
+
+
+@operator("aten::count(str self, str substr, int start=0, int end=-1) -> int")
+@_on_bytes
+def count(self: str, substr: str, start: int, end: int) -> int:
+    """How often the part begins before the end, without overlaps."""
+    start, end = _bounds(len(self), start, end)
+    return self.count(substr, start, max(end + len(substr) - 1, 0))
+
+
+@operator("aten::startswith(str self, str substr, int start=0, int end=-1) -> bool")
+@_on_bytes
+def startswith(self: str, substr: str, start: int, end: int) -> bool:
+    return _part(self, *_bounds(len(self), start, end)).startswith(substr)
+
+
+@operator("aten::endswith(str self, str substr, int start=0, int end=-1) -> bool")
+@_on_bytes
+def endswith(self: str, substr: str, start: int, end: int) -> bool:
+    return _part(self, *_bounds(len(self), start, end)).endswith(substr)
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+@operator("aten::ord(str string) -> int")
+def ordinal(string: str) -> int:
+    data = to_bytes(string)
+    if len(data) != 1:
+        raise OperatorError(f"String for ord() must be 1 character, found {len(data)}")
+    return data[0]
+
+
+@operator("aten::chr(int i) -> str")
+def character_of(i: int) -> str:
+    """The character of the lowest eight bits, as in torch."""
+    if not 0 <= i < 0x110000:
+        raise OperatorError(
+            f"chr() arg not in range(0x110000), found {i}",
+            headline=f"`chr` takes 0 to 1114111, not {i}",
+        )
+    return from_bytes(bytes([i & 255]))
+
+
+operator("aten::hex(int i) -> str")(hex)
+operator("aten::oct(int i) -> str")(oct)
+operator("aten::bin(int i) -> str")(bin)

@@ -1,0 +1,25 @@
+"""Quantized tensors and weights, and the operators on them."""
+
+from . import (
+    arrays,
+    convolution,
+    dispatch,
+    embedding,
+    fake_quantize,
+    linear,
+    observed_quantize,
+    pointwise,
+    recurrent,
+)
+
+__all__ = [
+    "arrays",
+    "convolution",
+    "dispatch",
+    "embedding",
+    "fake_quantize",
+    "linear",
+    "observed_quantize",
+    "pointwise",
+    "recurrent",
+]

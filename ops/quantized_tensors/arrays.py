@@ -1,0 +1,408 @@
+"""Quantized tensors: whole numbers with a scale and a zero point, together or one a channel.
+
+    value = (number - zero_point) * scale
+
+A quantized tensor is a `QuantizedArray`: its dtype is a record of one field (`quint8`), so that
+NumPy refuses to compute with it as if it were plain numbers, and its views carry the quantizer on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from ..memory.dtype import Array, DType, dtype_by_number, dtype_of
+from ..memory.errors import OperatorError, UnsupportedOperator
+from ..memory.metadata import CHANGEABLE
+from ..table.table import operator
+
+__all__ = [
+    "Quantizer",
+    "QuantizedArray",
+    "choose_quantizer",
+    "dequantize",
+    "numbers_of",
+    "per_tensor",
+    "quantize",
+    "quantized_array",
+    "quantizer_for",
+    "quantizer_of",
+]
+
+F32: Final = np.float32
+_UNIFORM: Final = "only possible on a uniformly quantized tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantizer:
+    """What the numbers mean.
+
+    `scale` and `zero_point` are numbers; or arrays, with an element for each index of dimension
+    `axis`.  `is_float` says that zero points are floats that are added after scaling.
+    """
+
+    scale: Any
+    zero_point: Any
+    axis: int | None = None
+    is_float: bool = False
+
+    @property
+    def scheme(self) -> str:
+        """torch's name of it."""
+        if self.axis is None:
+            return "per_tensor_affine"
+        return "per_channel_affine_float_qparams" if self.is_float else "per_channel_affine"
+
+    @property
+    def numbers(self) -> tuple[Any, Any]:
+        """Scale and zero point."""
+        return self.scale, self.zero_point
+
+    def spread(self, ndim: int) -> tuple[Any, Any]:
+        """Scale and zero point, shaped to combine with an array of so many dimensions."""
+        if self.axis is None:
+            return F32(self.scale), self.zero_point
+        shape = [1] * ndim
+        shape[self.axis] = -1
+        scale = self.scale.astype(F32).reshape(shape)
+        return scale, self.zero_point.reshape(shape)
+
+
+class QuantizedArray(np.ndarray[Any, Any]):
+    """The numbers of a quantized tensor."""
+
+    quantizer: Quantizer | None
+
+    def __array_finalize__(self, origin: Any) -> None:
+        quantizer = getattr(origin, "quantizer", None)
+        if quantizer is not None and quantizer.axis is not None and origin.shape != self.shape:
+            quantizer = None  # its axis is not known any more
+        self.quantizer = quantizer
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        raise unsupported(str(ufunc.__name__))
+
+    def item(self, *place: Any) -> Any:
+        """The value that one element means, as a Python number."""
+        return dequantize(self).item(*place)
+
+
+CHANGEABLE.add(QuantizedArray)
+
+
+def unsupported(name: str) -> UnsupportedOperator:
+    """The error of an operator that does not take quantized tensors."""
+    return UnsupportedOperator(
+        f"Could not run 'aten::{name}' with arguments from the 'QuantizedCPU' backend.",
+        headline="a quantized tensor is no argument of this operator: dequantize it first",
+    )
+
+
+def quantizer_of(array: Array, name: str) -> Quantizer:
+    """The quantizer of a quantized tensor.
+
+    Raises:
+        OperatorError: the tensor is not quantized, or its quantizer got lost in a view.
+    """
+    quantizer = getattr(array, "quantizer", None)
+    if isinstance(quantizer, Quantizer):
+        return quantizer
+    if array.dtype.names is not None:
+        raise OperatorError(f"Setting strides is {_UNIFORM}")
+    raise UnsupportedOperator(
+        f"Could not run 'aten::{name}' with arguments from the 'CPU' backend.",
+        headline="the tensor is not quantized",
+    )
+
+
+def numbers_of(array: Array) -> Array:
+    """The whole numbers of a quantized tensor, in its memory."""
+    (field,) = array.dtype.names or ("",)
+    return array.view(array.dtype[field]).view(np.ndarray)
+
+
+def quantized_array(numbers: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArray:
+    """The quantized tensor of whole numbers, in their memory."""
+    made = numbers.view(dtype.numpy).view(QuantizedArray)
+    made.quantizer = quantizer
+    return made
+
+
+# --------------------------------------------------------------------------- to and from floats
+
+
+def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArray:
+    """The quantized tensor nearest to float32 values."""
+    field = dtype.numpy[0]
+    scale, zero_point = quantizer.spread(values.ndim)
+    limits = np.iinfo(field)
+    with np.errstate(all="ignore"):
+        inverse, given = np.asarray(F32(1) / scale, F32), values.astype(F32)
+        # the zero point is added before rounding to whole numbers, which decides ties
+        if quantizer.axis is None and field.itemsize == 1:  # product and sum are rounded once
+            scaled = (given * inverse.astype(np.float64) + zero_point).astype(F32)
+        else:
+            scaled = given * inverse + np.asarray(zero_point, F32)
+        scaled = np.rint(scaled)
+        clipped = np.clip(np.nan_to_num(scaled, nan=limits.min), limits.min, limits.max)
+    numbers = np.empty(values.shape, field)
+    numbers[...] = clipped
+    return quantized_array(numbers, dtype, quantizer)
+
+
+def dequantize(array: Array) -> Array:
+    """The float32 values of a quantized tensor."""
+    quantizer = quantizer_of(array, "dequantize")
+    scale, zero_point = quantizer.spread(array.ndim)
+    numbers = numbers_of(array)
+    if quantizer.is_float:
+        return np.asarray((numbers.astype(F32) - zero_point.astype(F32)) * scale, F32)
+    wide = np.int64 if numbers.dtype.itemsize == 4 else np.int32
+    return np.asarray((numbers.astype(wide) - zero_point).astype(F32) * scale, F32)
+
+
+def per_tensor(scale: float, zero_point: int) -> Quantizer:
+    """One scale and zero point for all."""
+    return Quantizer(float(scale), int(zero_point))
+
+
+SMALLEST_SCALE: Final = F32(6.1e-5)
+"""Smaller scales are not chosen."""
+
+
+def choose_quantizer(values: Array, low: int, high: int) -> Quantizer:
+    """The quantizer that a dynamic layer uses for values: over the numbers low to high."""
+    least, most = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    return quantizer_for(least, most, low, high, precision=np.float64)
+
+
+def quantizer_for(
+    least: float,
+    most: float,
+    low: int,
+    high: int,
+    symmetric: bool = False,
+    precision: type[np.floating[Any]] = F32,
+) -> Quantizer:
+    """The quantizer that spreads a range of values, 0 included, over the numbers low to high.
+
+    A symmetric one has its zero point in the middle if there are values on both sides of 0.  The
+    scale is rounded to the precision.
+    """
+    if symmetric and least < 0 < most:
+        half = (high - low) // 2
+        largest = max(float(abs(F32(least) / F32(half + 1))), float(abs(F32(most) / F32(half))))
+        least, most = float(F32(-largest * (half + 1))), float(F32(largest * half))
+    least, most = min(least, 0.0), max(most, 0.0)
+    scale = float(precision((most - least) / (high - low)))
+    if F32(scale) == 0.0 or np.isinf(F32(1) / F32(scale)):
+        scale = float(precision(0.1))
+    if scale < SMALLEST_SCALE:
+        wider = SMALLEST_SCALE / F32(scale)
+        scale = float(SMALLEST_SCALE)
+        least, most = float(F32(least) * wider), float(F32(most) * wider)
+    from_low, from_high = low - least / scale, high - most / scale
+    low_error = abs(low) + abs(least / scale)
+    high_error = abs(high) + abs(most / scale)
+    zero = from_low if low_error < high_error else from_high
+    if symmetric and least < 0 < most:
+        zero = (low + high) / 2
+    return per_tensor(scale, int(min(max(np.rint(zero), low), high)))
+
+
+# --------------------------------------------------------------------------- operators
+
+
+def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
+    if values.dtype != F32:
+        shown = dtype_of(values).scalar_name
+        raise OperatorError(
+            f"Quantize only works on Float Tensor, got {shown}", code="dtype-mismatch"
+        )
+    dtype = dtype_by_number(number)
+    if dtype.kind != "q" or dtype.name not in ("qint8", "quint8", "qint32"):
+        raise OperatorError(f"{name}: torch.{dtype.name} is no quantized dtype that exists here")
+    limits = np.iinfo(dtype.numpy[0])
+    for beyond, side in ((zero_point > limits.max, "above upper"), (zero_point < limits.min, "")):
+        if beyond:
+            side = side or "below lower"
+            raise OperatorError(f"{name} zero_point {zero_point} is {side} bound.")
+    return dtype
+
+
+@operator(
+    "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) "
+    "-> Tensor",
+    "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
+    "ScalarType dtype) -> Tensor",
+)
+def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) -> Array:
+    kind = _check(self, int(zero_point), dtype, "quantize_tensor_per_tensor_affine")
+    return quantize(self, kind, per_tensor(scale, zero_point))
+
+
+@operator(
+    "aten::quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, "
+    "ScalarType dtype) -> Tensor[]"
+)
+def quantize_tensors(
+    tensors: list[Array], scales: Array, zero_points: Array, dtype: int
+) -> list[Array]:
+    each = zip(tensors, scales.tolist(), zero_points.tolist(), strict=True)
+    return [quantize_per_tensor(tensor, scale, zero, dtype) for tensor, scale, zero in each]
+
+
+@operator(
+    "aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor"
+)
+def quantize_per_tensor_dynamic(self: Array, dtype: int, reduce_range: bool) -> Array:
+    low, high = (-128, 127) if dtype_by_number(dtype).name == "qint8" else (0, 255)
+    if reduce_range:
+        low, high = low // 2, high // 2
+    kind = _check(self, 0, dtype, "quantize_per_tensor_dynamic")
+    return quantize(self, kind, choose_quantizer(self, low, high))
+
+
+def _per_channel(scales: Array, zero_points: Array, axis: int, ndim: int) -> Quantizer:
+    if zero_points.dtype.kind == "f":
+        return Quantizer(scales.astype(F32), zero_points.astype(F32), axis % ndim, True)
+    return Quantizer(scales.astype(np.float64), zero_points.astype(np.int64), axis % ndim)
+
+
+@operator(
+    "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
+    "ScalarType dtype) -> Tensor"
+)
+def quantize_per_channel(
+    self: Array, scales: Array, zero_points: Array, axis: int, dtype: int
+) -> Array:
+    if not -self.ndim <= axis < self.ndim:
+        raise OperatorError("Channel axis out of range in per channel affine quantization.")
+    if not scales.shape == zero_points.shape == (self.shape[axis],):
+        raise OperatorError("length of scales must equal to channel", code="shape-mismatch")
+    kind = _check(self, 0, dtype, "quantize_tensor_per_channel_affine")
+    return quantize(self, kind, _per_channel(scales, zero_points, axis, self.ndim))
+
+
+@operator("aten::dequantize.self(Tensor self) -> Tensor")
+def dequantize_tensor(self: Array) -> Array:
+    if self.dtype.names is None:
+        return self.astype(F32)
+    return dequantize(self)
+
+
+@operator(
+    "aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
+    "aten::dequantize.list(Tensor[] qtensors) -> Tensor[]",
+)
+def dequantize_tensors(tensors: list[Array]) -> list[Array]:
+    return [dequantize_tensor(tensor) for tensor in tensors]
+
+
+operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor")(dequantize_tensor)
+
+
+@operator("aten::dequantize.any(Any tensors) -> Any")
+def dequantize_any(tensors: Any) -> Any:
+    if isinstance(tensors, np.ndarray):
+        return dequantize_tensor(tensors)
+    if isinstance(tensors, (list, tuple)):
+        return type(tensors)(dequantize_any(each) for each in tensors)
+    return tensors
+
+
+@operator("aten::int_repr(Tensor self) -> Tensor")
+def int_repr(self: Array) -> Array:
+    quantizer_of(self, "int_repr")
+    return numbers_of(self).copy()
+
+
+def _uniform(array: Array, name: str) -> Quantizer:
+    quantizer = quantizer_of(array, name)
+    if quantizer.axis is not None:
+        raise OperatorError(
+            "Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.",
+            headline="the tensor has a scale for every channel, not one",
+        )
+    return quantizer
+
+
+def _channels(array: Array, name: str) -> Quantizer:
+    quantizer = quantizer_of(array, name)
+    if quantizer.axis is None:
+        raise OperatorError(
+            "Expected quantizer->qscheme() == kPerChannelAffine to be true, but got false.",
+            headline="the tensor has one scale, not one for every channel",
+        )
+    return quantizer
+
+
+@operator("aten::q_scale(Tensor self) -> float")
+def q_scale(self: Array) -> float:
+    return float(_uniform(self, "q_scale").scale)
+
+
+@operator("aten::q_zero_point(Tensor self) -> int")
+def q_zero_point(self: Array) -> int:
+    return int(_uniform(self, "q_zero_point").zero_point)
+
+
+@operator("aten::q_per_channel_scales(Tensor self) -> Tensor")
+def q_per_channel_scales(self: Array) -> Array:
+    scales: Array = _channels(self, "q_per_channel_scales").scale
+    return scales.copy()
+
+
+@operator("aten::q_per_channel_zero_points(Tensor self) -> Tensor")
+def q_per_channel_zero_points(self: Array) -> Array:
+    zero_points: Array = _channels(self, "q_per_channel_zero_points").zero_point
+    return zero_points.copy()
+
+
+@operator("aten::q_per_channel_axis(Tensor self) -> int")
+def q_per_channel_axis(self: Array) -> int:
+    axis = _channels(self, "q_per_channel_axis").axis
+    assert axis is not None
+    return axis
+
+
+_SCHEMES: Final = {
+    "per_tensor_affine": 0,
+    "per_channel_affine": 1,
+    "per_channel_affine_float_qparams": 4,
+}
+
+
+@operator("aten::qscheme(Tensor self) -> QScheme")
+def qscheme(self: Array) -> int:
+    return _SCHEMES[quantizer_of(self, "qscheme").scheme]
+
+
+@operator(
+    "aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) -> Tensor"
+)
+def make_per_tensor(self: Array, scale: float, zero_point: int) -> Array:
+    return quantized_array(self.copy(), _quantized_kind(self), per_tensor(scale, zero_point))
+
+
+@operator(
+    "aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, Tensor zero_point, "
+    "int axis) -> Tensor"
+)
+def make_per_channel(self: Array, scale: Array, zero_point: Array, axis: int) -> Array:
+    quantizer = _per_channel(scale, zero_point, axis, self.ndim)
+    return quantized_array(self.copy(), _quantized_kind(self), quantizer)
+
+
+def _quantized_kind(numbers: Array) -> DType:
+    number = {"int8": 12, "uint8": 13, "int32": 14}.get(numbers.dtype.name)
+    if number is None:
+        _not_whole(numbers)
+    return dtype_by_number(number)
+
+
+def _not_whole(numbers: Array) -> NoReturn:
+    shown = dtype_of(numbers).scalar_name
+    raise OperatorError(f"numbers of a quantized tensor cannot be {shown}", code="dtype-mismatch")

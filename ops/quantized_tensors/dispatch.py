@@ -1,0 +1,258 @@
+"""Ordinary operators on quantized tensors.
+
+Each operator here gets a second forward that is taken when its first argument is quantized.  Most
+either move or compare numbers, which means the same for the values they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..table.table import TABLE
+from .arrays import (
+    QuantizedArray,
+    Quantizer,
+    dequantize,
+    numbers_of,
+    per_tensor,
+    quantize,
+    quantized_array,
+    quantizer_of,
+)
+from .pointwise import clamped, joined
+
+__all__ = ["install"]
+
+F32: Final = np.float32
+Forward = Callable[..., Any]
+
+
+def _is_quantized(value: Any) -> bool:
+    if type(value) is list:
+        return bool(value) and type(value[0]) is QuantizedArray
+    return type(value) is QuantizedArray
+
+
+_SPECIAL: Final[dict[str, Forward]] = {}
+
+
+def _dispatch(full_name: str, special: Forward) -> None:
+    _SPECIAL[full_name] = special
+
+
+def install() -> None:
+    """Let the operators of this file take quantized tensors, once all are declared.
+
+    Raises:
+        LookupError: one of them does not exist.
+    """
+    while _SPECIAL:
+        _extend(*_SPECIAL.popitem())
+
+
+def _extend(full_name: str, special: Forward) -> None:
+    """`special` is called with the operator's plain forward first."""
+    entry = TABLE.operator(full_name)
+    if entry is None:
+        raise LookupError(f"there is no operator {full_name}")
+    plain = entry.forward
+
+    def forward(first: Any, *rest: Any) -> Any:
+        if type(first) is np.ndarray:
+            return plain(first, *rest)
+        if type(first) is QuantizedArray or (type(first) is list and _is_quantized(first)):
+            return special(plain, first, *rest)
+        return plain(first, *rest)
+
+    entry.forward = forward
+    entry.on_arrays = plain
+
+
+# --------------------------------------------------------------------------- moving numbers
+
+
+def _again(made: Any, like: Array, quantizer: Quantizer) -> Any:
+    """Results that are whole numbers of the tensor's kind, as quantized tensors."""
+    if isinstance(made, np.ndarray):
+        same = made.dtype == numbers_of(like[:0] if like.ndim else like).dtype
+        return quantized_array(made, dtype_of(like), quantizer) if same else made
+    if isinstance(made, (tuple, list)):
+        return type(made)(_again(each, like, quantizer) for each in made)
+    return made
+
+
+def _on_numbers(plain: Forward, x: Array, *rest: Any) -> Any:
+    quantizer = quantizer_of(x, "view")
+    return _again(plain(numbers_of(x), *rest), x, quantizer)
+
+
+def _on_uniform_numbers(plain: Forward, x: Array, *rest: Any) -> Any:
+    if quantizer_of(x, "view").axis is not None:
+        raise OperatorError("Setting strides is only possible on a uniformly quantized tensor")
+    return _on_numbers(plain, x, *rest)
+
+
+_ANY_QUANTIZER: Final = ("clone", "contiguous", "detach", "alias")
+_UNIFORM: Final = """
+reshape view flatten.using_ints transpose.int permute t unsqueeze squeeze squeeze.dim select.int
+slice.Tensor expand expand_as repeat flip index_select index.Tensor chunk split.Tensor
+split.sizes unbind.int narrow max min max.dim min.dim sort topk max_pool1d max_pool2d max_pool3d
+movedim.int as_strided upsample_nearest1d upsample_nearest2d upsample_nearest3d masked_select
+upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec channel_shuffle
+pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather roll
+""".split()
+
+for _name in _ANY_QUANTIZER:
+    _dispatch(f"aten::{_name}", _on_numbers)
+for _name in _UNIFORM:
+    _dispatch(f"aten::{_name}", _on_uniform_numbers)
+
+
+# --------------------------------------------------------------------------- by way of floats
+
+
+def _same_scale(plain: Forward, x: Array, *rest: Any) -> Array:
+    """Computed in floats, given back with the tensor's own quantizer."""
+    return quantize(plain(dequantize(x), *rest), dtype_of(x), quantizer_of(x, "mean"))
+
+
+for _name in ("mean", "mean.dim", "leaky_relu", "elu", "std", "std.dim", "threshold"):
+    _dispatch(f"aten::{_name}", _same_scale)
+
+
+def _rounded_numbers(plain: Forward, x: Array, *rest: Any) -> Array:
+    """Means of the numbers less their zero point, rounded with it: ties are those of numbers."""
+    quantizer = quantizer_of(x, "mean")
+    if quantizer.axis is not None:
+        return _same_scale(plain, x, *rest)
+    numbers = numbers_of(x).astype(F32) - F32(quantizer.zero_point)
+    made = plain(numbers, *rest)
+    rounded = quantize(made, dtype_of(x), per_tensor(1.0, quantizer.zero_point))
+    return quantized_array(numbers_of(rounded), dtype_of(x), quantizer)
+
+
+_AVERAGES: Final = """
+avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+_adaptive_avg_pool2d _adaptive_avg_pool3d upsample_bilinear2d upsample_bilinear2d.vec
+""".split()
+
+for _name in _AVERAGES:
+    _dispatch(f"aten::{_name}", _rounded_numbers)
+
+_RANGES: Final = {"sigmoid": (256, 0), "hardsigmoid": (256, 0), "tanh": (128, 128)}
+"""One over the scale, and the zero point, of results between known bounds."""
+
+
+def _bounded(name: str) -> Forward:
+    steps, zero = _RANGES[name]
+
+    def forward(plain: Forward, x: Array) -> Array:
+        kind = dtype_of(x)
+        lowest = 0 if kind.name == "quint8" else -128
+        made = per_tensor(1 / steps, zero + lowest if kind.name != "qint32" else 0)
+        return quantize(plain(dequantize(x)), kind, made)
+
+    return forward
+
+
+for _name in _RANGES:
+    _dispatch(f"aten::{_name}", _bounded(_name))
+
+
+# --------------------------------------------------------------------------- bounds
+
+
+def _relu(plain: Forward, x: Array) -> Array:
+    return clamped(x, 0, None)
+
+
+def _clamp(plain: Forward, x: Array, low: Scalar | None = None, high: Any = None) -> Array:
+    return clamped(x, low, high)
+
+
+def _relu6(plain: Forward, x: Array) -> Array:
+    return clamped(x, 0, 6)
+
+
+for _name, _special in (
+    *(("relu", _relu), ("relu6", _relu6)),
+    *(("clamp", _clamp), ("hardtanh", _clamp)),
+):
+    _dispatch(f"aten::{_name}", _special)
+
+
+def _written(special: Forward) -> Forward:
+    """The same in place."""
+
+    def forward(plain: Forward, x: Array, *rest: Any) -> Array:
+        numbers_of(x)[...] = numbers_of(special(plain, x, *rest))
+        return x
+
+    return forward
+
+
+for _name, _special in (
+    *(("relu_", _relu), ("relu6_", _relu6)),
+    *(("clamp_", _clamp), ("hardtanh_", _clamp)),
+):
+    _dispatch(f"aten::{_name}", _written(_special))
+
+
+# --------------------------------------------------------------------------- several tensors
+
+
+def _cat(plain: Forward, tensors: list[Array], dim: int) -> Array:
+    return joined(tensors, dim, None, None, False)
+
+
+def _stack(plain: Forward, tensors: list[Array], dim: int) -> Array:
+    places = [np.expand_dims(tensor, dim) for tensor in tensors]
+    return joined(places, dim, None, None, False)
+
+
+_dispatch("aten::cat", _cat)
+_dispatch("aten::stack", _stack)
+
+
+def _copy(plain: Forward, x: Array, source: Array, *rest: Any) -> Array:
+    values = dequantize(source) if source.dtype.names is not None else source
+    made = quantize(np.broadcast_to(values, x.shape), dtype_of(x), quantizer_of(x, "copy_"))
+    numbers_of(x)[...] = numbers_of(made)
+    return x
+
+
+_dispatch("aten::copy_", _copy)
+
+
+def _equal(plain: Forward, x: Array, other: Array) -> bool:
+    if other.dtype != x.dtype or other.shape != x.shape:
+        return False
+    same = quantizer_of(x, "equal") == quantizer_of(other, "equal")
+    return same and bool(np.array_equal(numbers_of(x), numbers_of(other)))
+
+
+_dispatch("aten::equal", _equal)
+
+
+def _constant_pad(plain: Forward, x: Array, pad: list[int], value: Scalar = 0) -> Array:
+    return _same_scale(plain, x, pad, value)
+
+
+_dispatch("aten::constant_pad_nd", _constant_pad)
+
+
+def _compared(plain: Forward, x: Array, other: Any) -> Any:
+    values = other
+    if isinstance(other, np.ndarray) and other.dtype.names is not None:
+        values = dequantize(other)
+    return plain(dequantize(x), values)
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    for _overload in ("Scalar", "Tensor"):
+        _dispatch(f"aten::{_name}.{_overload}", _compared)

@@ -1,0 +1,118 @@
+"""What quantization would make of floats, as floats: rounded to a grid and held within a range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..table.pointwise import as_array
+from ..table.table import operator
+
+__all__: list[str] = []
+
+
+def _check_range(quant_min: int, quant_max: int) -> None:
+    if quant_min > quant_max:
+        raise OperatorError(
+            "`quant_min` should be less than or \n        equal to `quant_max`.",
+            headline=f"`quant_min` is {quant_min}, `quant_max` {quant_max}",
+        )
+
+
+def _check_zero_points(zero_point: Any, quant_min: int, quant_max: int) -> None:
+    if np.any(zero_point < quant_min) or np.any(zero_point > quant_max):
+        raise OperatorError("`zero_point` must be between `quant_min` and `quant_max`.")
+
+
+def _rounded(
+    self: Array, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> tuple[Array, Array]:
+    """The values, and where they lay within the range."""
+    dtype = self.dtype
+    inverse = np.float32(1) / np.asarray(scale, np.float32)
+    places = np.rint(self.astype(np.float32) * inverse).astype(np.float64) + zero_point
+    held = np.clip(places, quant_min, quant_max)
+    values = (held - zero_point).astype(np.float32) * np.asarray(scale, np.float32)
+    return as_array(values.astype(dtype)), as_array(held == places)
+
+
+@operator(
+    "aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, "
+    "int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+)
+def of_tensor_with_mask(
+    self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> tuple[Array, Array]:
+    _check_range(quant_min, quant_max)
+    _check_zero_points(zero_point, quant_min, quant_max)
+    return _rounded(self, scale, zero_point, quant_min, quant_max)
+
+
+@operator(
+    "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, "
+    "int quant_min, int quant_max) -> Tensor"
+)
+def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
+    return of_tensor_with_mask(self, scale, zero_point, quant_min, quant_max)[0]
+
+
+@operator(
+    "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, "
+    "Tensor zero_point, int quant_min, int quant_max) -> Tensor"
+)
+def of_tensor_by_tensors(
+    self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
+) -> Array:
+    _check_range(quant_min, quant_max)
+    shift = zero_point.reshape(())
+    return _rounded(self, scale.reshape(()), shift, quant_min, quant_max)[0]
+
+
+@operator(
+    "aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, "
+    "Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+)
+def of_channels_with_mask(
+    self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
+) -> tuple[Array, Array]:
+    if scale.ndim != 1 or zero_point.ndim != 1:
+        raise OperatorError(
+            "scale should be a 1-D tensor"
+            if scale.ndim != 1
+            else "zero point should be a 1-D tensor"
+        )
+    if scale.shape != zero_point.shape:
+        raise OperatorError("scale and zero-point need to have the same dimensions")
+    axis = wrap_dim(axis, self.ndim)
+    if scale.shape[0] != self.shape[axis]:
+        raise OperatorError(
+            "dimensions of scale and zero-point are not consistent with input tensor"
+        )
+    _check_range(quant_min, quant_max)
+    _check_zero_points(zero_point, quant_min, quant_max)
+    sizes = [1] * self.ndim
+    sizes[axis] = -1
+    return _rounded(self, scale.reshape(sizes), zero_point.reshape(sizes), quant_min, quant_max)
+
+
+@operator(
+    "aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, "
+    "int axis, int quant_min, int quant_max) -> Tensor"
+)
+def of_channels(
+    self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
+) -> Array:
+    return of_channels_with_mask(self, scale, zero_point, axis, quant_min, quant_max)[0]
+
+
+@operator(
+    "aten::fake_quantize_per_tensor_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
+    "aten::fake_quantize_per_channel_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
+)
+def backward(grad: Array, mask: Array) -> Array:
+    """The gradient: that of the result where nothing was held back, else 0."""
+    return as_array(grad * mask)

@@ -1,0 +1,169 @@
+"""Fake quantization with ranges that are observed or learned on the way, as in training for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..selection.strides import resize_in_place
+from ..table.pointwise import as_array
+from ..table.table import operator
+from .arrays import choose_quantizer, quantizer_for
+from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
+
+__all__: list[str] = []
+
+_STATE = (
+    "Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, "
+    "float averaging_const, int quant_min, int quant_max, int ch_axis, "
+    "bool per_row_fake_quant=False, bool symmetric_quant=False"
+)
+
+
+def _observe(running: Array, seen: Array, share: float) -> None:
+    """Move a running end of the range towards the one that was seen; at first it is infinite."""
+    moved = running + np.float32(share) * (seen.reshape(running.shape) - running)
+    running[...] = np.where(np.isinf(running), seen.reshape(running.shape), moved)
+
+
+def _rows(self: Array, axis: int) -> Array:
+    """The tensor as a matrix with a row for each channel."""
+    return as_array(self.swapaxes(0, axis).reshape(self.shape[axis], -1))
+
+
+@operator(
+    "aten::_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, "
+    f"{_STATE}) -> (Tensor output, Tensor mask)"
+)
+def observed_with_mask(
+    self: Array,
+    observer_on: Array,
+    fake_quant_on: Array,
+    running_min: Array,
+    running_max: Array,
+    scale: Array,
+    zero_point: Array,
+    averaging_const: float,
+    quant_min: int,
+    quant_max: int,
+    ch_axis: int,
+    per_row_fake_quant: bool,
+    symmetric_quant: bool,
+) -> tuple[Array, Array]:
+    """A moving average of the range, the scale that follows from it, and the values rounded by it.
+
+    Of rows, each channel has a range; state of no elements is made as large as that takes.
+    """
+    if ch_axis >= self.ndim:
+        raise OperatorError(
+            "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < self.dim()"
+        )
+    if per_row_fake_quant and not running_min.size:
+        for state in (running_min, running_max, scale, zero_point):
+            resize_in_place(state, [self.shape[ch_axis]], None)
+        running_min.fill(np.inf)
+        running_max.fill(-np.inf)
+    if observer_on.item():
+        if per_row_fake_quant and ch_axis != 0:
+            raise OperatorError(
+                "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on "
+                "axis == 0"
+            )
+        seen = _rows(self, ch_axis) if per_row_fake_quant else self.reshape(1, -1)
+        _observe(running_min, as_array(seen.min(1)), averaging_const)
+        _observe(running_max, as_array(seen.max(1)), averaging_const)
+    if not fake_quant_on.item():
+        return self.copy(), np.ones(self.shape, np.bool_)
+    ends = zip(running_min.ravel().tolist(), running_max.ravel().tolist(), strict=True)
+    for place, (least, most) in enumerate(ends):
+        if least > most:
+            raise OperatorError(
+                "[FBGEMM] Error: In ChooseQuantizationParams, min should be less than or equal to "
+                f"max. Min = {least:g}, Max = {most:g}"
+            )
+        chosen = quantizer_for(least, most, quant_min, quant_max, symmetric_quant)
+        scale[place], zero_point[place] = chosen.scale, chosen.zero_point
+    if per_row_fake_quant:
+        return of_channels_with_mask(self, scale, zero_point, ch_axis, quant_min, quant_max)
+    return of_tensor_with_mask(self, scale.item(), zero_point.item(), quant_min, quant_max)
+
+
+@operator(
+    "aten::fused_moving_avg_obs_fake_quant(Tensor self, Tensor observer_on, Tensor fake_quant_on, "
+    f"{_STATE}) -> Tensor"
+)
+def observed(self: Array, *settings: Any) -> Array:
+    if not self.size:
+        return self.copy()
+    return observed_with_mask(self, *settings)[0]
+
+
+@operator(
+    "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, "
+    "Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) "
+    "-> (Tensor output, Tensor mask)"
+)
+def switched_with_mask(
+    self: Array,
+    scale: Array,
+    zero_point: Array,
+    fake_quant_enabled: Array,
+    quant_min: int,
+    quant_max: int,
+) -> tuple[Array, Array]:
+    """Rounded by a scale in a tensor, if it is switched on."""
+    if not fake_quant_enabled.item():
+        return self.copy(), np.ones(self.shape, np.bool_)
+    return of_tensor_with_mask(self, scale.item(), zero_point.item(), quant_min, quant_max)
+
+
+@operator(
+    "aten::_fake_quantize_learnable_per_tensor_affine(Tensor self, Tensor scale, "
+    "Tensor zero_point, int quant_min, int quant_max, float grad_factor=1.) -> Tensor"
+)
+def learnable(
+    self: Array,
+    scale: Array,
+    zero_point: Array,
+    quant_min: int,
+    quant_max: int,
+    grad_factor: float,
+) -> Array:
+    """Rounded by a scale and a zero point that are floats and have gradients."""
+    zero = int(np.clip(np.rint(zero_point[0]), quant_min, quant_max))
+    return of_tensor_with_mask(self, scale[0].item(), zero, quant_min, quant_max)[0]
+
+
+@operator(
+    "aten::_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, "
+    "Tensor zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) -> Tensor"
+)
+def learnable_channels(
+    self: Array,
+    scale: Array,
+    zero_point: Array,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    grad_factor: float,
+) -> Array:
+    zeros = as_array(np.clip(np.rint(zero_point), quant_min, quant_max).astype(np.int32))
+    return of_channels(self, scale, zeros, wrap_dim(axis, self.ndim), quant_min, quant_max)
+
+
+@operator("aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)")
+def choose_for_tensor(self: Array, reduce_range: bool) -> tuple[float, int]:
+    """The scale and zero point by which a dynamic layer quantizes its input to 8 bits."""
+    chosen = choose_quantizer(self, 0, 127 if reduce_range else 255)
+    return float(chosen.scale), int(chosen.zero_point)
+
+
+@operator("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor")
+def saturate_to_half(weight: Array) -> Array:
+    """Weights held within what half precision can say."""
+    limit = np.float32(np.finfo(np.float16).max)
+    return as_array(np.clip(weight, -limit, limit))

@@ -1,0 +1,212 @@
+"""Weights in the form that quantized operators take: objects of classes no program defines.
+
+What torch keeps in them is packed for its kernels; here it is the plain weights.  `state` is what
+archives hold of one, `from_state` makes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+
+__all__ = [
+    "PACKED_CLASSES",
+    "CellParams",
+    "PackedConvolution",
+    "PackedEmbedding",
+    "PackedLinear",
+    "PackedWeights",
+]
+
+
+@dataclass(eq=False)
+class PackedWeights:
+    """What all of them are."""
+
+    class_name: ClassVar[str]
+
+    @property
+    def qualified_name(self) -> str:
+        """The name of the class in programs."""
+        return f"__torch__.torch.classes.{self.class_name}"
+
+    @property
+    def state(self) -> Any:
+        """The machine value that archives hold."""
+        raise NotImplementedError
+
+    state_type: ClassVar[str]
+    """The type of the state, as schemas write it."""
+
+
+@dataclass(eq=False)
+class PackedLinear(PackedWeights):
+    """A matrix [out, in], quantized or of half precision, and a bias."""
+
+    class_name = "quantized.LinearPackedParamsBase"
+    state_type = "(Tensor, Tensor?)"
+    weight: Array
+    bias: Array | None
+
+    @property
+    def is_half(self) -> bool:
+        """Whether the weights are floats of half precision."""
+        return self.weight.dtype.kind == "f"
+
+    @property
+    def state(self) -> Any:
+        return self.weight, self.bias
+
+
+@dataclass(eq=False)
+class PackedConvolution(PackedWeights):
+    """Weights of a convolution over `dims` dimensions and what it does with them."""
+
+    weight: Array
+    bias: Array | None
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    output_padding: list[int]
+    groups: int
+    transpose: bool
+    state_type = "(str, Tensor[], Tensor?[])"
+
+    @property
+    def dims(self) -> int:
+        """How many dimensions are convolved over; 2 for `conv1d`, whose line is an image."""
+        return self.weight.ndim - 2
+
+    @property
+    def class_name(self) -> str:  # type: ignore[override]
+        return f"quantized.Conv{self.dims}dPackedParamsBase"
+
+    @property
+    def state(self) -> Any:
+        numbers = (
+            *(self.dims, *self.stride, *self.padding, *self.dilation, *self.output_padding),
+            *(self.groups, int(self.transpose)),
+        )
+        return "2", [np.array(numbers, np.int16), self.weight], [self.bias]
+
+
+@dataclass(eq=False)
+class PackedEmbedding(PackedWeights):
+    """A table of rows, each with a scale and a zero point of its own."""
+
+    class_name = "quantized.EmbeddingPackedParamsBase"
+    state_type = "(int, Tensor[], float[], int[])"
+    weight: Array
+
+    @property
+    def state(self) -> Any:
+        bits = 4 if self.weight.dtype.names == ("quint4x2",) else 8
+        return 1, [self.weight], [], [bits]
+
+
+@dataclass(eq=False)
+class CellParams(PackedWeights):
+    """The weights of one layer and direction of a recurrent network."""
+
+    class_name = "rnn.CellParamsBase"
+    state_type = (
+        "(str, Tensor[], float[], int[], "
+        "__torch__.torch.classes.quantized.LinearPackedParamsBase[])"
+    )
+    kind: str
+    tensors: list[Array]
+    floats: list[float]
+    ints: list[int]
+    packed: list[PackedLinear]
+
+    @property
+    def state(self) -> Any:
+        return self.kind, self.tensors, self.floats, self.ints, self.packed
+
+
+# --------------------------------------------------------------------------- from archives
+
+
+def _linear(state: Any) -> PackedLinear:
+    match state:
+        case (np.ndarray() as weight, np.ndarray() | None as bias) if weight.ndim == 2:
+            return PackedLinear(weight, bias)
+    raise _bad(PackedLinear.class_name)
+
+
+def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
+    """The maker for `dims` dimensions, from any of the three forms there have been:
+
+    1. weight, bias and, each as a tensor of one element, stride, padding, dilation and groups;
+    2. `"2"`, the numbers as one tensor and the weight, the bias (or nothing);
+    3. `3`, the numbers, then nothing, weight and bias.
+    """
+
+    def make(state: Any) -> PackedConvolution:
+        match state:
+            case ("2", [np.ndarray() as numbers, np.ndarray() as weight], [*bias]):
+                return _of_numbers(dims, numbers.tolist(), weight, bias[0] if bias else None)
+            case (3, [*numbers], [None, np.ndarray() as weight, bias]):
+                return _of_numbers(dims, numbers, weight, bias)
+            case (np.ndarray() as weight, bias, [*stride], [*padding], [*dilation], groups):
+                parts = [[n.item() for n in part] for part in (stride, padding, dilation)]
+                numbers = [dims, *parts[0], *parts[1], *parts[2], *[0] * dims, groups.item(), 0]
+                return _of_numbers(dims, numbers, weight, bias)
+        raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
+
+    return make
+
+
+def _of_numbers(
+    dims: int, numbers: list[Any], weight: Array, bias: Array | None
+) -> PackedConvolution:
+    """From dims, then stride, padding, dilation, output padding, groups, whether transposed."""
+    well_formed = (
+        len(numbers) == 4 * dims + 3
+        and all(type(number) is int for number in numbers)
+        and numbers[0] == dims == weight.ndim - 2
+        and numbers[-1] in (0, 1)
+        and (bias is None or isinstance(bias, np.ndarray))
+    )
+    if not well_formed:
+        raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
+    parts = (numbers[1 + dims * i : 1 + dims * (i + 1)] for i in range(4))
+    stride, padding, dilation, output_padding = parts
+    groups, transpose = numbers[-2:]
+    return PackedConvolution(
+        weight, bias, stride, padding, dilation, output_padding, groups, bool(transpose)
+    )
+
+
+def _embedding(state: Any) -> PackedEmbedding:
+    match state:
+        case (int(), [np.ndarray() as weight], list(), list()) if weight.ndim == 2:
+            return PackedEmbedding(weight)
+    raise _bad(PackedEmbedding.class_name)
+
+
+def _cell(state: Any) -> CellParams:
+    match state:
+        case (str(kind), list() as tensors, list() as floats, list() as ints, list() as packed):
+            return CellParams(kind, tensors, floats, ints, packed)
+    raise _bad(CellParams.class_name)
+
+
+def _bad(name: str) -> OperatorError:
+    return OperatorError(f"the state of a `{name}` has an unknown form")
+
+
+PACKED_CLASSES: Final[dict[str, Callable[[Any], PackedWeights]]] = {
+    "quantized.LinearPackedParamsBase": _linear,
+    "quantized.Conv2dPackedParamsBase": _convolution(2),
+    "quantized.Conv3dPackedParamsBase": _convolution(3),
+    "quantized.EmbeddingPackedParamsBase": _embedding,
+    "rnn.CellParamsBase": _cell,
+}
+"""How an object of each class is made from its state."""

@@ -1,0 +1,470 @@
+"""Random numbers: the streams of torch's CPU generator, bit for bit.
+
+The engine is mt19937 (Matsumoto and Nishimura 1998), its raw draws come from NumPy.  Normal numbers
+are made by Box and Muller's method: singly in double, or 16 at a time in float32 with polynomials
+of Cephes (logf, sinf, cosf by Stephen Moshier; the 8-lane arrangement is the one of avx_mathfun,
+zlib licence).  There the last bit depends on which products and sums are fused, so these are fused
+as in torch's AVX2 build.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from typing import Any, Final
+
+import numpy as np
+
+from ...frontend.locks import fork_safe_lock
+from ..arithmetic.fused import fused_double, fused_float
+from ..memory.dtype import CPU, Array, Device, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+
+__all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
+
+F: Final = np.float32
+D: Final = np.float64
+_LOW_WORD: Final = 0xFFFFFFFF
+_STATE_BYTES: Final = 5056
+
+
+class Generator:
+    """A stream of random numbers.  Threads may share one: a draw has it for itself.
+
+    Args:
+        device: must be the CPU.
+    """
+
+    __slots__ = ("_made", "_seed", "cached_normal", "fresh", "lock")
+
+    def __init__(self, device: object = "cpu") -> None:
+        if str(device) != "cpu":
+            raise RuntimeError(f"Device type {device} is not supported for torch.Generator() api.")
+        self.lock = fork_safe_lock(of_object=True)
+        self._start(67280421310721)
+
+    def _start(self, seed: int) -> None:
+        """Put the generator to the beginning of a seed's stream."""
+        with self.lock:
+            self._seed = seed
+            self._made: Any = None
+            self.cached_normal: float | None = None
+            self.fresh = True
+
+    def _engine(self) -> Any:
+        """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it.
+
+        Whoever calls this holds the lock.
+        """
+        if self._made is None:
+            key = [self._seed & _LOW_WORD]
+            for i in range(1, 624):
+                word = key[-1]
+                key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
+            self._set_engine(np.array(key, np.uint32), 624)
+        return self._made
+
+    def _set_engine(self, key: Array, position: int) -> None:
+        made = np.random.MT19937(0)
+        state: Any = made.state
+        state["state"] = {"key": key, "pos": position}
+        made.state = state
+        self._made = made
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of a seed; negative seeds count from 2**64 down.
+
+        Raises:
+            RuntimeError: it does not fit into 64 bits.
+        """
+        seed = int(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise RuntimeError("Overflow when unpacking long long")
+        self._start(seed % (1 << 64))
+        return self
+
+    def initial_seed(self) -> int:
+        """The seed the stream was started with."""
+        return self._seed
+
+    def seed(self) -> int:
+        """Start the stream of a seed taken from the operating system, which is returned."""
+        seed = int.from_bytes(os.urandom(8), "little")
+        self._start(seed)
+        return seed
+
+    def words(self, count: int) -> Array:
+        """`count` draws of 32 bits."""
+        with self.lock:
+            engine = self._engine()
+            if count:
+                self.fresh = False
+            return np.asarray(engine.random_raw(count), np.uint64)
+
+    def long_words(self, count: int) -> Array:
+        """`count` draws of 64 bits, the high word drawn first."""
+        pairs = self.words(2 * count).reshape(count, 2)
+        return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
+
+    def floats(self, count: int) -> Array:
+        """`count` float32 numbers in [0, 1)."""
+        return (self.words(count) & np.uint64((1 << 24) - 1)).astype(F) * F(2.0**-24)
+
+    def doubles(self, count: int) -> Array:
+        """`count` float64 numbers in [0, 1)."""
+        return (self.long_words(count) & np.uint64((1 << 53) - 1)).astype(D) * 2.0**-53
+
+    def state_bytes(self) -> bytes:
+        """The state as torch lays it out, 5056 bytes."""
+        with self.lock:
+            state = self._engine().state["state"]
+            seed, fresh, cached = self._seed, self.fresh, self.cached_normal
+        position = int(state["pos"])
+        left, place = (1, 0) if fresh else (625 - position, position)
+        return b"".join(
+            (
+                struct.pack("<QiiQ", seed, left, 1, place),
+                state["key"].astype("<u8").tobytes(),
+                struct.pack(
+                    "<dddiixxxxxxxx",
+                    0.0,
+                    0.0 if cached is None else cached,
+                    0.0,
+                    cached is not None,
+                    0,
+                ),
+            )
+        )
+
+    def set_state_bytes(self, data: bytes) -> None:
+        """Go back to a state that `state_bytes` gave.
+
+        Raises:
+            RuntimeError: the data is of another size.
+        """
+        if len(data) != _STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG "
+                f"state size to be {len(data)}"
+            )
+        seed, left, _, place = struct.unpack_from("<QiiQ", data)
+        fresh = left == 1 and place == 0
+        key = np.frombuffer(data, "<u8", 624, 24).astype(np.uint32)
+        _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + 624 * 8)
+        with self.lock:
+            self._set_engine(key, 624 if fresh else place)
+            self._seed, self.fresh = seed, fresh
+            self.cached_normal = cached if valid else None
+
+    @property
+    def device(self) -> Device:
+        """Where its numbers are made: the CPU."""
+        return CPU
+
+    def clone_state(self) -> Generator:
+        """Another generator that stands where this one does."""
+        copy = Generator()
+        copy.set_state_bytes(self.state_bytes())
+        return copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.state_bytes(),)
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+def _restored(state: bytes) -> Generator:
+    """The generator that was pickled or copied."""
+    made = Generator()
+    made.set_state_bytes(state)
+    return made
+
+
+default_generator: Final = Generator()
+"""What is drawn from when no generator is named; a new process begins with a random seed."""
+default_generator.seed()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the stream of a seed in the default generator, which is returned."""
+    return default_generator.manual_seed(seed)
+
+
+# --------------------------------------------------------------------------- Cephes
+
+
+_LOG: Final = (
+    *(-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
+    *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
+)
+
+
+def _log(x: Array) -> Array:
+    """The natural logarithm of normal float32 numbers, by Cephes' logf."""
+    x = np.maximum(x, F(1.17549435e-38))
+    bits = x.view(np.int32)
+    exponent = ((bits >> 23) - 127).astype(F) + F(1)
+    mantissa = ((bits & ~0x7F800000) | 0x3F000000).astype(np.int32).view(F)
+    low = mantissa < F(0.707106781186547524)
+    x = (mantissa - F(1)) + np.where(low, mantissa, F(0))
+    exponent = exponent - low.astype(F)
+    square = x * x
+    y = np.full_like(x, F(7.0376836292e-2))
+    for c in _LOG:
+        y = fused_float(y, x, F(c))
+    y = fused_float(y * x, square, exponent * F(-2.12194440e-4))
+    y = fused_float(-square, F(0.5), y)
+    return fused_float(exponent, F(0.693359375), x + y)
+
+
+def _sine_and_cosine(x: Array) -> tuple[Array, Array]:
+    """Sine and cosine of float32 numbers in [0, 2 pi), by Cephes' sinf and cosf."""
+    octant = ((x * F(1.27323954473516)).astype(np.int32) + 1) & ~1
+    y = octant.astype(F)
+    for c in (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8):
+        x = fused_float(y, F(c), x)
+    z = x * x
+    cosine = fused_float(np.full_like(z, F(2.443315711809948e-5)), z, F(-1.388731625493765e-3))
+    cosine = fused_float(cosine, z, F(4.166664568298827e-2))
+    cosine = fused_float(cosine * z, z, -(z * F(0.5))) + F(1)
+    sine = fused_float(np.full_like(z, F(-1.9515295891e-4)), z, F(8.3321608736e-3))
+    sine = fused_float(sine, z, F(-1.6666654611e-1))
+    sine = fused_float(sine * z, x, x)
+    straight = (octant & 2) == 0
+    upper, across = np.where(straight, sine, cosine), np.where(straight, cosine, sine)
+    sine = np.where(octant & 4, -upper, upper).astype(F)
+    return sine, np.where((octant - 2) & 4, across, -across).astype(F)
+
+
+# --------------------------------------------------------------------------- uniform numbers
+
+
+def uniform(g: Generator, count: int, dtype: np.dtype[Any], low: float, high: float) -> Array:
+    """`count` numbers in [low, high), in the given float dtype."""
+    if dtype == D:
+        return fused_double(g.doubles(count), high - low, low)
+    if dtype == F:
+        unit = g.floats(count)
+        if low == 0.0 and high == 1.0:
+            return unit
+        return fused_float(unit, F(high) - F(low), F(low))
+    wide = fused_float(g.floats(count), F(high) - F(low), F(low))
+    rounded = wide.astype(dtype)
+    limit, start = np.asarray(high, F).astype(dtype), np.asarray(low, F).astype(dtype)
+    return np.where(rounded.astype(F) >= limit.astype(F), start, rounded).astype(dtype)
+
+
+# --------------------------------------------------------------------------- normal numbers
+
+
+def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
+    """Numbers made one by one, in double; an odd one out is kept for the next call."""
+    values = np.empty(count, D)
+    with g.lock:
+        for i in range(count):
+            if g.cached_normal is not None:
+                values[i], g.cached_normal = g.cached_normal, None
+                continue
+            first, second = g.doubles(2)
+            radius = math.sqrt(-2.0 * math.log1p(-second))
+            angle = 2.0 * math.pi * first
+            values[i], g.cached_normal = radius * math.cos(angle), radius * math.sin(angle)
+    return fused_double(values, std, mean)
+
+
+def _sixteens(unit: Array, mean: float, std: float) -> Array:
+    """Groups of 16 float32: the first 8 give the radius, the last 8 the angle."""
+    groups = unit.reshape(-1, 2, 8)
+    radius = np.sqrt(F(-2) * _log(np.ascontiguousarray(F(1) - groups[:, 0])))
+    sine, cosine = _sine_and_cosine(F(2 * math.pi) * groups[:, 1])
+    pair = [
+        fused_float(radius * cosine, F(std), F(mean)),
+        fused_float(radius * sine, F(std), F(mean)),
+    ]
+    return np.stack(pair, 1).reshape(-1)
+
+
+def from_libm(name: str, values: Array) -> Array:
+    """A function of the C library, element by element: NumPy's own differ in the last bit."""
+    function = np.frompyfunc(getattr(math, name), 1, 1)
+    return np.asarray(function(values), D)
+
+
+def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
+    groups = unit.reshape(-1, 2, 8)
+    radius = np.sqrt(-2 * from_libm("log", 1 - groups[:, 0]))
+    angle = 2.0 * math.pi * groups[:, 1]
+    pair = [
+        fused_double(radius * from_libm("cos", angle), std, mean),
+        fused_double(radius * from_libm("sin", angle), std, mean),
+    ]
+    return np.stack(pair, 1).reshape(-1)
+
+
+def normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
+    """`count` normal numbers for a contiguous tensor of a float dtype."""
+    with g.lock:
+        return _normal(g, count, dtype, mean, std)
+
+
+def _normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
+    if count < 16:
+        return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
+    whole = count // 16 * 16
+    if dtype not in (np.dtype(D), np.dtype(F)):  # 16-bit floats draw whole groups only
+        result = np.empty(count, dtype)
+        result[:whole] = _sixteens(g.floats(whole), mean, std).astype(dtype)
+        if whole < count:
+            result[count - 16 :] = _sixteens(g.floats(16), mean, std).astype(dtype)
+        return result
+    draw, compute = (g.doubles, _sixteen_doubles) if dtype == D else (g.floats, _sixteens)
+    result = draw(count)
+    result[:whole] = compute(result[:whole], mean, std)
+    if whole < count:  # the last 16 are made anew and overlap the group before
+        result[count - 16 :] = compute(draw(16), mean, std)
+    return result
+
+
+# --------------------------------------------------------------------------- filling tensors
+
+
+def memory_order(array: Array) -> Array:
+    """The tensor with its dimensions in the order they have in memory, largest stride first."""
+    axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    return array.transpose(axes)
+
+
+def _float_kind(array: Array, kernel: str) -> None:
+    if array.dtype.kind in "iub":
+        raise UnsupportedDtype(
+            f"\"{kernel}\" not implemented for '{dtype_of(array).scalar_name}'",
+            headline="only tensors of floats can be filled with these numbers",
+            roles={"self": "must be of floats"},
+        )
+
+
+def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> Array:
+    """Fill a tensor of floats with numbers in [low, high), in the order of its memory.
+
+    Raises:
+        OperatorError: `low` is above `high`, or it is not a tensor of floats.
+    """
+    _float_kind(array, "check_uniform_bounds")
+    if array.dtype.kind == "c":  # real and imaginary parts in turn
+        part = np.dtype(D if array.itemsize == 16 else F)
+        target = memory_order(array)
+        flat = uniform(g or default_generator, 2 * array.size, part, low, high)
+        target[...] = flat.view(array.dtype).reshape(target.shape)
+        return array
+    if low > high:
+        raise OperatorError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    target = memory_order(array)
+    values = uniform(g or default_generator, array.size, array.dtype, low, high)
+    target[...] = values.reshape(target.shape)
+    return array
+
+
+def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> Array:
+    """Fill a tensor of floats or complex numbers with normal numbers.
+
+    Raises:
+        OperatorError: `std` is negative, or it is a tensor of whole numbers.
+    """
+    _float_kind(array, "normal_kernel_cpu")
+    if std < 0:
+        raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
+    generator = g or default_generator
+    if array.dtype.kind == "c":
+        part = np.dtype(D if array.itemsize == 16 else F)
+        flat = normal(generator, 2 * array.size, part, 0.0, std * math.sqrt(0.5))
+        array[...] = flat.view(array.dtype).reshape(array.shape) + mean
+        return array
+    if array.flags.c_contiguous:
+        array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
+    else:
+        single = single_normals(generator, array.size, mean, std)
+        target = memory_order(array)
+        target[...] = single.reshape(target.shape).astype(array.dtype)
+    return array
+
+
+# --------------------------------------------------------------------------- whole numbers
+
+
+def whole_numbers(g: Generator | None, count: int, low: int, high: int) -> Array:
+    """`count` whole numbers in [low, high), as int64.
+
+    Raises:
+        OperatorError: the range is empty.
+    """
+    if low >= high:
+        raise OperatorError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+            headline=f"there is no whole number from {low} to below {high}",
+        )
+    generator = g or default_generator
+    span = high - low
+    draws = generator.words(count) if span < 1 << 28 else generator.long_words(count)
+    if span < 1 << 63:
+        return (draws % np.uint64(span)).astype(np.int64) + low
+    return ((draws % np.uint64(span)) + np.uint64(low % (1 << 64))).astype(np.int64)
+
+
+def permutation(g: Generator | None, count: int) -> Array:
+    """The numbers below `count` in random order."""
+    order = np.arange(count)
+    steps = max(count - 1, 0)
+    draws = (g or default_generator).words(steps)
+    jumps = (draws % np.arange(count, count - steps, -1).astype(np.uint64)).tolist()
+    shuffled = order.tolist()
+    for i, jump in enumerate(jumps):  # every swap depends on those before
+        j = i + jump
+        shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+    return np.array(shuffled, np.int64)
+
+
+def unbounded(g: Generator | None, count: int, dtype: np.dtype[Any]) -> Array:
+    """Numbers over the whole range of a dtype: all of an int, all whole ones a float can hold."""
+    generator = g or default_generator
+    if dtype == np.int64:
+        return (generator.long_words(count) % np.uint64(1 << 63)).astype(np.int64)
+    if dtype == D:
+        return (generator.long_words(count) % np.uint64((1 << 53) + 1)).astype(D)
+    if dtype == F:
+        return (generator.words(count) % np.uint64((1 << 24) + 1)).astype(F)
+    if dtype == np.bool_:
+        return (generator.words(count) & np.uint64(1)).astype(bool)
+    if dtype.kind in "iu":
+        return (generator.words(count) % np.uint64(np.iinfo(dtype).max + 1)).astype(dtype)
+    limit = (1 << 11 if dtype == np.float16 else 1 << 8) + 1
+    return (generator.words(count) % np.uint64(limit)).astype(F).astype(dtype)
+
+
+# --------------------------------------------------------------------------- chances
+
+
+def chances(g: Generator | None, count: int, p: float) -> Array:
+    """`count` bools, true with probability `p`."""
+    if not 0 <= p <= 1:
+        raise OperatorError(
+            f"bernoulli_ expects p to be in [0, 1], but got p={p:g}",
+            headline=f"`p` is a probability, {p:g} is not",
+        )
+    return np.less((g or default_generator).doubles(count), p)
+
+
+def chances_each(g: Generator | None, p: Array) -> Array:
+    """Bools, each true with its own probability."""
+    generator = g or default_generator
+    if p.dtype == D:
+        return np.asarray(np.less(generator.doubles(p.size).reshape(p.shape), p))
+    return np.asarray(np.less(generator.floats(p.size).reshape(p.shape), p.astype(F)))
+
+
+def exponential(g: Generator | None, count: int, rate: float) -> Array:
+    """`count` exponential numbers, in double."""
+    return -1.0 / rate * from_libm("log1p", -(g or default_generator).doubles(count))

@@ -1,0 +1,427 @@
+"""Operators that draw random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..linear_algebra.linalg import c_name
+from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.creation import OPTIONS, check_sizes, float_dtype
+from ..table.pointwise import as_array, cast
+from ..table.promotion import kind
+from ..table.table import operator
+from .random import (
+    Generator,
+    chances,
+    chances_each,
+    default_generator,
+    exponential,
+    fill_normal,
+    fill_uniform,
+    memory_order,
+    permutation,
+    unbounded,
+    whole_numbers,
+)
+
+__all__: list[str] = []
+
+Sizes = Sequence[int]
+_LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
+_NUMBERS: Final = (
+    "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+)
+
+
+# --------------------------------------------------------------------------- floats
+
+
+def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
+    """Declare rand or randn in all its forms."""
+
+    def drawn(size: Sizes, generator: Generator | None, dtype: int | None) -> Array:
+        wanted = float_dtype(dtype)
+        if wanted.kind not in "fc" and not dtype_of(np.empty(0, wanted)).is_floating_point:
+            raise _no_floats(name, wanted)
+        made = np.empty(check_sizes(size, name), wanted)
+        filled: Array = fill(made, first, second, generator)
+        return filled
+
+    def plain(size: Sizes, dtype: int | None, *options: Any) -> Array:
+        return drawn(size, None, dtype)
+
+    def from_generator(
+        size: Sizes, generator: Generator | None, dtype: int | None, *options: Any
+    ) -> Array:
+        return drawn(size, generator, dtype)
+
+    def like(self: Array, dtype: int | None, *options: Any) -> Array:
+        wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+        made = np.empty_like(self, wanted)
+        filled: Array = fill(made, first, second, None)
+        return filled
+
+    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor")(plain)
+    with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
+    operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor")(from_generator)
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
+
+
+def _no_floats(name: str, dtype: np.dtype[Any]) -> UnsupportedDtype:
+    word = dtype_of(np.empty(0, dtype)).scalar_name
+    return UnsupportedDtype(
+        f"\"check_uniform_bounds\" not implemented for '{word}'"
+        if name == "rand"
+        else f"\"normal_kernel_cpu\" not implemented for '{word}'",
+        headline=f"`{name}` makes floats, not `{dtype_of(np.empty(0, dtype))}`",
+    )
+
+
+_declare_floats("rand", fill_uniform, 0.0, 1.0)
+_declare_floats("randn", fill_normal, 0.0, 1.0)
+
+
+@operator(
+    "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) "
+    "-> Tensor(a!)"
+)
+def uniform_(self: Array, low: float, high: float, generator: Generator | None) -> Array:
+    return fill_uniform(self, low, high, generator)
+
+
+@operator(
+    "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, "
+    "Generator? generator=None) -> Tensor(a!)"
+)
+def normal_(self: Array, mean: float, std: float, generator: Generator | None) -> Array:
+    return fill_normal(self, mean, std, generator)
+
+
+@operator(
+    "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
+    "-> Tensor"
+)
+def normal_of_size(
+    mean: float,
+    std: float,
+    size: Sizes,
+    generator: Generator | None,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    return fill_normal(
+        np.empty(check_sizes(size, "normal"), float_dtype(dtype)), mean, std, generator
+    )
+
+
+@operator(
+    "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
+)
+def normal_of_tensors(mean: Array, std: Array, generator: Generator | None) -> Array:
+    shape = np.broadcast_shapes(mean.shape, std.shape)
+    unit = fill_normal(np.empty(shape, mean.dtype), 0.0, 1.0, generator)
+    return as_array(unit * cast(std, mean.dtype) + mean)
+
+
+@operator(
+    "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor"
+)
+def normal_around(mean: Array, std: float, generator: Generator | None) -> Array:
+    return as_array(fill_normal(np.empty(mean.shape, mean.dtype), 0.0, std, generator) + mean)
+
+
+@operator(
+    "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"
+)
+def normal_spread(mean: float, std: Array, generator: Generator | None) -> Array:
+    unit = fill_normal(np.empty(std.shape, std.dtype), 0.0, 1.0, generator)
+    return as_array(unit * std + std.dtype.type(mean))
+
+
+@operator(
+    "aten::exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) "
+    "-> Tensor(a!)"
+)
+def exponential_(self: Array, lambd: float, generator: Generator | None) -> Array:
+    if kind(self.dtype) != 2:
+        raise OperatorError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if lambd <= 0:
+        raise OperatorError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    target = memory_order(self)
+    target[...] = exponential(generator, self.size, lambd).reshape(target.shape)
+    return self
+
+
+# --------------------------------------------------------------------------- whole numbers
+
+
+def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | None) -> Array:
+    made = np.empty(check_sizes(size, "randint"), np.int64 if dtype is None else numpy_dtype(dtype))
+    if low < high:
+        _check_random_bounds(made, low, high)
+    made[...] = whole_numbers(g, made.size, low, high).reshape(made.shape)
+    return made
+
+
+@operator(f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
+def randint(high: int, size: Sizes, dtype: int | None, *options: Any) -> Array:
+    return _whole(size, 0, high, None, dtype)
+
+
+@operator(
+    f"aten::randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_NUMBERS}) "
+    "-> Tensor"
+)
+def randint_from(
+    high: int, size: Sizes, generator: Generator | None, dtype: int | None, *options: Any
+) -> Array:
+    return _whole(size, 0, high, generator, dtype)
+
+
+@operator(f"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
+def randint_between(low: int, high: int, size: Sizes, dtype: int | None, *options: Any) -> Array:
+    return _whole(size, low, high, None, dtype)
+
+
+@operator(
+    "aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, "
+    f"Generator? generator, {_NUMBERS}) -> Tensor"
+)
+def randint_between_from(
+    low: int,
+    high: int,
+    size: Sizes,
+    generator: Generator | None,
+    dtype: int | None,
+    *options: Any,
+) -> Array:
+    return _whole(size, low, high, generator, dtype)
+
+
+def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
+    made = np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
+    target = memory_order(made)
+    target[...] = whole_numbers(None, made.size, low, high).reshape(target.shape)
+    return made
+
+
+@operator(f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor")
+def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Array:
+    return _whole_like(self, 0, high, dtype)
+
+
+@operator(f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor")
+def randint_like_between(
+    self: Array, low: int, high: int, dtype: int | None, *options: Any
+) -> Array:
+    return _whole_like(self, low, high, dtype)
+
+
+@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor")
+def randperm(n: int, dtype: int | None, *options: Any) -> Array:
+    return randperm_from(n, None, dtype)
+
+
+@operator(f"aten::randperm.generator(SymInt n, *, Generator? generator, {_NUMBERS}) -> Tensor")
+def randperm_from(n: int, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
+    if n < 0:
+        raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    return permutation(generator, n).astype(np.int64 if dtype is None else numpy_dtype(dtype))
+
+
+@operator("aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
+def random_(self: Array, generator: Generator | None) -> Array:
+    target = memory_order(self)
+    target[...] = unbounded(generator, self.size, self.dtype).reshape(target.shape)
+    return self
+
+
+@operator(
+    "aten::random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) "
+    "-> Tensor(a!)"
+)
+def random_between(self: Array, low: int, high: int | None, generator: Generator | None) -> Array:
+    _check_random_bounds(self, low, high)
+    stop = _above_all(self.dtype) if high is None else high
+    target = memory_order(self)
+    if stop - low == 1 << 64:
+        drawn = (generator or default_generator).long_words(self.size).view(np.int64)
+    else:
+        drawn = whole_numbers(generator, self.size, low, stop)
+    target[...] = drawn.reshape(target.shape)
+    return self
+
+
+_DIGITS: Final = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+
+
+def _above_all(dtype: np.dtype[Any]) -> int:
+    """One more than the largest whole number that a dtype holds with all before it."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max) + 1
+    return 2 if dtype.kind == "b" else (1 << _DIGITS[dtype.name]) + 1
+
+
+def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
+    if self.dtype.kind not in "iub":
+        return
+    smallest = int(np.iinfo(self.dtype).min) if self.dtype.kind in "iu" else 0
+    largest = _above_all(self.dtype) - 1
+    for name, value in (("from", low), ("to - 1", low if high is None else high - 1)):
+        if not smallest <= value <= largest:
+            raise OperatorError(
+                f"{name} is out of bounds for {c_name(self)}",
+                headline=f"`{dtype_of(self)}` holds whole numbers from {smallest} to {largest}",
+            )
+
+
+@operator("aten::random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")
+def random_below(self: Array, high: int, generator: Generator | None) -> Array:
+    return random_between(self, 0, high, generator)
+
+
+# --------------------------------------------------------------------------- chances
+
+
+@operator("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
+def bernoulli(self: Array, generator: Generator | None) -> Array:
+    if kind(self.dtype) != 2:
+        raise UnsupportedDtype(
+            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtype_of(self).scalar_name}'",
+            headline=f"chances are floats, not `{dtype_of(self)}`",
+        )
+    if not ((self >= 0) & (self <= 1)).all():
+        raise OperatorError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)",
+            headline="every element must be a probability",
+        )
+    return chances_each(generator, self).astype(self.dtype)
+
+
+@operator("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
+    return bernoulli_(np.empty_like(self), p, generator)
+
+
+@operator(
+    "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) "
+    "-> Tensor(a!)"
+)
+def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
+    target = memory_order(self)
+    target[...] = chances(generator, self.size, p).reshape(target.shape)
+    return self
+
+
+@operator(
+    "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
+)
+def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
+    self[...] = chances_each(generator, np.broadcast_to(p, self.shape))
+    return self
+
+
+def _check_dropout(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise OperatorError(
+            f"dropout probability has to be between 0 and 1, but got {p:g}",
+            headline=f"`p` is a probability, {p:g} is not",
+        )
+
+
+@operator("aten::dropout(Tensor input, float p, bool train) -> Tensor")
+def dropout(input: Array, p: float, train: bool) -> Array:
+    _check_dropout(p)
+    if p == 0 or not train or not input.size:
+        return input
+    if p == 1:
+        return as_array(input * input.dtype.type(0))
+    kept = bernoulli_(np.empty_like(input), 1 - p, None)
+    return as_array(input * (kept / input.dtype.type(1 - p)))
+
+
+@operator("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+def dropout_(self: Array, p: float, train: bool) -> Array:
+    result = dropout(self, p, train)
+    if result is not self:
+        self[...] = result
+    return self
+
+
+@operator(
+    "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "
+    "Generator? generator=None) -> Tensor"
+)
+def multinomial(
+    self: Array, num_samples: int, replacement: bool, generator: Generator | None
+) -> Array:
+    if self.ndim not in (1, 2):
+        raise OperatorError("prob_dist must be 1 or 2 dim")
+    if num_samples <= 0:
+        raise OperatorError("cannot sample n_sample <= 0 samples")
+    if kind(self.dtype) != 2:
+        raise OperatorError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if not replacement and num_samples > self.shape[-1]:
+        raise OperatorError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    _check_chances(self)
+    if not replacement or num_samples == 1:
+        rates = exponential(generator, self.size, 1.0).reshape(self.shape).astype(self.dtype)
+        scores = self / rates
+        if num_samples == 1:
+            return as_array(np.argmax(scores, -1, keepdims=True))
+        return np.argsort(-scores, -1, kind="stable")[..., :num_samples].copy()
+    rows = self.reshape(-1, self.shape[-1])
+    drawn = np.stack([_with_replacement(row, num_samples, generator) for row in rows])
+    return drawn.reshape(*self.shape[:-1], num_samples)
+
+
+def _check_chances(self: Array) -> None:
+    wide = self.astype(np.float64)
+    if not (np.isfinite(wide) & (wide >= 0)).all():
+        raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
+    if wide.size and not (wide.sum(-1) > 0).all():
+        raise OperatorError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:
+    running = np.add.accumulate(weights)
+    running = running / running[-1]
+    running[-1] = 1
+    places = (generator or default_generator).doubles(count)
+    return np.searchsorted(running.astype(np.float64), places, "left")
+
+
+# --------------------------------------------------------------------------- generators
+
+
+@operator("aten::manual_seed(int seed) -> ()")
+def manual_seed(seed: int) -> None:
+    default_generator.manual_seed(seed)
+
+
+@operator("aten::manual_seed.generator(Generator(a!) self, int seed) -> Generator(a!)")
+def seed_generator(self: Generator, seed: int) -> Generator:
+    return self.manual_seed(seed)
+
+
+@operator("aten::initial_seed(Generator self) -> int")
+def initial_seed(self: Generator) -> int:
+    return self.initial_seed()

@@ -1,0 +1,10 @@
+"""Operators that make few numbers of many: sums, means, extremes, running totals."""
+
+from . import cumulative, reduce, special, totals
+
+__all__ = [
+    "cumulative",
+    "reduce",
+    "special",
+    "totals",
+]

@@ -1,0 +1,340 @@
+"""Running sums in the log domain, integrals, differences and numerical gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dims import wrap_dim, wrap_dims
+from ..memory.dtype import Array, Scalar, default_dtype, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..table.layouts import contiguous
+from ..table.pointwise import as_array, binary, cast, number_as, with_number
+from ..table.promotion import kind, result_dtype
+from ..table.table import operator
+from .reduce import sum_over
+
+__all__: list[str] = []
+
+_FLOAT64: Final = np.dtype(np.float64)
+_ALL: Final = slice(None)
+
+
+def _part(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
+    return (_ALL,) * axis + (slice(start, stop),)
+
+
+# --------------------------------------------------------------------------- log-sum-exp so far
+
+
+@operator("aten::logcumsumexp(Tensor self, int dim) -> Tensor")
+def logcumsumexp(self: Array, dim: int) -> Array:
+    if kind(self.dtype) < 2:
+        raise UnsupportedDtype(
+            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_of(self).scalar_name}'",
+            headline=f"`logcumsumexp` is not defined for `{dtype_of(self)}`",
+        )
+    axis = wrap_dim(dim, self.ndim)
+    if not self.ndim:
+        return self.copy()
+    if self.dtype.kind == "c":
+        return _complex_logcumsumexp(self, axis)
+    sums = np.logaddexp.accumulate(self.astype(_FLOAT64), axis)
+    return as_array(sums).astype(self.dtype)
+
+
+def _complex_logcumsumexp(self: Array, axis: int) -> Array:
+    """Each sum is the larger of two terms by its real part, times one plus their ratio.
+
+    Taking the logarithm so keeps the imaginary part unwrapped.
+    """
+
+    def joined(a: Array, b: Array) -> Array:
+        larger = np.where(a.real < b.real, b, a)
+        smaller = np.where(a.real < b.real, a, b)
+        total = larger + np.log(1 + np.exp(smaller - larger))
+        nothing = np.isneginf(smaller.real)
+        missing = np.isnan(a) | np.isnan(b)
+        total = np.where(nothing, larger, total)
+        return np.where(missing, complex(np.nan, np.nan), total)
+
+    result = np.moveaxis(self.astype(np.complex128), axis, 0)
+    for place in range(1, result.shape[0]):
+        result[place] = joined(result[place - 1], result[place])
+    return np.moveaxis(result, 0, axis).astype(self.dtype)
+
+
+# --------------------------------------------------------------------------- trapezoids
+
+
+def _sides(y: Array, axis: int) -> Array:
+    """Twice the mean height of each trapezoid."""
+    return binary(np.add, y[_part(axis, 1, None)], y[_part(axis, None, -1)])
+
+
+def _widths(y: Array, x: Array, axis: int) -> Array:
+    """The distances of sample points, shaped to go with the heights."""
+    if x.ndim == 1 and y.ndim != 1:
+        if x.shape[0] != y.shape[axis]:
+            raise OperatorError(
+                "trapezoid: There must be one `x` value for each sample point",
+                code="shape-mismatch",
+            )
+        shape = [1] * y.ndim
+        shape[axis] = x.size
+        x = x.reshape(shape)
+    elif x.ndim < y.ndim:
+        x = x.reshape((1,) * (y.ndim - x.ndim) + x.shape)
+    place = axis - y.ndim + x.ndim
+    if x.ndim > y.ndim:
+        place = axis + x.ndim - y.ndim
+    return as_array(np.subtract(x[_part(place, 1, None)], x[_part(place, None, -1)]))
+
+
+def _need_points(name: str, y: Array) -> None:
+    if not y.ndim:
+        raise OperatorError(f"{name}: y must be at least one-dimensional")
+
+
+def _zeros_without(y: Array, axis: int) -> Array:
+    dtype = y.dtype if kind(y.dtype) >= 2 else default_dtype.float
+    return np.zeros(y.shape[:axis] + y.shape[axis + 1 :], dtype)
+
+
+def _refuse_bools(name: str, y: Array, by: Array | Scalar) -> None:
+    for word, each in (("y", y), ("x", by)):
+        if isinstance(each, np.ndarray) and each.dtype.kind == "b":
+            raise OperatorError(
+                f"{name}: received a bool input for `{word}`, but bool is not supported",
+                code="dtype-mismatch",
+            )
+
+
+def _areas(name: str, y: Array, by: Array | Scalar, dim: int) -> Array:
+    """The area below each pair of neighbouring points."""
+    _refuse_bools(name, y, by)
+    axis = wrap_dim(dim, y.ndim)
+    sides = _sides(y, axis)
+    if isinstance(by, np.ndarray):
+        doubled = binary(np.multiply, sides, _widths(y, by, axis))
+    else:
+        doubled = with_number(np.multiply, sides, by)
+    if kind(doubled.dtype) < 2:
+        doubled = doubled.astype(default_dtype.float)
+    return with_number(np.true_divide, doubled, 2)
+
+
+def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") -> Array:
+    _need_points(name, y)
+    axis = wrap_dim(dim, y.ndim)
+    if not y.shape[axis]:
+        return _zeros_without(y, axis)
+    if not isinstance(by, np.ndarray):
+        return _even_trapezoid(name, y, by, axis)
+    areas = _areas(name, y, by, dim)
+    last = areas.ndim - y.ndim + axis
+    return as_array(np.add.reduce(areas, last, areas.dtype))
+
+
+def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
+    """The sum of the heights without half of the first and the last."""
+    _refuse_bools(name, y, by)
+    before: tuple[Any, ...] = (_ALL,) * axis
+    ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
+    halves = with_number(np.multiply, ends, 0.5)
+    middle = binary(np.subtract, sum_over(y, [axis], False, None), halves)
+    return with_number(np.multiply, middle, by)
+
+
+@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+def trapezoid(y: Array, x: Array, dim: int) -> Array:
+    return _trapezoid(y, x, dim)
+
+
+@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")
+def trapezoid_even(y: Array, dx: Scalar, dim: int) -> Array:
+    return _trapezoid(y, dx, dim)
+
+
+operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")(trapezoid)
+operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")(trapezoid_even)
+
+
+def _cumulative(y: Array, by: Array | Scalar, dim: int) -> Array:
+    _need_points("cumulative_trapezoid", y)
+    areas = _areas("cumulative_trapezoid", y, by, dim)
+    axis = wrap_dim(dim, y.ndim) + areas.ndim - y.ndim
+    return as_array(np.add.accumulate(areas, axis, areas.dtype))
+
+
+operator("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")(_cumulative)
+operator("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")(
+    _cumulative
+)
+
+
+# --------------------------------------------------------------------------- differences
+
+
+@operator(
+    "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) "
+    "-> Tensor"
+)
+def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | None) -> Array:
+    if not self.ndim:
+        raise OperatorError("diff expects input to be at least one-dimensional")
+    axis = wrap_dim(dim, self.ndim)
+    for each in (prepend, append):
+        if each is not None:
+            _check_ends(self, each, axis)
+    if n < 0:
+        raise OperatorError(f"order must be non-negative but got {n}")
+    if not n:
+        return self.copy()
+    parts = [each for each in (prepend, self, append) if each is not None]
+    dtype = result_dtype(parts)
+    joined = np.concatenate([cast(each, dtype) for each in parts], axis)
+    step = np.not_equal if dtype.kind == "b" else np.subtract
+    for _ in range(min(n, joined.shape[axis])):
+        joined = step(joined[_part(axis, 1, None)], joined[_part(axis, None, -1)])
+    return as_array(joined)
+
+
+def _check_ends(self: Array, end: Array, axis: int) -> None:
+    if end.ndim != self.ndim:
+        raise OperatorError(
+            "diff expects prepend or append to be the same dimension as input",
+            code="shape-mismatch",
+        )
+    for dim in range(self.ndim):
+        if dim != axis and end.shape[dim] != self.shape[dim]:
+            raise OperatorError(
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension; input.size({dim}) = {self.shape[dim]}, "
+                f"but got tensor.size({dim}) = {end.shape[dim]}",
+                code="shape-mismatch",
+            )
+
+
+# --------------------------------------------------------------------------- gradient
+
+
+def _check_gradient(
+    self: Array, dims: tuple[int, ...], edge_order: int, spacing: Sequence[Any] | None, given: bool
+) -> None:
+    if edge_order not in (1, 2):
+        raise OperatorError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if spacing is not None and len(spacing) != len(dims):
+        raise OperatorError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"equal to 'self.dim() = {self.ndim}', since dim argument was not given, but got a "
+            f"list of length {len(spacing)}"
+            if not given
+            else "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and "
+            f"dim arguments to have the same length, but got a spacing argument of length "
+            f"{len(spacing)} and a dim argument of length {len(dims)}."
+        )
+    for axis in dims:
+        if self.shape[axis] < edge_order + 1:
+            raise OperatorError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+
+
+def _gradients(
+    self: Array, spacing: Sequence[Any], dims: tuple[int, ...], edge_order: int
+) -> list[Array]:
+    if kind(self.dtype) < 2:
+        self = self.astype(default_dtype.float)
+    return [
+        _even_gradient(self, axis, by, edge_order)
+        if not isinstance(by, np.ndarray)
+        else _uneven_gradient(self, axis, by, edge_order)
+        for axis, by in zip(dims, spacing, strict=True)
+    ]
+
+
+def _even_gradient(self: Array, axis: int, by: Scalar, edge_order: int) -> Array:
+    f = np.moveaxis(self, axis, 0)
+    step = number_as(by, self.dtype)
+    result = np.empty_like(f)
+    result[1:-1] = (f[2:] - f[:-2]) / (step * self.dtype.type(2))
+    if edge_order == 1:
+        result[0, ...], result[-1, ...] = (f[1] - f[0]) / step, (f[-1] - f[-2]) / step
+    else:
+        a, b, c = (self.dtype.type(number) for number in (-1.5, 2, -0.5))
+        result[0, ...] = (a * f[0] + b * f[1] + c * f[2]) / step
+        result[-1, ...] = -(a * f[-1] + b * f[-2] + c * f[-3]) / step
+    return contiguous(np.moveaxis(result, 0, axis))
+
+
+def _uneven_gradient(self: Array, axis: int, places: Array, edge_order: int) -> Array:
+    f = np.moveaxis(self, axis, 0)
+    steps = np.diff(places).reshape(-1, *[1] * (self.ndim - 1))
+    before, after = steps[:-1], steps[1:]
+    result = np.empty(f.shape, result_dtype([self, places]))
+    result[1:-1] = (
+        f[:-2] * (-after / (before * (before + after)))
+        + f[1:-1] * ((after - before) / (before * after))
+        + f[2:] * (before / (after * (before + after)))
+    )
+    if edge_order == 1:
+        result[0, ...] = (f[1] - f[0]) / steps[0]
+        result[-1, ...] = (f[-1] - f[-2]) / steps[-1]
+    else:
+        result[0, ...] = _edge(f[:3], steps[0], steps[1])
+        result[-1, ...] = -_edge(f[::-1][:3], steps[-1], steps[-2])
+    return contiguous(np.moveaxis(result, 0, axis))
+
+
+def _edge(f: Array, near: Array, far: Array) -> Array:
+    """The second-order one-sided slope at the first of three points."""
+    first = -(2 * near + far) / (near * (near + far))
+    second = (near + far) / (near * far)
+    third = -near / (far * (near + far))
+    return as_array(first * f[0] + second * f[1] + third * f[2])
+
+
+def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list[Array]:
+    if self.dtype == np.uint8:
+        raise OperatorError("torch.gradient does not support uint8 input.", code="dtype-mismatch")
+    if self.dtype.kind == "b":
+        raise OperatorError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead.",
+            code="dtype-mismatch",
+        )
+    dims = wrap_dims([dim] if isinstance(dim, int) else dim, self.ndim)
+    several = spacing if isinstance(spacing, list) else None
+    _check_gradient(self, dims, edge_order, several, dim is not None)
+    steps = spacing if isinstance(spacing, list) else [spacing] * len(dims)
+    return _gradients(self, steps, dims, edge_order)
+
+
+@operator(
+    "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
+    "int edge_order=1) -> Tensor[]"
+)
+def gradient(self: Array, spacing: Scalar | None, dim: int | None, edge_order: int) -> list[Array]:
+    return _gradient_over(self, 1 if spacing is None else spacing, dim, edge_order)
+
+
+operator(
+    "aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) "
+    "-> Tensor[]",
+    "aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    "aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, "
+    "int edge_order=1) -> Tensor[]",
+    "aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) "
+    "-> Tensor[]",
+)(_gradient_over)
+
+
+@operator("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")
+def gradient_along(self: Array, dim: Sequence[int], edge_order: int) -> list[Array]:
+    return _gradient_over(self, 1, list(dim), edge_order)

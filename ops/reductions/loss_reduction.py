@@ -1,0 +1,52 @@
+"""How losses are summed up: not at all, by their mean, by their sum."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.errors import OperatorError
+from ..table.pointwise import as_array, operand
+from ..table.promotion import kind
+
+__all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
+
+NONE: Final = 0
+MEAN: Final = 1
+SUM: Final = 2
+
+
+def floats(array: Array) -> Array:
+    """Whole numbers in the default float dtype, all others as they are."""
+    return array.astype(default_dtype.float) if kind(array.dtype) < 2 else array
+
+
+def widened(array: Array) -> Array:
+    """16-bit floats in float32, all others as they are."""
+    if array.itemsize < 4 and kind(array.dtype) == 2:
+        return array.astype(np.float32)
+    return array
+
+
+def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> Array:
+    """The losses themselves, their mean or their sum, in `dtype` if given."""
+    losses = as_array(losses)
+    dtype = dtype or losses.dtype
+    if reduction == MEAN and kind(dtype) < 2:
+        raise OperatorError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            f"complex dtype. Got: {dtype_of(np.empty(0, dtype)).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if reduction == SUM and kind(dtype) < 2:
+        dtype = np.dtype(np.int64)
+    if reduction != NONE:
+        wide = widened(losses)
+        total = as_array(np.add.reduce(wide, None))
+        if reduction == MEAN and wide.size:
+            total = as_array(np.true_divide(total, operand(wide.size, total.dtype)))
+        losses = as_array(wide.mean()) if reduction == MEAN and not wide.size else total
+    result: Array = losses.astype(dtype, copy=False)
+    return result

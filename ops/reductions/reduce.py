@@ -1,0 +1,574 @@
+"""Reductions and running totals.
+
+Sums of float32 are pairwise along contiguous memory and in double elsewhere; variances are computed
+in double; 16-bit floats are added up in float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import LARGE, family, is_ready
+from ..kernels.sums import native_sum, native_variance
+from ..memory.dims import wrap_dim, wrap_dims
+from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.ordered import check_kernel, check_ordered
+from ..table.pointwise import as_array, cast, operand, write
+from ..table.promotion import kind
+from ..table.refusals import CPP_NAMES
+from ..table.table import operator
+
+__all__ = [
+    *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sum_over"),
+    "total",
+]
+
+Dims = Sequence[int] | None
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_INT64: Final = np.dtype(np.int64)
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
+_FEW: Final = 64
+_SHORT: Final = 16
+"""So few numbers in a row are added up one by one as well as in pairs."""
+_add_over: Final[Callable[..., Any]] = np.add.reduce
+_max_over: Final[Callable[..., Any]] = np.maximum.reduce
+_multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
+
+
+# --------------------------------------------------------------------------- sums
+
+
+def _sum_input(self: Array, dtype: int | None) -> Array:
+    """The summands in the dtype of their sum: whole numbers and bools add up in int64."""
+    if dtype is not None:
+        return cast(self, numpy_dtype(dtype))
+    return cast(self, _INT64) if kind(self.dtype) < 2 else self
+
+
+def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+    """The sum, in the dtype of the summands."""
+    dtype = self.dtype
+    if axes is not None and len(axes) == self.ndim:
+        axes = None
+    if dtype is _FLOAT32 and self.size < LARGE and _is_pairwise(self, axes):
+        result = _add_over(self, axes, None, None, keepdim)
+        return result if type(result) is ndarray else asarray(result)
+    if is_ready(self):
+        found = native_sum(self, axes, keepdim)
+        if found is not None:
+            return found
+    check_kernel("sum_cpu", self, "qe")
+    wide: Any = dtype  # NumPy would add up small whole numbers in int64
+    if kind(dtype) == 2:
+        if dtype.itemsize < 4:
+            wide = _FLOAT32
+        elif dtype is _FLOAT32 and not _is_pairwise(self, axes):
+            wide = _FLOAT64
+    result = _add_over(self, axes, wide, None, keepdim)
+    if wide is not dtype:
+        return asarray(result).astype(dtype)
+    return result if type(result) is ndarray else asarray(result, dtype)
+
+
+def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
+    """Whether NumPy adds along these axes in pairs: along contiguous memory, or so few numbers
+    that it makes no difference."""
+    if self.size < _FEW or (axes and _count(self, axes) <= _SHORT):
+        return True
+    return self.flags.c_contiguous and (axes is None or axes == (self.ndim - 1,))
+
+
+@operator("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def total(self: Array, dtype: int | None) -> Array:
+    if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
+        return asarray(_add_over(self, None))
+    return _add_up(_sum_input(self, dtype), None, False)
+
+
+@operator(
+    "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
+
+
+def refuse_complex_nansum(self: Array) -> None:
+    """Raises an OperatorError if the tensor is complex."""
+    if kind(self.dtype) == 3:
+        raise OperatorError("nansum on CPU does not support complex inputs", code="dtype-mismatch")
+
+
+@operator(
+    "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    refuse_complex_nansum(self)
+    if kind(self.dtype) >= 2:
+        self = np.where(np.isnan(self), self.dtype.type(0), self)
+    return sum_over(self, dim, keepdim, dtype)
+
+
+def _count(self: Array, axes: tuple[int, ...]) -> int:
+    count = 1
+    for axis in axes:
+        count *= self.shape[axis]
+    return count
+
+
+def _no_mean(self: Array, dtype: int | None) -> OperatorError:
+    what = "Input" if dtype is None else "Optional"
+    shown = dtype_of(self).scalar_name
+    return OperatorError(
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or "
+        f"complex dtype. Got: {shown}",
+        code="dtype-mismatch",
+        headline=f"the mean of a `{dtype_of(self)}` tensor needs a `dtype`",
+        roles={"self": "must be of floats"},
+    )
+
+
+@operator("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def mean(self: Array, dtype: int | None) -> Array:
+    return mean_over(self, None, False, dtype)
+
+
+@operator(
+    "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    if dtype is not None:
+        self = cast(self, numpy_dtype(dtype))
+    own = self.dtype
+    if own is not _FLOAT32:
+        if kind(own) < 2:
+            raise _no_mean(self, dtype)
+        if own.itemsize < 4:
+            self = self.astype(np.float32)
+    axes = wrap_dims(dim, self.ndim)
+    sums = _add_up(self, axes, keepdim)
+    result = as_array(np.true_divide(sums, operand(_count(self, axes), sums.dtype)))
+    return result if own is _FLOAT32 else result.astype(own, copy=False)
+
+
+def _freedom(count: int, correction: Scalar | None) -> float:
+    return max(count - (1 if correction is None else _real(correction)), 0)
+
+
+def _variance(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    """The variance and the mean, in double."""
+    if kind(self.dtype) < 2:
+        raise OperatorError(
+            "std and var only support floating point and complex dtypes",
+            code="dtype-mismatch",
+            headline=f"the variance of a `{dtype_of(self)}` tensor is not defined",
+            roles={"self": "must be of floats"},
+        )
+    axes = wrap_dims(dim, self.ndim)
+    count = _count(self, axes)
+    if is_ready(self) and len(axes) == self.ndim:
+        found = native_variance(self, _freedom(count, correction), keepdim)
+        if found is not None:
+            return found
+    wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
+    middle = asarray(_add_over(wide, axes, None, None, True))
+    middle = asarray(np.true_divide(middle, operand(count, middle.dtype)))
+    apart = wide - middle
+    squares = np.square(np.abs(apart) if wide.dtype.kind == "c" else apart)
+    spread = asarray(_add_over(squares, axes, None, None, keepdim))
+    freedom = operand(_freedom(count, correction), spread.dtype)
+    spread = asarray(np.true_divide(spread, freedom))
+    shape = spread.shape
+    middle = middle.reshape(shape)
+    if count > 1 and not _all_finite(middle):  # the mean is updated element by element
+        middle = np.where(_ends_infinite(self, axes).reshape(shape), middle, middle - middle)
+    return asarray(spread), middle
+
+
+def _all_finite(numbers: Array) -> bool:
+    if numbers.dtype.kind == "f" and 0 < numbers.size < _FEW:
+        return all(map(math.isfinite, numbers.reshape(-1).tolist()))
+    return bool(np.isfinite(numbers).all())
+
+
+def _ends_infinite(self: Array, axes: tuple[int, ...]) -> Array:
+    """Where nothing but the last of the elements along some axes may be infinite."""
+    rest = [axis for axis in range(self.ndim) if axis not in axes]
+    rows = self.transpose(*rest, *axes).reshape(*(self.shape[axis] for axis in rest), -1)
+    return np.asarray(np.isfinite(rows[..., :-1]).all(-1))
+
+
+def _real(number: Scalar) -> float:
+    return number.real if isinstance(number, complex) else number
+
+
+def _real_dtype(self: Array) -> np.dtype[Any]:
+    return dtype_of(self).to_real().numpy if self.dtype.kind == "c" else self.dtype
+
+
+@operator(
+    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> Tensor"
+)
+def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
+    return _variance(self, dim, correction, keepdim)[0].astype(_real_dtype(self))
+
+
+@operator(
+    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> Tensor"
+)
+def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
+    spread = _variance(self, dim, correction, keepdim)[0]
+    return asarray(np.sqrt(spread)).astype(_real_dtype(self))
+
+
+@operator(
+    "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> (Tensor, Tensor)"
+)
+def var_mean(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    spread, middle = _variance(self, dim, correction, keepdim)
+    return spread.astype(_real_dtype(self)), middle.astype(self.dtype)
+
+
+@operator(
+    "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+    "bool keepdim=False) -> (Tensor, Tensor)"
+)
+def std_mean(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Array, Array]:
+    spread, middle = _variance(self, dim, correction, keepdim)
+    return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
+
+
+def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> None:
+    def of_all(self: Array, unbiased: bool) -> Any:
+        return forward(self, None, int(unbiased), False)
+
+    def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
+        return forward(self, dim, int(unbiased), keepdim)
+
+    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}")(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
+        f"-> {result}"
+    )(over)
+
+
+_declare_unbiased("var", var, "Tensor")
+_declare_unbiased("std", std, "Tensor")
+_declare_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
+_declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
+
+
+@operator("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+def prod(self: Array, dtype: int | None) -> Array:
+    values = _sum_input(self, dtype)
+    if is_ready(values):  # rows of products side by side: one long product waits for itself
+        whole = values.size // LARGE * LARGE
+        flat = values.reshape(-1)
+        rows = _multiply_over(flat[:whole].reshape(-1, LARGE), 0)
+        return as_array(_multiply_over(rows) * _multiply_over(flat[whole:]))
+    return as_array(_multiply_over(values, None, values.dtype))
+
+
+@operator(
+    "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    values = _sum_input(self, dtype)
+    return as_array(
+        _multiply_over(values, axis if self.ndim else None, values.dtype, None, keepdim)
+    )
+
+
+@operator("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
+    axes = wrap_dims(dim, self.ndim)
+    if kind(self.dtype) < 2:
+        self = self.astype(default_dtype.float)
+    if self.dtype is _FLOAT32 and 0 < self.size < LARGE:
+        return _few_logsumexp(self, axes, keepdim)
+    if not self.size:
+        return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
+    if axes == (self.ndim - 1,) and is_ready(self):
+        kernels = family("rows")
+        if kernels is not None:
+            found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
+            return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
+    top = np.max(self.real, axes, keepdims=True)
+    top = np.where(np.isinf(top), top.dtype.type(0), top)
+    if self.itemsize == 2:
+        return _narrow_logsumexp(self, top, axes, keepdim)
+    inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
+    return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
+
+
+def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """That of 16-bit floats, each step of which is rounded."""
+    grown = as_array(np.exp(self - top)).astype(_FLOAT32)
+    sums = as_array(_add_over(grown, axes, None, None, keepdim)).astype(self.dtype)
+    return as_array(np.log(sums) + top.reshape(sums.shape)).astype(self.dtype, copy=False)
+
+
+def _few_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    top = asarray(_max_over(self, axes, None, None, True))
+    np.copyto(top, operand(0, _FLOAT32), where=np.isinf(top))
+    apart = asarray(self - top)
+    np.exp(apart, apart)
+    result = asarray(_add_over(apart, axes, None, None, keepdim))
+    np.log(result, result)
+    result += top if keepdim else top.reshape(result.shape)
+    return result
+
+
+@operator("aten::trace(Tensor self) -> Tensor")
+def trace(self: Array) -> Array:
+    if self.ndim != 2:
+        raise OperatorError(
+            f"trace: expected a matrix, but got tensor with dim {self.ndim}", code="shape-mismatch"
+        )
+    check_kernel("trace", self, "buqe")
+    return total(np.diagonal(self), None)
+
+
+# --------------------------------------------------------------------------- extremes
+
+
+def _check_not_empty(self: Array, name: str) -> None:
+    if not self.size:
+        raise OperatorError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument.",
+            headline=f"`{name}` of a tensor without elements",
+        )
+
+
+def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim and not self.shape[axis]:
+        raise IndexOutOfRange(
+            f"{name}{'' if name == 'aminmax' else '()'}: Expected reduction dim {axis} to have "
+            "non-zero size.",
+            headline=f"`{name}` over dimension {axis}, which has no elements",
+        )
+    return axis
+
+
+def _extreme(name: str, choose: Any, position: Any) -> None:
+    """Declare max or min: of all elements, along a dimension with positions, over several."""
+
+    def of_all(self: Array) -> Array:
+        if self.dtype is _FLOAT32 and self.size:
+            flat = self.reshape(-1)
+            return asarray(flat[position(flat)])
+        _check_not_empty(self, name)
+        check_kernel(f"{name}_all", self, "uqce")
+        return as_array(choose(self, None))
+
+    def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "c", "input")
+            check_kernel(f"{name}_cpu", self, "ue")
+        axis = check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return self.copy(), np.zeros((), _INT64)
+        if self.ndim == 1 and not keepdim:
+            found = position(self)
+            return asarray(self[found]), asarray(found)
+        if self.ndim == 2 and not keepdim:
+            found = position(self, axis)
+            if axis and self.flags.c_contiguous:
+                starts = np.arange(0, self.size, self.shape[1])
+                return self.reshape(-1).take(starts + found), found
+            line = np.arange(found.size)
+            return (self[line, found] if axis else self[found, line]), found
+        where = np.expand_dims(asarray(position(self, axis)), axis)
+        values = np.take_along_axis(self, where, axis)
+        return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+
+    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        if self.dtype is not _FLOAT32:
+            check_kernel(f"{name}_values_cpu", self, "uqce")
+        axes = wrap_dims(dim, self.ndim)
+        if not dim:
+            _check_not_empty(self, f"a{name}")
+        for axis in axes:
+            check_dim_not_empty(self, axis, f"a{name}")
+        if len(axes) == 1 and axes[0] == self.ndim - 1 and is_ready(self):
+            found = position(self, axes[0])  # which is quicker than the extreme itself
+            starts = np.arange(0, self.size, self.shape[-1]).reshape(found.shape)
+            values: Array = self.reshape(-1).take(starts + found)
+            return values.reshape((*values.shape, *(1,) * keepdim))
+        return as_array(choose(self, axes, None, None, keepdim))
+
+    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)"
+    )(along)
+    operator(f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")(over)
+
+
+_extreme("max", np.maximum.reduce, ndarray.argmax)
+_extreme("min", np.minimum.reduce, ndarray.argmin)
+
+
+@operator(
+    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
+)
+def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
+    check_kernel("aminmax_cpu", self)
+    axis = None if dim is None else check_dim_not_empty(self, dim, "aminmax")
+    if axis is None and not self.size:
+        raise OperatorError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
+    axis = axis if self.ndim else None
+    low, high = np.min(self, axis, keepdims=keepdim), np.max(self, axis, keepdims=keepdim)
+    return as_array(low), as_array(high)
+
+
+def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
+    def position(self: Array, dim: int | None, keepdim: bool) -> Array:
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "bc", "input")
+        if dim is None:
+            if not self.size:
+                raise IndexOutOfRange(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                )
+            where = asarray(choose(self))
+            return where.reshape((1,) * self.ndim) if keepdim else where
+        axis = check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return np.zeros((), _INT64)
+        return asarray(choose(self, axis, keepdims=True) if keepdim else choose(self, axis))
+
+    return position
+
+
+operator("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
+    _position("argmax", ndarray.argmax)
+)
+operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
+    _position("argmin", ndarray.argmin)
+)
+
+
+# --------------------------------------------------------------------------- all, any, counting
+
+
+def _truth(name: str, choose: Any) -> None:
+    def result(self: Array, value: Any) -> Array:
+        if self.dtype is _BOOL:
+            return asarray(value)
+        return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
+
+    def of_all(self: Array) -> Array:
+        if self.dtype is _BOOL:
+            count = np.count_nonzero(self)
+            return asarray(count > 0 if name == "any" else count == self.size)
+        return result(self, choose(self, None))
+
+    def along(self: Array, dim: int, keepdim: bool) -> Array:
+        axis = wrap_dim(dim, self.ndim)
+        return result(self, choose(self, axis if self.ndim else None, keepdims=keepdim))
+
+    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        axes = wrap_dims(dim, self.ndim)
+        if dim is not None and not dim:
+            return result(self, self.astype(np.bool_))
+        return result(self, choose(self, axes, keepdims=keepdim))
+
+    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor")(along)
+    operator(f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")(over)
+
+
+_truth("all", np.all)
+_truth("any", np.any)
+
+
+@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+def count_nonzero(self: Array, dim: int | None) -> Array:
+    axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
+    return asarray(np.count_nonzero(self, axis), _INT64)
+
+
+@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
+    return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)
+
+
+# --------------------------------------------------------------------------- running totals
+
+
+def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    def running(self: Array, dim: int, dtype: int | None) -> Array:
+        axis = wrap_dim(dim, self.ndim)
+        values = _sum_input(self, dtype)
+        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
+        if not values.ndim:
+            return values.copy()
+        if name == "cumsum" and is_ready(values):
+            kernels = family("places")
+            if kernels is not None:
+                shape = values.shape
+                before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+                made = kernels.running_sums(values.reshape(before, shape[axis], after))
+                return asarray(made.reshape(shape))
+        if kind(values.dtype) == 2 and values.itemsize < 8:
+            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
+        return as_array(accumulate(values, axis, values.dtype))
+
+    return running
+
+
+def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    """The dtype in place is the tensor's own, also for small whole numbers."""
+    running = _running(name, accumulate)
+
+    def in_its_dtype(self: Array, dim: int, dtype: int | None) -> Array:
+        own = dtype_of(self)
+        if dtype is not None and dtype != own.number:
+            wanted = dtype_by_number(dtype)
+            raise OperatorError(
+                f"Bad in-place call: input tensor dtype {CPP_NAMES.get(own.name, own.name)} and "
+                f"output tensor dtype {CPP_NAMES.get(wanted.name, wanted.name)} should match",
+                code="dtype-mismatch",
+                headline=f"`self` is `{own}`, so `dtype` cannot be `{wanted}`",
+            )
+        return write(self, running(self, dim, own.number))
+
+    return in_its_dtype
+
+
+for _name, _accumulate in (
+    ("cumsum", np.add.accumulate),
+    ("cumprod", np.multiply.accumulate),
+):
+    _forward = _running(_name, _accumulate)
+    operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(_forward)
+    operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
+        _running_in_place(_name, _accumulate)
+    )

@@ -1,0 +1,96 @@
+"""The functions of `torch.special` that are nowhere else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.elementwise import round_decimals
+from ..memory.dtype import Array
+from ..special_functions import bessel, cylinder
+from ..special_functions.error_functions import erfc
+from ..special_functions.series import series
+from ..table.declare import in_double, of_one
+from ..table.table import operator
+from .reduce import logsumexp
+
+__all__: list[str] = []
+
+_ROOT: Final = math.sqrt(0.5)
+
+
+def _entr(x: Any) -> Any:
+    inner = np.where(x > 0, -x * np.log(x), np.where(x == 0, x.dtype.type(0), -np.inf))
+    return np.where(np.isnan(x), x, inner).astype(x.dtype)
+
+
+def _erfcx(x: Any) -> Any:
+    """`exp(x * x) * erfc(x)`."""
+    size = np.abs(x)
+    right = series("erfcx", 4 / (4 + size))
+    result = np.where(x < 0, 2 * np.exp(x * x) - right, right)
+    return np.where(np.isnan(x), x, result)
+
+
+def _ndtr(x: Any) -> Any:
+    """The area under the normal curve left of x."""
+    return 0.5 * erfc(-x * _ROOT)
+
+
+def _log_ndtr(x: Any) -> Any:
+    left = np.log(_erfcx(-np.minimum(x, 0) * _ROOT) / 2) - x * x / 2
+    right = np.log1p(-erfc(np.maximum(x, -1) * _ROOT) / 2)
+    left = np.where(x == -np.inf, x, left)
+    return np.where(np.isnan(x), x, np.where(x < -1, left, right))
+
+
+def _ndtri(p: Any) -> Any:
+    """The inverse of `ndtr`, by Newton's steps on the logarithm."""
+    upper = p > 0.5
+    tail = np.where(upper, 1 - p, p)
+    target = np.log(np.where((tail > 0) & (tail <= 0.5), tail, 0.5))
+    x = -np.sqrt(np.maximum(-2 * (target + 0.5 * math.log(2)), 0))
+    for _ in range(12):
+        slope = math.sqrt(2 / math.pi) / _erfcx(-x * _ROOT)
+        x = np.minimum(x - (_log_ndtr(x) - target) / slope, 0)
+    x = np.where(upper, -x, x)
+    edge = np.where(p == 0, -np.inf, np.where(p == 1, np.inf, np.nan))
+    return np.where((p > 0) & (p < 1), x, edge)
+
+
+_OF_SELF: Final = {
+    "entr": _entr,
+    **{
+        name: in_double(kernel)
+        for name, kernel in (
+            *(("erfcx", _erfcx), ("i0e", bessel.i0e), ("i1", bessel.i1), ("i1e", bessel.i1e)),
+            *(("log_ndtr", _log_ndtr), ("ndtr", _ndtr), ("ndtri", _ndtri)),
+            *(("bessel_j0", cylinder.j0), ("bessel_j1", cylinder.j1)),
+            *(("bessel_y0", cylinder.y0), ("bessel_y1", cylinder.y1)),
+            *(("modified_bessel_i0", bessel.i0), ("modified_bessel_i1", bessel.i1)),
+            *(("modified_bessel_k0", bessel.k0), ("modified_bessel_k1", bessel.k1)),
+        )
+    },
+}
+
+_OF_X: Final = {
+    **{"airy_ai": bessel.airy_ai, "spherical_bessel_j0": bessel.spherical_bessel_j0},
+    **{"scaled_modified_bessel_k0": bessel.k0e, "scaled_modified_bessel_k1": bessel.k1e},
+}
+"""Those whose argument is called x."""
+
+for _name, _kernel in _OF_SELF.items():
+    operator(f"aten::special_{_name}(Tensor self) -> Tensor")(of_one(_name, _kernel))
+for _name, _kernel in _OF_X.items():
+    operator(f"aten::special_{_name}(Tensor x) -> Tensor")(of_one(_name, in_double(_kernel)))
+
+operator("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")(
+    logsumexp
+)
+
+
+@operator("aten::special_round(Tensor self, *, int decimals=0) -> Tensor")
+def special_round(self: Array, decimals: int) -> Array:
+    return round_decimals(self, decimals)

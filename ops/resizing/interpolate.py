@@ -1,0 +1,199 @@
+"""Resizing: the nearest element, linear, cubic, and antialiased filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import floor
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.table import operator
+from .resample import (
+    Filter,
+    Taps,
+    apply_taps,
+    apply_to_bytes,
+    cubic,
+    in_shares_of,
+    linear,
+    nearest,
+    smooth,
+)
+
+__all__ = ["resized"]
+
+Scales = Sequence[float | None]
+_FLOAT64: Final = np.dtype(np.float64)
+MakeTaps = Callable[[int, int, bool, float | None, np.dtype[Any]], Taps]
+
+
+# --------------------------------------------------------------------------- filters
+
+
+def _triangle(x: Array) -> Array:
+    return np.asarray(np.maximum(1 - np.abs(x), 0))
+
+
+def _bicubic(x: Array) -> Array:
+    a = -0.5
+    x = np.abs(x)
+    inner = ((a + 2) * x - (a + 3)) * x * x + 1
+    outer = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, inner, np.where(x < 2, outer, 0))
+
+
+def _lanczos(x: Array) -> Array:
+    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
+
+
+def _smooth(filter: Filter) -> MakeTaps:
+    def make(size: int, count: int, align: bool, scale: float | None, dtype: Any) -> Taps:
+        return smooth(size, count, align, scale, dtype, filter)
+
+    return make
+
+
+def _nearest(exact: bool, shortcut: bool = False) -> MakeTaps:
+    def make(size: int, count: int, align: bool, scale: float | None, dtype: Any) -> Taps:
+        return nearest(size, count, scale, dtype, exact=exact, shortcut=shortcut)
+
+    return make
+
+
+# --------------------------------------------------------------------------- resizing
+
+
+def resized(
+    input: Array, output: Ints, align: bool, scales: Scales, make: MakeTaps, name: str
+) -> Array:
+    """The input with its space resized; `scales` may say by what the sizes were multiplied."""
+    _check(input, output)
+    is_bytes = input.dtype == np.uint8
+    is_nearest = "nearest" in name
+    if not (is_bytes or dtype_of(input).is_floating_point):
+        kernel = "compute_indices_weights_" + name
+        word = dtype_of(input).scalar_name
+        raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{word}'")
+    wide = input.dtype
+    if not is_nearest:
+        wide = wide_dtype(input.dtype)
+    result = input.astype(wide, copy=False)
+    for place in reversed(range(len(output))):
+        axis = 2 + place
+        size, count = input.shape[axis], output[place]
+        # Equal sizes are copied whatever the scale says, except by these.
+        if size != count or make is cubic or is_nearest:
+            if is_bytes and not is_nearest:
+                made = make(size, count, align, scales[place], _FLOAT64)
+                result = apply_to_bytes(result, axis, made)
+            else:
+                made = make(size, count, align, scales[place], wide)
+                if name in _ROUNDED_SHARES and wide is not input.dtype:
+                    made = in_shares_of(made, input.dtype)
+                result = apply_taps(result, axis, made)
+    if result is input:
+        result = input.copy()
+    return follow_format(result.astype(input.dtype, copy=False), input)
+
+
+_ROUNDED_SHARES: Final = ("linear", "trilinear")
+"""Of 16-bit floats; the others weight in float32."""
+
+_LETTERS: Final = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}
+
+
+def _named(sizes: Ints) -> str:
+    return ", ".join(f"{n}: {s}" for n, s in zip(_LETTERS[len(sizes)], sizes, strict=True))
+
+
+def _check(input: Array, output: Ints) -> None:
+    dims = len(output)
+    if input.ndim != dims + 2:
+        raise OperatorError(
+            f"It is expected input_size equals to {dims + 2}, but got size {input.ndim}",
+            code="shape-mismatch",
+            headline=f"inputs of {dims + 2} dimensions are resized here, not of {input.ndim}",
+            roles={"self": f"has shape {list(input.shape)}"},
+        )
+    space = input.shape[2:]
+    if any(size <= 0 for size in (*space, *output)):
+        raise OperatorError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"({_named(space)}) output ({_named(output)})",
+            code="shape-mismatch",
+        )
+    if not input.size and not all(input.shape[1:]):
+        raise OperatorError(
+            f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
+            f"{list(input.shape)}",
+            code="shape-mismatch",
+        )
+
+
+def _sized(
+    input: Array, dims: int, output: Ints | None, factors: Sequence[float] | None
+) -> tuple[Ints, Scales]:
+    """The output's sizes and the scales, one of which is given."""
+    if output is not None:
+        if factors is not None:
+            raise OperatorError("Must specify exactly one of output_size and scale_factors")
+        _check_count(output, dims)
+        return output, [None] * dims
+    if factors is None:
+        raise OperatorError("Must specify exactly one of output_size and scale_factors")
+    space = input.shape[2:]
+    if len(factors) != len(space):
+        raise OperatorError("Must specify as many scale_factors as there are dimensions of space")
+    sizes = [float(np.float64(s) * f) for s, f in zip(space, factors, strict=True)]
+    if not all(abs(size) < 1 << 62 for size in sizes):
+        raise OperatorError("value cannot be converted to type int64_t without overflow")
+    return list(map(floor, sizes)), factors
+
+
+def _check_count(output: Ints, dims: int) -> None:
+    if len(output) != dims:
+        raise OperatorError(
+            f"It is expected output_size equals to {dims}, but got size {len(output)}"
+        )
+
+
+def _declare(name: str, dims: int, aligned: bool, make: MakeTaps) -> None:
+    """Declare an operator in both forms: sizes with scales, or sizes or scales."""
+    short = name.strip("_").removeprefix("upsample_").rstrip("d123456789").removesuffix("2d_aa")
+
+    def plain(self: Array, output_size: Ints, *rest: Any) -> Array:
+        align, scales = (rest[0], rest[1:]) if aligned else (False, rest)
+        _check_count(output_size, dims)
+        return resized(self, output_size, align, scales, make, short)
+
+    def either(input: Array, output_size: Ints | None, *rest: Any) -> Array:
+        align, factors = (rest[0], rest[1]) if aligned else (False, rest[0])
+        output, scales = _sized(input, dims, output_size, factors)
+        return resized(input, output, align, scales, make, short)
+
+    corners = "bool align_corners, " if aligned else ""
+    letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
+    scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
+    operator(f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor")(
+        plain
+    )
+    operator(
+        f"aten::{name}.vec(Tensor input, SymInt[]? output_size, {corners}"
+        "float[]? scale_factors) -> Tensor"
+    )(either)
+
+
+for _dims in (1, 2, 3):
+    _declare(f"upsample_nearest{_dims}d", _dims, False, _nearest(False, _dims < 3))
+    _declare(f"_upsample_nearest_exact{_dims}d", _dims, False, _nearest(True))
+_declare("upsample_linear1d", 1, True, linear)
+_declare("upsample_bilinear2d", 2, True, linear)
+_declare("upsample_trilinear3d", 3, True, linear)
+_declare("upsample_bicubic2d", 2, True, cubic)
+_declare("_upsample_bilinear2d_aa", 2, True, _smooth(Filter(2, _triangle)))
+_declare("_upsample_bicubic2d_aa", 2, True, _smooth(Filter(4, _bicubic)))
+_declare("_upsample_lanczos2d_aa", 2, True, _smooth(Filter(6, _lanczos)))

@@ -1,0 +1,272 @@
+"""Counting elements into bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.counts import check_storage
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.storage import settled
+from ..table.promotion import kind
+from ..table.table import operator
+
+__all__: list[str] = []
+
+_INT64: Final = np.dtype(np.int64)
+_FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def _check_floats(name: str, self: Array) -> None:
+    if self.dtype not in _FLOATS:
+        raise UnsupportedDtype(
+            f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
+            headline=f"elements of `{dtype_of(self)}` cannot be counted into bins",
+        )
+
+
+@operator("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
+def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
+    """How often each whole number from 0 on occurs, or the sum of its weights."""
+    if minlength < 0:
+        raise OperatorError("minlength should be >= 0")
+    if self.dtype.kind not in "iu":
+        raise UnsupportedDtype(
+            f"\"bincount_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
+        )
+    if self.ndim == 1 and not self.size:
+        check_storage([minlength])
+        return np.zeros(minlength, _INT64)
+    if self.ndim != 1 or self.min() < 0:
+        raise OperatorError("bincount only supports 1-d non-negative integral inputs.")
+    self = settled(self)
+    most = int(self.max())
+    if most == 2**63 - 1:
+        raise OperatorError(
+            f"maximum value of input overflowed, it should be < {most} but got {most}"
+        )
+    check_storage([max(most + 1, minlength)])
+    if weights is None:
+        return np.bincount(self, minlength=minlength).astype(_INT64, copy=False)
+    if weights.shape != self.shape:
+        raise OperatorError("weights should be 1-d and have the same length as input")
+    sums = np.bincount(self, weights.astype(np.float64), minlength)
+    return sums.astype(weights.dtype if weights.dtype in _FLOATS else np.float64, copy=False)
+
+
+@operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
+def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
+    if kind(self.dtype) != 2:
+        _check_floats("histogram_cpu", self)
+    if bins <= 0:
+        raise OperatorError("bins must be > 0")
+    number = self.dtype.type
+    low, high = number(min), number(max)
+    if low == high and self.size:
+        low, high = self.min(), self.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise OperatorError(f"range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise OperatorError("max must be larger than min")
+    if low == high:
+        low, high = low - number(1), high + number(1)
+    values = self.reshape(-1)
+    values = values[(values >= low) & (values <= high)]
+    places = ((values - low) * number(bins) / (high - low)).astype(_INT64)
+    return np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(self.dtype)
+
+
+# --------------------------------------------------------------------------- several dimensions
+
+
+def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[Any, Any]]:
+    """The outermost edges of every dimension."""
+    count = points.shape[1]
+    number = points.dtype.type
+    if range is not None:
+        if len(range) != 2 * count:
+            raise OperatorError(
+                f"torch.histogramdd: for a {count}-dimensional histogram range should have "
+                f"{2 * count} elements, but got {len(range)}"
+            )
+        pairs = [(number(a), number(b)) for a, b in zip(range[::2], range[1::2], strict=True)]
+    elif points.size:
+        pairs = list(zip(points.min(0), points.max(0), strict=True))
+    else:
+        pairs = [(number(0), number(1))] * count
+    for low, high in pairs:
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise OperatorError(
+                f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite"
+            )
+        if low > high:
+            raise OperatorError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
+                "for dimension 0"
+            )
+    half = number(0.5)
+    return [(a - half, b + half) if a == b else (a, b) for a, b in pairs]
+
+
+def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) -> list[Array]:
+    if len(bins) != points.shape[1]:
+        raise OperatorError(
+            f"histogramdd: bin edges should be specified for each dimension: {points.shape[1]}"
+        )
+    for dim, count in enumerate(bins):
+        if count <= 0:
+            raise OperatorError(f"torch.histogramdd(): bins {count} in dimension {dim} must be > 0")
+    return [
+        np.linspace(low, high, count + 1, dtype=points.dtype)
+        for count, (low, high) in zip(bins, _outer_edges(points, range), strict=True)
+    ]
+
+
+def _count(points: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
+    shape = tuple(len(e) - 1 for e in edges)
+    inside = np.ones(len(points), np.bool_)
+    places = np.zeros(len(points), _INT64)
+    if len(edges) != points.shape[1]:
+        raise OperatorError(
+            f"torch.histogramdd: expected {points.shape[1]} sequences of bin edges for a "
+            f"{points.shape[1]}-dimensional histogram but got {len(edges)}",
+            code="shape-mismatch",
+        )
+    for column, (row, size) in zip(points.T, zip(edges, shape, strict=True), strict=True):
+        inside &= (column >= row[0]) & (column <= row[-1])
+        found = np.minimum(np.searchsorted(row, column, "right") - 1, size - 1)
+        places = places * size + found
+    weights = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
+    total = int(np.prod(shape))
+    counts = np.bincount(places[inside], weights, total).reshape(shape).astype(points.dtype)
+    if not density:
+        return counts
+    counts = counts / counts.sum()
+    for dim, row in enumerate(edges):
+        counts = counts / np.diff(row).reshape(-1, *[1] * (len(shape) - dim - 1))
+    return np.asarray(counts)
+
+
+def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -> None:
+    if weight is None:
+        return
+    if weight.dtype != self.dtype:
+        raise OperatorError(
+            f"{name}: if weight tensor is provided, input tensor and weight tensor should have "
+            f"the same dtype, but got input(self) {dtype_of(self).scalar_name}, and weight "
+            f"{dtype_of(weight).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if weight.size != len(points):
+        raise OperatorError(
+            f"{name}: if weight tensor is provided it should have the same shape as the input "
+            "tensor excluding its innermost dimension",
+            code="shape-mismatch",
+        )
+
+
+def _points(name: str, self: Array) -> Array:
+    _check_floats(name, self)
+    if self.ndim < 2:
+        raise OperatorError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    return self.reshape(math.prod(self.shape[:-1]), self.shape[-1])
+
+
+_OPTIONS: Final = "float[]? range=None, Tensor? weight=None, bool density=False) "
+
+
+@operator(
+    f"aten::histogramdd(Tensor self, int[] bins, {_OPTIONS}-> (Tensor hist, Tensor[] bin_edges)"
+)
+def histogramdd(
+    self: Array,
+    bins: Sequence[int],
+    range: Sequence[float] | None,
+    weight: Array | None,
+    density: bool,
+) -> tuple[Array, list[Array]]:
+    points = _points("histogramdd", self)
+    _check_weight("torch.histogramdd", points, self, weight)
+    if len(bins) != points.shape[1]:
+        raise OperatorError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
+    edges = _edges(points, bins, range)
+    return _count(points, edges, weight, density), edges
+
+
+@operator(
+    f"aten::histogramdd.int_bins(Tensor self, int bins, {_OPTIONS}"
+    "-> (Tensor hist, Tensor[] bin_edges)"
+)
+def histogramdd_even(
+    self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
+) -> tuple[Array, list[Array]]:
+    return histogramdd(self, [bins] * self.shape[-1], range, weight, density)
+
+
+@operator(
+    f"aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, {_OPTIONS}"
+    "-> (Tensor hist, Tensor[] bin_edges)"
+)
+def histogramdd_at(
+    self: Array,
+    bins: Sequence[Array],
+    range: Sequence[float] | None,
+    weight: Array | None,
+    density: bool,
+) -> tuple[Array, list[Array]]:
+    points = _points("histogramdd", self)
+    _check_weight("torch.histogramdd", points, self, weight)
+    return _count(points, bins, weight, density), list(bins)
+
+
+@operator(f"aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, {_OPTIONS}-> Tensor[]")
+def histogramdd_edges(self: Array, bins: Sequence[int], *options: Any) -> list[Array]:
+    return histogramdd(self, bins, *options)[1]
+
+
+@operator(f"aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, {_OPTIONS}-> Tensor")
+def histogramdd_counts(self: Array, bins: Sequence[int], *options: Any) -> Array:
+    return histogramdd(self, bins, *options)[0]
+
+
+@operator(
+    "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, "
+    "bool density=False) -> Tensor"
+)
+def histogramdd_counts_at(
+    self: Array, bins: Sequence[Array], weight: Array | None, density: bool
+) -> Array:
+    return histogramdd_at(self, bins, None, weight, density)[0]
+
+
+@operator(
+    "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
+    "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"
+)
+def histogram(
+    self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
+) -> tuple[Array, Array]:
+    _check_floats("histogramdd", self)
+    points = self.reshape(-1, 1)
+    _check_weight("torch.histogram", points, self, weight)
+    edges = _edges(points, [bins], range)
+    return _count(points, edges, weight, density), edges[0]
+
+
+@operator(
+    "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, "
+    "bool density=False) -> (Tensor hist, Tensor bin_edges)"
+)
+def histogram_at(
+    self: Array, bins: Array, weight: Array | None, density: bool
+) -> tuple[Array, Array]:
+    _check_floats("histogramdd", self)
+    points = self.reshape(-1, 1)
+    _check_weight("torch.histogram", points, self, weight)
+    return _count(points, [bins], weight, density), bins.copy()

@@ -1,0 +1,548 @@
+"""Indexing by tensors, gathering, scattering, copying into."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.comparison import check_mask
+from ..kernels import LARGE, family
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.remembered import remembered
+from ..memory.storage import settled
+from ..table.pointwise import (
+    cast,
+    check_result_shape,
+    checked_broadcast,
+    checked_operand,
+    number_in,
+)
+from ..table.promotion import kind
+from ..table.table import operator
+
+__all__ = [
+    "check_index",
+    "check_ranks",
+    "check_scatter",
+    "copy_into",
+    "fill",
+    "index",
+    "index_put",
+    "is_within",
+    "positions",
+    "row_starts",
+]
+
+Indices = Sequence[Array | None]
+_INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+_MANY: Final = 1024
+"""Places from which adding at them one by one is worth native code."""
+
+_PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
+"""The dtypes of tensors that number places."""
+
+
+# --------------------------------------------------------------------------- index
+
+
+def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
+    """The NumPy index for a list of index tensors; None stands for a whole dimension."""
+    key: list[Any] = []
+    for position, index in enumerate(indices):
+        if index is None:
+            key.append(slice(None))
+            continue
+        kind = index.dtype.kind
+        if kind == "b" or index.dtype == np.uint8:
+            index = settled(index)
+            _check_mask_shape(self, index, len(key), position)
+            key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
+        elif index.dtype in _PLACES:
+            key.append(settled(index))
+        else:
+            raise IndexOutOfRange(
+                "tensors used as indices must be long, int, byte or bool tensors",
+                headline=f"an index must be of whole numbers or bools, not `{dtype_of(index)}`",
+            )
+    if len(indices) > self.ndim and len(key) > self.ndim:
+        raise IndexOutOfRange(
+            f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})",
+            headline=f"{len(indices)} indices for a tensor of {self.ndim} dimensions",
+        )
+    return tuple(key)
+
+
+def _check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
+    for dim in range(mask.ndim):
+        if start + dim >= self.ndim or mask.shape[dim] != self.shape[start + dim]:
+            raise IndexOutOfRange(
+                f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
+                f"shape of the indexed tensor {list(self.shape)} at index {start + dim}",
+                headline=f"a mask of shape {list(mask.shape)} does not fit a tensor of shape "
+                f"{list(self.shape)}",
+            )
+
+
+def _index_error(error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
+    text = str(error)
+    if "broadcast together" in text:
+        shapes = ", ".join(str(list(k.shape)) for k in key if isinstance(k, np.ndarray))
+        text = (
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        )
+    if text.endswith("with size 0"):
+        text = "index is out of bounds for dimension with size 0"
+    return IndexOutOfRange(text.replace("for axis", "for dimension"))
+
+
+@operator(
+    "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+)
+def index(self: Array, indices: Indices) -> Array:
+    """The elements at some positions, always a copy."""
+    if len(indices) == 1 and self.size:
+        (only,) = indices
+        if only is not None and only.dtype is _INT64 and self.ndim:
+            try:
+                return np.asarray(self.take(only, 0))
+            except IndexError:  # which is told in the words of the other way
+                pass
+    key = _key(self, indices)
+    try:
+        result = np.asarray(self[key])
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    return result.copy() if np.may_share_memory(result, self) else result
+
+
+def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
+    """Write values to some positions of `self`, which is returned."""
+    key = _key(self, indices)
+    if self.dtype != values.dtype:
+        _check_fits(self, key, values)
+        raise OperatorError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtype_of(self).scalar_name} for the destination and "
+            f"{dtype_of(values).scalar_name} for the source.",
+            code="dtype-mismatch",
+            headline=f"`values` is `{dtype_of(values)}`, `self` is `{dtype_of(self)}`",
+            roles={"values": f"must be `{dtype_of(self)}`"},
+        )
+    if values.ndim > 1 and values.shape[0] == 1:  # NumPy minds no leading ones that are too many
+        _check_fits(self, key, values)
+    try:
+        if accumulate:
+            np.add.at(self, key, values)
+        else:
+            self[key] = values
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    except ValueError:
+        raise _misfit(values, np.asarray(self[key]).shape) from None
+    return self
+
+
+def _check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
+    """See that the values have as many elements as there are positions, or one for many."""
+    try:
+        wanted = np.asarray(self[key]).shape
+        np.broadcast_to(values, wanted)
+    except IndexError as error:
+        raise _index_error(error, key) from None
+    except ValueError:
+        raise _misfit(values, wanted) from None
+
+
+def _misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
+    given = list(values.shape)
+    return OperatorError(
+        f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of "
+        f"shape {list(wanted)}",
+        code="shape-mismatch",
+        headline=f"values of shape {given} do not fit positions of shape {list(wanted)}",
+        roles={"values": f"has shape {given}"},
+    )
+
+
+operator(
+    "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+    "-> Tensor(a!)",
+    "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
+    "bool accumulate=False) -> Tensor(a!)",
+)(index_put)
+
+
+@operator(
+    "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+    "-> Tensor",
+    "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, "
+    "bool accumulate=False) -> Tensor",
+)
+def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
+    return index_put(self.copy(), indices, values, accumulate)
+
+
+# --------------------------------------------------------------------------- along a dimension
+
+
+def is_within(index: Array, size: int) -> bool:
+    """Whether whole numbers are all at least 0 and below `size`."""
+    low, high = index.argmin(), index.argmax()
+    return bool(index.item(low) >= 0 and index.item(high) < size)
+
+
+def check_index(self: Array, dim: int, index: Array, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if index.size and index.dtype is not _INT64 and index.dtype != np.int32:
+        both = "int32 or int64" if name == "index_select" else "int32/int64"
+        raise OperatorError(
+            f"{name}(): Expected dtype {both} for index",
+            code="dtype-mismatch",
+            headline=f"`index` must be of whole numbers, it is `{dtype_of(index)}`",
+            roles={"index": "must be int64"},
+        )
+    size = self.shape[axis] if self.ndim else 1
+    if index.size and not is_within(index, size):
+        if name == "index_select":
+            raise IndexOutOfRange(
+                "index out of range in self",
+                headline=f"`index` leaves dimension {axis}, which has size {size}",
+            )
+        flat = index.reshape(-1)
+        wrong = int(flat[(flat < 0) | (flat >= size)][0])
+        raise OperatorError(
+            f"index {wrong} is out of bounds for dimension {axis} with size {size}",
+            code="index-out-of-range",
+            headline=f"index {wrong} is out of range for dimension {axis} of size {size}",
+        )
+    return axis
+
+
+@operator("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor")
+def index_select(self: Array, dim: int, index: Array) -> Array:
+    if index.ndim > 1:
+        raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
+    axis = check_index(self, dim, index, "index_select")
+    if not self.ndim:
+        return self.copy()
+    return self.take(index if index.ndim else index.reshape(1), axis)
+
+
+def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> None:
+    """Refuse index tensors that do not go with a tensor; `other` is its name in the message."""
+    if self.shape == index.shape:
+        return
+    if max(self.ndim, 1) != max(index.ndim, 1):
+        raise OperatorError(
+            f"Index tensor must have the same number of dimensions as {other} tensor",
+            code="shape-mismatch",
+            headline=f"`index` has {index.ndim} dimensions, the {other} tensor {self.ndim}",
+            roles={"index": f"must have {self.ndim} dimensions"},
+        )
+    if other != "input":
+        return
+    for dim in range(index.ndim if self.ndim else 0):
+        if dim != axis and index.shape[dim] > self.shape[dim]:
+            raise OperatorError(
+                f"Size does not match at dimension {dim} expected index {list(index.shape)} to be "
+                f"no larger than self {list(self.shape)} apart from dimension {axis}",
+                code="shape-mismatch",
+                headline=f"`index` is larger than `self` in dimension {dim}",
+            )
+
+
+def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
+    """The dimension that `scatter` and its kin write along.
+
+    Raises:
+        OperatorError: the tensors do not go together.
+    """
+    axis = wrap_dim(dim, self.ndim)
+    if not index.size:
+        return axis
+    source = src if isinstance(src, np.ndarray) else None
+    if source is not None and source.dtype != self.dtype:
+        raise OperatorError(
+            "scatter(): Expected self.dtype to be equal to src.dtype",
+            code="dtype-mismatch",
+            headline=f"`src` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
+            roles={"src": f"must be `{dtype_of(self)}`"},
+        )
+    if index.shape == self.shape and (source is None or source.shape == index.shape):
+        check_index(self, dim, index, "scatter")
+        return axis
+    check_ranks(self, index, axis, "self")
+    if source is not None:
+        check_ranks(source, index, axis, "src")
+    for d in range(index.ndim if self.ndim else 0):
+        too_large = d != axis and index.shape[d] > self.shape[d]
+        if too_large or (source is not None and source.ndim and index.shape[d] > source.shape[d]):
+            largest = (
+                "" if source is None else f" and to be no larger size than src {list(source.shape)}"
+            )
+            raise OperatorError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
+                f"apart from dimension {axis}{largest}",
+                code="shape-mismatch",
+                headline=f"`index` is too large in dimension {d}",
+            )
+    check_index(self, dim, index, "scatter")
+    return axis
+
+
+def positions(index: Array, axis: int) -> tuple[Array, ...]:
+    """For every element of `index` its own position, but in `axis` the one it names."""
+    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[axis] = settled(index)
+    return tuple(grid)
+
+
+@operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
+def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    if not index.size:  # of any number of dimensions
+        return np.empty(index.shape, self.dtype)
+    check_ranks(self, index, axis)
+    if index.size >= LARGE and axis == self.ndim - 1:
+        found = _taken_natively(self, index)
+        if found is not None:
+            return found
+    check_index(self, dim, index, "gather")
+    if not self.ndim or not index.ndim:
+        return np.asarray(self.reshape(-1).take(index))
+    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        return self.reshape(-1).take(row_starts(self.shape) + index)
+    return np.asarray(self[positions(index, axis)])
+
+
+def _rows_for_native(self: Array, index: Array) -> bool:
+    """Whether native code takes rows of a tensor and places in them."""
+    return (
+        self.dtype is _FLOAT32
+        and index.dtype is _INT64
+        and self.flags.c_contiguous
+        and index.flags.c_contiguous
+        and _fits(self, index)
+    )
+
+
+def _taken_natively(self: Array, index: Array) -> Array | None:
+    kernels = family("places") if _rows_for_native(self, index) else None
+    if kernels is None:
+        return None
+    rows, places = self.reshape(-1, self.shape[-1]), index.reshape(-1, index.shape[-1])
+    found: Array | None = kernels.take(rows, places)
+    return None if found is None else found.reshape(index.shape)
+
+
+def _fits(self: Array, index: Array) -> bool:
+    """Whether two tensors have the same dimensions but for the last one."""
+    return self.shape[:-1] == index.shape[:-1]
+
+
+@remembered(8 << 20)
+def row_starts(shape: tuple[int, ...]) -> Array:
+    """The positions in memory of the rows of a contiguous tensor, as a column.
+
+    Remembered: do not write to it.
+    """
+    *before, length = shape
+    return np.arange(0, math.prod(shape), length or 1).reshape(*before, 1)
+
+
+@operator("aten::take(Tensor self, Tensor index) -> Tensor")
+def take(self: Array, index: Array) -> Array:
+    try:
+        return np.asarray(self.reshape(-1).take(index))
+    except IndexError:
+        raise IndexOutOfRange("out of range: tried to access index out of bounds") from None
+
+
+@operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
+    if dim is None:
+        return take_along_dim(self.reshape(-1), indices.reshape(-1), 0)
+    name = "torch.take_along_dim()"
+    if self.ndim != indices.ndim:
+        raise OperatorError(
+            f"{name}: input and indices should have the same number of dimensions, but got "
+            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
+            code="shape-mismatch",
+        )
+    if indices.dtype != np.int64:
+        raise OperatorError(
+            f"{name}: dtype of indices should be Long but got {dtype_of(indices).scalar_name}",
+            code="dtype-mismatch",
+            roles={"indices": "must be int64"},
+        )
+    axis = wrap_dim(dim, self.ndim)
+    first, second = (
+        tuple(1 if at == axis else n for at, n in enumerate(array.shape))
+        for array in (self, indices)
+    )
+    shape = checked_broadcast(first, second, ("a", "b"))
+    whole = [(*shape[:axis], array.shape[axis], *shape[axis + 1 :]) for array in (self, indices)]
+    try:
+        return np.take_along_axis(
+            np.broadcast_to(self, whole[0]), np.broadcast_to(settled(indices), whole[1]), axis
+        )
+    except IndexError as error:
+        raise _index_error(error, (indices,)) from None
+
+
+@operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
+def masked_select(self: Array, mask: Array) -> Array:
+    check_mask(mask, "masked_select: expected BoolTensor for mask")
+    shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(settled(mask), shape)])
+
+
+def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
+    axis = check_scatter(self, dim, index, source)
+    if not index.size:
+        return self
+    if isinstance(source, np.ndarray):
+        part: Any = source[tuple(slice(n) for n in index.shape)] if source.ndim else source
+    else:
+        part = number_in(source, self.dtype)
+    if not self.ndim:
+        self[...] = np.reshape(part, -1)[-1]
+    elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        self.reshape(-1)[row_starts(self.shape) + index] = part
+    else:
+        self[positions(index, axis)] = part
+    return self
+
+
+@operator("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return _scattered(self.copy(), dim, index, src)
+
+
+@operator("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
+    return _scattered(self.copy(), dim, index, value)
+
+
+operator("aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
+    _scattered
+)
+operator(
+    "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
+)(_scattered)
+
+
+def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
+    axis = check_scatter(self, dim, index, src)
+    if not index.size:
+        return self
+    if self.itemsize == 2 and kind(self.dtype) == 2:
+        wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
+        self[...] = wide.astype(self.dtype)
+        return self
+    if index.size >= _MANY and src.shape == index.shape and src.flags.c_contiguous:
+        rows = axis == self.ndim - 1 and _rows_for_native(self, index)
+        kernels = family("places") if rows else None
+        if kernels is not None:
+            last = index.shape[-1]
+            target = self.reshape(-1, self.shape[-1])
+            if not kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last)):
+                raise IndexOutOfRange("index out of range in self")
+            return self
+    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+        values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
+        places = (row_starts(self.shape) + index).reshape(-1)
+        np.add.at(self.reshape(-1), places, values.reshape(-1))
+    elif self.ndim:
+        np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
+    else:
+        np.add.at(self.reshape(1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
+    return self
+
+
+@operator("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return _scatter_added(self.copy(), dim, index, src)
+
+
+operator("aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
+    _scatter_added
+)
+
+
+# --------------------------------------------------------------------------- where nonzero
+
+
+@operator("aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor")
+def nonzero(self: Array) -> Array:
+    return np.argwhere(settled(self))
+
+
+@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]")
+def nonzero_parts(self: Array) -> list[Array]:
+    return list(np.atleast_1d(settled(self)).nonzero())
+
+
+# --------------------------------------------------------------------------- copying into
+
+
+def copy_into(self: Array, src: Array) -> Array:
+    """Write `src`, cast and broadcast, into `self`, which is returned.
+
+    Raises:
+        OperatorError: the shapes do not fit.
+    """
+    if src.dtype is not self.dtype:
+        src = cast(src, self.dtype)
+    if src.shape != self.shape:
+        check_result_shape(self.shape, checked_broadcast(self.shape, src.shape, ("self", "src")))
+    self[...] = src
+    return self
+
+
+@operator("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
+def copy_in_place(self: Array, src: Array, non_blocking: bool) -> Array:
+    return copy_into(self, src)
+
+
+operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy_into)
+
+
+@operator(
+    "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
+    "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
+)
+def fill(self: Array, value: Scalar) -> Array:
+    self.fill(checked_operand(value, self.dtype))
+    return self
+
+
+@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)")
+def fill_from(self: Array, value: Array) -> Array:
+    if value.ndim:
+        raise OperatorError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions.",
+            code="shape-mismatch",
+            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
+        )
+    return copy_into(self, value)
+
+
+@operator("aten::zero_(Tensor(a!) self) -> Tensor(a!)")
+def zero(self: Array) -> Array:
+    self[...] = 0
+    return self
+
+
+@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
+def filled(self: Array, value: Scalar) -> Array:
+    return fill(np.empty_like(self), value)

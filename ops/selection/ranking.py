@@ -1,0 +1,154 @@
+"""Sorting, and the largest elements in order."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ..kernels import family, is_ready
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..memory.storage import settled
+from ..reductions.reduce import check_dim_not_empty
+from ..table.ordered import check_kernel, check_ordered
+from ..table.table import operator
+from .index import row_starts
+
+__all__ = ["sorted_positions"]
+
+_INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+_FEW: Final = 64
+"""Up to so many largest elements are kept in order while looking; more are sorted."""
+_BY_SEARCH: Final = 8
+"""So many largest elements of one short row are searched for one by one."""
+
+
+def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
+    """A stable order; NaN counts as the largest."""
+    if not self.ndim:
+        return np.zeros((), _INT64)
+    if self.dtype.isbuiltin != 1:
+        self = self.astype(np.float32)
+    if self.itemsize < 4:  # whose digits are counted first
+        self = settled(self)
+    if not descending:
+        return self.argsort(axis, kind="stable")
+    if self.dtype is _FLOAT32 and not np.count_nonzero(np.isnan(self)):
+        return np.negative(self).argsort(axis, kind="stable")
+    if axis == self.ndim - 1:
+        turned = self[..., ::-1].argsort(axis, kind="stable")
+        return (self.shape[axis] - 1 - turned)[..., ::-1].copy()
+    turned = np.argsort(np.flip(self, axis), axis, kind="stable")
+    return np.flip(self.shape[axis] - 1 - turned, axis).copy()
+
+
+def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    check_ordered(" Sort", self)
+    axis = wrap_dim(dim, self.ndim)
+    where = sorted_positions(self, axis, descending)
+    return _taken(self, where, axis) if self.ndim else self.copy(), where
+
+
+def _taken(self: Array, where: Array, axis: int) -> Array:
+    """The elements at these places along an axis."""
+    if self.ndim == 1:
+        return self[where]
+    if axis == self.ndim - 1 and self.size and self.flags.c_contiguous:
+        return self.reshape(-1).take(row_starts(self.shape) + where)
+    return np.take_along_axis(self, where, axis)
+
+
+operator(
+    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+)(_sort)
+
+
+@operator(
+    "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
+    "-> (Tensor values, Tensor indices)"
+)
+def sort_stable(
+    self: Array, stable: bool | None, dim: int, descending: bool
+) -> tuple[Array, Array]:
+    return _sort(self, dim, descending)
+
+
+@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+def argsort(self: Array, dim: int, descending: bool) -> Array:
+    return _sort(self, dim, descending)[1]
+
+
+@operator(
+    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"
+)
+def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
+    return _sort(self, dim, descending)[1]
+
+
+def _searched(row: Array, k: int) -> Array | None:
+    """Where the largest `k` of a row are; None if sorting it is to tell."""
+    left = row.copy()
+    found = []
+    for _ in range(k):
+        place = int(left.argmax())
+        if left.item(place) == -math.inf:  # which may have been found before
+            return None
+        found.append(place)
+        left[place] = -math.inf
+    return np.array(found)
+
+
+@operator(
+    "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
+    "-> (Tensor values, Tensor indices)"
+)
+def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis] if self.ndim else 1
+    if not 0 <= k <= size:
+        raise OperatorError(
+            "selected index k out of range",
+            code="index-out-of-range",
+            headline=f"`k` is {k}, but dimension {axis} has size {size}",
+            roles={"k": f"must be 0 to {size}"},
+        )
+    if not self.ndim:
+        return self.copy(), np.zeros((), _INT64)
+    if 0 < k <= _FEW and axis == self.ndim - 1 and is_ready(self):
+        tables = family("tables")
+        if tables is not None:
+            found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
+            shape = (*self.shape[:-1], k)
+            return found.reshape(shape), at.reshape(shape)
+    if 0 < k <= _BY_SEARCH and self.size == size and self.dtype is _FLOAT32 and largest:
+        found = _searched(self.reshape(-1), k)
+        if found is not None:
+            where = found.reshape(*self.shape[:-1], k) if axis == self.ndim - 1 else None
+            if where is not None:
+                return self.reshape(-1).take(where), where
+    where = sorted_positions(self, axis, largest)
+    where = where[..., :k].copy() if axis == self.ndim - 1 else np.take(where, range(k), axis)
+    return _taken(self, where, axis), where
+
+
+@operator(
+    "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) "
+    "-> (Tensor values, Tensor indices)"
+)
+def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    axis = wrap_dim(dim, self.ndim)
+    check_kernel("kthvalue_cpu", self, "bc")
+    check_dim_not_empty(self, dim, "kthvalue")
+    size = self.shape[axis] if self.ndim else 1
+    if not 1 <= k <= size:
+        raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    if not self.ndim:
+        return self.copy(), np.zeros((), _INT64)
+    where = np.take(sorted_positions(self, axis, False), [k - 1], axis)
+    values = np.take_along_axis(self, where, axis)
+    return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))

@@ -1,0 +1,575 @@
+"""Order statistics and searching: median, mode, quantile, binary search, unique elements."""
+
+from __future__ import annotations
+
+import math
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family, is_ready
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.storage import settled
+from ..reductions.reduce import check_dim_not_empty
+from ..table.layouts import contiguous
+from ..table.ordered import check_kernel, check_ordered
+from ..table.pointwise import as_array, cast, number_as
+from ..table.promotion import common_dtype, kind
+from ..table.table import operator
+from .ranking import sorted_positions
+
+__all__: list[str] = []
+
+_INT64: Final = np.dtype(np.int64)
+
+
+def _is_nan(self: Array) -> Array:
+    return np.isnan(self) if kind(self.dtype) >= 2 else np.zeros(self.shape, np.bool_)
+
+
+def _plain(self: Array) -> Array:
+    """The array in a dtype that NumPy can sort."""
+    return self if self.dtype.isbuiltin == 1 else self.astype(np.float32)
+
+
+# --------------------------------------------------------------------------- sort
+
+
+@operator("aten::msort(Tensor self) -> Tensor")
+def msort(self: Array) -> Array:
+    check_ordered(" Sort", self)
+    if not self.ndim:
+        return self.copy()
+    return np.take_along_axis(self, sorted_positions(self, 0, False), 0)
+
+
+# --------------------------------------------------------------------------- median mode
+
+
+def _of_nothing(dtype: np.dtype[Any]) -> Array:
+    """The median of no elements: NaN, as a processor converts it."""
+    if kind(dtype) >= 2:
+        return number_as(float("nan"), dtype)
+    return np.asarray(np.iinfo(dtype).min if dtype in (_INT64, np.int32) else 0, dtype)
+
+
+def _median(name: str, skip_nan: bool) -> None:
+    def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        check_kernel("median_out", self, "bc")
+        axis = check_dim_not_empty(self, dim, "median")
+        if not self.ndim:
+            return self.copy(), np.zeros((), _INT64)
+        order = sorted_positions(self, axis, False)
+        nans = np.count_nonzero(_is_nan(self), axis, keepdims=True)
+        size = self.shape[axis]
+        middle = np.maximum(size - nans - 1, 0) // 2
+        if not skip_nan:  # the first NaN comes right after the numbers
+            middle = np.where(nans > 0, size - nans, middle)
+        where = np.take_along_axis(order, middle, axis)
+        values = np.take_along_axis(self, where, axis)
+        return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+
+    def of_all(self: Array) -> Array:
+        check_kernel("median_cpu", self, "bc")
+        if not self.size:
+            return _of_nothing(self.dtype)
+        return along(self.reshape(-1), 0, False)[0]
+
+    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)"
+    )(along)
+
+
+_median("median", False)
+_median("nanmedian", True)
+
+
+_SHORT: Final = 16
+"""Rows of so many elements the C++ library sorts by insertion."""
+
+
+def _inserted(rows: Array) -> Array:
+    """The places of short rows' elements sorted by insertion with `<` alone.
+
+    Where an element is NaN that is no order; `mode` counts neighbours of what comes out.
+    """
+    values = rows.copy()
+    order = np.broadcast_to(np.arange(rows.shape[-1]), rows.shape).copy()
+    for i in range(1, rows.shape[-1]):
+        new, place = values[..., i].copy(), order[..., i].copy()
+        moving = np.ones(new.shape, bool)
+        first = new < values[..., 0]  # such an element goes to the front past whatever is between
+        for j in range(i, 0, -1):
+            moving = moving & (first | (new < values[..., j - 1]))
+            for array, moved in ((values, new), (order, place)):
+                array[..., j - 1], array[..., j] = (
+                    np.where(moving, moved, array[..., j - 1]),
+                    np.where(moving, array[..., j - 1], array[..., j]),
+                )
+    return order
+
+
+@operator(
+    "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"
+)
+def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The most frequent value, the smallest of several, and where it comes last."""
+    check_kernel("mode_cpu", self)
+    axis = check_dim_not_empty(self, dim, "mode")
+    if not self.ndim:
+        return self.copy(), np.zeros((), _INT64)
+    rows = np.moveaxis(self, axis, -1)
+    if rows.shape[-1] <= _SHORT and (rows != rows).any():
+        order = _inserted(rows)
+    else:
+        order = np.moveaxis(sorted_positions(self, axis, False), axis, -1)
+    values = np.take_along_axis(rows, order, -1)
+    places = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
+    starts = places.copy()
+    starts[..., 1:][values[..., 1:] == values[..., :-1]] = 0
+    counts = places - np.maximum.accumulate(starts, -1)
+    best = np.argmax(counts, -1, keepdims=True)
+    where = np.take_along_axis(order, best, -1)
+    most = np.take_along_axis(values, best, -1)
+    if keepdim:
+        return np.moveaxis(most, -1, axis), np.moveaxis(where, -1, axis)
+    return most[..., 0], where[..., 0]
+
+
+# --------------------------------------------------------------------------- quantile
+
+
+_INTERPOLATIONS: Final = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _check_quantile(name: str, self: Array, q: Array, interpolation: str) -> None:
+    if not self.size:
+        raise OperatorError("quantile() input tensor must be non-empty")
+    if q.ndim > 1:
+        raise OperatorError(f"{name}() q must be a scalar or 1D tensor")
+    if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise OperatorError(
+            f"{name}() input tensor must be either float or double dtype", code="dtype-mismatch"
+        )
+    if self.dtype != q.dtype:
+        raise OperatorError(
+            f"{name}() q tensor must be same dtype as the input tensor", code="dtype-mismatch"
+        )
+    if interpolation not in _INTERPOLATIONS:
+        raise OperatorError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if not np.all((q >= 0) & (q <= 1)):
+        raise OperatorError(f"{name}() q values must be in the range [0, 1]")
+
+
+def _between(below: Array, above: Array, weight: Array) -> Array:
+    """`below` to `above` by a weight, from the nearer end."""
+    step = above - below
+    return as_array(np.where(weight < 0.5, below + weight * step, above - step * (1 - weight)))
+
+
+def _quantile(
+    name: str, self: Array, q: Array, dim: int | None, keepdim: bool, interpolation: str
+) -> Array:
+    _check_quantile(name, self, q, interpolation)
+    axis = 0 if dim is None else wrap_dim(dim, self.ndim)
+    rows: Array
+    if dim is None or not self.ndim:
+        rows, rest = self.reshape(-1), (1,) * self.ndim
+    else:
+        rows = np.moveaxis(self, axis, -1)
+        rest = tuple(1 if d == axis else n for d, n in enumerate(self.shape))
+    rows = np.sort(rows, -1)
+    nans = np.count_nonzero(np.isnan(rows), -1, keepdims=True)
+    size = rows.shape[-1]
+    ranks = q.reshape(-1) * (size - nans - 1 if name == "nanquantile" else size - 1)
+    ranks = np.maximum(ranks, 0).astype(self.dtype)
+    if name == "quantile":
+        ranks = np.where(nans > 0, self.dtype.type(size - 1), ranks)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
+    low = np.floor(ranks)
+    below = np.take_along_axis(rows, low.astype(_INT64), -1)
+    result = below
+    if interpolation in ("linear", "midpoint"):
+        above = np.take_along_axis(rows, np.ceil(ranks).astype(_INT64), -1)
+        weight = ranks - low if interpolation == "linear" else np.full_like(ranks, 0.5)
+        result = np.where(below == above, below, _between(below, above, weight))
+    result = np.moveaxis(result, -1, 0).astype(self.dtype, copy=False)
+    result = result.reshape(-1, *rest) if keepdim else result
+    return result if q.ndim else result[0, ...]
+
+
+def _declare_quantile(name: str) -> None:
+    tail = 'int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor'
+
+    def of_tensor(
+        self: Array, q: Array, dim: int | None, keepdim: bool, interpolation: str
+    ) -> Array:
+        return _quantile(name, self, q, dim, keepdim, interpolation)
+
+    def of_number(
+        self: Array, q: float, dim: int | None, keepdim: bool, interpolation: str
+    ) -> Array:
+        if not 0 <= q <= 1:
+            raise OperatorError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        wanted = self.dtype if kind(self.dtype) == 2 else np.dtype(np.float32)
+        return _quantile(name, self, np.asarray(q, wanted), dim, keepdim, interpolation)
+
+    operator(f"aten::{name}(Tensor self, Tensor q, {tail}")(of_tensor)
+    operator(f"aten::{name}.scalar(Tensor self, float q, {tail}")(of_number)
+
+
+_declare_quantile("quantile")
+_declare_quantile("nanquantile")
+
+
+# --------------------------------------------------------------------------- binary search
+
+
+def _shape_text(array: Array) -> str:
+    return str(list(array.shape))
+
+
+def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
+    lead = "torch.searchsorted(): "
+    if sorter is not None:
+        if sorter.shape != sequence.shape:
+            raise OperatorError(
+                f"{lead}boundary and sorter must have the same size, but got boundary tensor "
+                f"{_shape_text(sequence)}and got sorter tensor {_shape_text(sorter)}",
+                code="shape-mismatch",
+            )
+        if sorter.dtype != _INT64:
+            raise OperatorError(
+                f"{lead}sorter must be a tensor of long dtype but got dtype "
+                f"{dtype_of(sorter).scalar_name}",
+                code="dtype-mismatch",
+            )
+        if sorter.size and (sorter.min() < 0 or sorter.max() >= sorter.shape[-1]):
+            raise OperatorError(f"{lead}sorter index out of range")
+    if not sequence.ndim:
+        raise OperatorError(
+            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
+            "we got boundaries tensor dim(0) and input value's dim(0) numel(1)"
+        )
+    if not values.ndim and sequence.ndim != 1:
+        raise OperatorError(
+            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
+            f"we got boundaries tensor dim({sequence.ndim}) and input value's dim(0) numel(1)"
+        )
+    if sequence.ndim != 1 and sequence.shape[:-1] != values.shape[:-1]:
+        raise OperatorError(
+            f"{lead}boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{_shape_text(sequence)} and input value tensor {_shape_text(values)}",
+            code="shape-mismatch",
+        )
+
+
+def _search(sequence: Array, values: Array, right: bool) -> Array:
+    """For each value the first place it can be put in without breaking the order of its row."""
+    if sequence.ndim == 1 and sequence.size and not _is_nan(sequence).any():
+        return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
+    low = np.zeros(values.shape, _INT64)
+    high = np.full(values.shape, sequence.shape[-1], _INT64)
+    for _ in range(sequence.shape[-1].bit_length()):  # halving: as many steps as bits
+        middle = (low + high) >> 1
+        inside = np.minimum(middle, max(sequence.shape[-1] - 1, 0))
+        found = sequence[inside] if sequence.ndim == 1 else np.take_along_axis(sequence, inside, -1)
+        after = ~(found > values if right else found >= values) & (low < high)
+        low = np.where(after, middle + 1, low)
+        high = np.where(after, high, middle)
+    return low
+
+
+def _searchsorted(
+    sequence: Array,
+    values: Array,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    if side is not None and side not in ("left", "right"):
+        raise OperatorError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    if side == "left" and right:
+        raise OperatorError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right was True"
+        )
+    _check_search(sequence, values, sorter)
+    check_kernel("searchsorted_out_cpu", sequence, "bc")
+    if sorter is not None:
+        sequence = np.take_along_axis(sequence, settled(sorter), -1)
+    sequence, values = _plain(sequence), _plain(values)
+    places = _search(sequence, values, right or side == "right")
+    return places.astype(np.int32 if out_int32 else np.int64, copy=False)
+
+
+_SEARCH: Final = (
+    "*, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
+)
+
+
+@operator(f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}")
+def searchsorted(
+    sorted_sequence: Array,
+    self: Array,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    if self.dtype != sorted_sequence.dtype and (self.ndim or not sorted_sequence.ndim):
+        raise OperatorError(
+            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, "
+            f"but got boundary tensor dtype {_cpp_name(sorted_sequence)} and input value tensor "
+            f"dtype {_cpp_name(self)}",
+            code="dtype-mismatch",
+            headline=f"the sequence is `{dtype_of(sorted_sequence)}`, the values are "
+            f"`{dtype_of(self)}`",
+        )
+    return _searchsorted(sorted_sequence, self, out_int32, right, side, sorter)
+
+
+def _cpp_name(array: Array) -> str:
+    words = {"uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
+    words |= {"int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
+    name = dtype_of(array).name
+    return words.get(name, f"c10::{dtype_of(array).scalar_name}")
+
+
+@operator(f"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {_SEARCH}")
+def searchsorted_number(
+    sorted_sequence: Array,
+    self: Scalar,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    return _searchsorted(sorted_sequence, np.asarray(self), out_int32, right, side, sorter)
+
+
+@operator(
+    "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, "
+    "bool right=False) -> Tensor"
+)
+def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    if boundaries.ndim != 1:
+        raise OperatorError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
+            code="shape-mismatch",
+        )
+    dtype = common_dtype(self, boundaries)
+    return _searchsorted(cast(boundaries, dtype), cast(self, dtype), out_int32, right, None, None)
+
+
+@operator(
+    "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, "
+    "bool right=False) -> Tensor"
+)
+def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    if boundaries.ndim != 1:
+        raise OperatorError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
+            code="shape-mismatch",
+        )
+    return _searchsorted(boundaries, np.asarray(self), out_int32, right, None, None)
+
+
+# --------------------------------------------------------------------------- membership
+
+
+_ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
+
+
+@operator(f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}")
+def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
+    for each in (elements, test_elements):
+        if kind(each.dtype) == 3 or each.dtype.kind == "b":
+            raise UnsupportedDtype(
+                f"Unsupported input type encountered for isin(): {dtype_of(each).scalar_name}"
+            )
+    dtype = common_dtype(elements, test_elements)
+    first, second = (_plain(each.astype(dtype)) for each in (elements, test_elements))
+    return np.asarray(np.isin(first, second, invert=invert))
+
+
+@operator(f"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, {_ISIN}")
+def isin_number(elements: Array, test_element: Scalar, assume_unique: bool, invert: bool) -> Array:
+    return isin(elements, np.asarray(test_element), assume_unique, invert)
+
+
+@operator(f"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}")
+def number_isin(element: Scalar, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
+    return isin(np.asarray(element), test_elements, assume_unique, invert)
+
+
+# --------------------------------------------------------------------------- unique
+
+
+_NONE: Final = np.zeros(0, _INT64)
+
+
+def _unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
+    check_kernel("unique", self)
+    values, inverse, counts = np.unique(
+        _plain(self).reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return (
+        values.astype(self.dtype, copy=False),
+        inverse.reshape(self.shape) if return_inverse else _NONE.copy(),
+        counts if return_counts else _NONE.copy(),
+    )
+
+
+@operator(
+    "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)"
+)
+def unique_with_inverse(self: Array, sorted: bool, return_inverse: bool) -> tuple[Array, Array]:
+    return _unique(self, return_inverse, False)[:2]
+
+
+@operator(
+    "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, "
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+def unique(
+    self: Array, sorted: bool, return_inverse: bool, return_counts: bool
+) -> tuple[Array, Array, Array]:
+    return _unique(self, return_inverse, return_counts)
+
+
+def _check_unique_dim(self: Array, dim: int) -> int:
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = wrap_dim(dim, self.ndim)
+    empty = self.shape.count(0)
+    if not self.shape[axis] and empty > 1:
+        raise OperatorError(
+            "Number of zero sized dimensions is more than one, so unique cannot be applied "
+        )
+    if self.shape[axis] and empty:
+        raise OperatorError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    return axis
+
+
+def _rows(self: Array, axis: int) -> Array:
+    """The slices along a dimension as the rows of a matrix."""
+    moved = np.moveaxis(self, axis, 0)
+    return moved.reshape(moved.shape[0], math.prod(moved.shape[1:]))
+
+
+def _slices(rows: Array, like: Array, axis: int) -> Array:
+    """Rows as slices along that dimension, which is stored outermost."""
+    shape = (len(rows), *like.shape[:axis], *like.shape[axis + 1 :])
+    if not rows.size:
+        return contiguous(np.empty(like.shape, like.dtype))
+    return np.moveaxis(rows.reshape(shape), 0, axis)
+
+
+@operator(
+    "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+def unique_dim(
+    self: Array, dim: int, sorted: bool, return_inverse: bool, return_counts: bool
+) -> tuple[Array, Array, Array]:
+    check_kernel("unique_dim", self)
+    axis = _check_unique_dim(self, dim)
+    slices = _rows(self, axis)
+    rows = _plain(slices)
+    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(rows.shape[0])
+    found, inverse, counts = _runs(rows[order])
+    back = np.empty_like(inverse)
+    back[order] = inverse
+    return _slices(slices[order[found]], self, axis), back, counts
+
+
+def _runs(rows: Array) -> tuple[Array, Array, Array]:
+    """Where runs of equal rows begin, the run each row belongs to, and the runs' lengths."""
+    if not len(rows):
+        return _NONE.copy(), _NONE.copy(), _NONE.copy()
+    starts = np.ones(len(rows), np.bool_)
+    starts[1:] = np.any(rows[1:] != rows[:-1], 1)
+    found = np.flatnonzero(starts)
+    counts = np.diff(np.append(found, len(rows)))
+    return found, np.cumsum(starts) - 1, counts
+
+
+@operator(
+    "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
+    "int? dim=None) -> (Tensor, Tensor, Tensor)"
+)
+def unique_consecutive(
+    self: Array, return_inverse: bool, return_counts: bool, dim: int | None
+) -> tuple[Array, Array, Array]:
+    if dim is not None:
+        return unique_dim_consecutive(self, dim, return_inverse, return_counts)
+    check_kernel("unique", self)
+    flat = self.reshape(-1)
+    found, inverse, counts = _runs(flat[:, None])
+    return (
+        flat[found],
+        inverse.reshape(self.shape) if return_inverse else _NONE.copy(),
+        counts if return_counts else _NONE.copy(),
+    )
+
+
+@operator(
+    "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, "
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+)
+def unique_dim_consecutive(
+    self: Array, dim: int, return_inverse: bool, return_counts: bool
+) -> tuple[Array, Array, Array]:
+    check_kernel("unique_dim", self)
+    axis = _check_unique_dim(self, dim)
+    rows = _rows(self, axis)
+    found, inverse, counts = _runs(rows)
+    return _slices(rows[found], self, axis), inverse, counts
+
+
+# --------------------------------------------------------------------------- extremes so far
+
+
+def _running_extreme(name: str, extreme: Any, as_good: Any, sign: int) -> None:
+    def running(self: Array, dim: int) -> tuple[Array, Array]:
+        check_kernel(f"{name}_cpu", self)
+        axis = wrap_dim(dim, self.ndim)
+        if not self.ndim:
+            return self.copy(), np.zeros((), _INT64)
+        if is_ready(self):
+            tables = family("tables")
+            if tables is not None:
+                parts = prod(self.shape[:axis]), self.shape[axis], prod(self.shape[axis + 1 :])
+                found, at = tables.running_largest(self.reshape(parts), sign)
+                return found.reshape(self.shape), at.reshape(self.shape)
+        moved = np.moveaxis(_plain(self), axis, -1)
+        values = extreme.accumulate(moved, -1)
+        places = np.zeros(moved.shape, _INT64)
+        places[..., :] = np.arange(moved.shape[-1])
+        taken = as_good(moved[..., 1:], values[..., :-1]) | _is_nan(moved[..., 1:])
+        places[..., 1:][~taken] = 0
+        where = np.maximum.accumulate(places, -1)
+        result = np.moveaxis(values, -1, axis).astype(self.dtype, copy=False)
+        return np.ascontiguousarray(result), np.ascontiguousarray(np.moveaxis(where, -1, axis))
+
+    operator(f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)")(running)
+
+
+_running_extreme("cummax", np.maximum, np.greater_equal, 1)
+_running_extreme("cummin", np.minimum, np.less_equal, -1)

@@ -1,0 +1,130 @@
+"""The twins of views: copies of what a view shows, and tensors with a part replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..arithmetic import complex_numbers
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..shapes import join, shape
+from ..table.table import operator
+from .index import copy_into
+from .strides import copy_with_storage
+
+__all__: list[str] = []
+
+
+# --------------------------------------------------------------------------- copies
+
+
+def _copied(view: Callable[..., Any]) -> Callable[..., Any]:
+    def copy(*args: Any) -> Any:
+        result = view(*args)
+        return [each.copy() for each in result] if isinstance(result, list) else result.copy()
+
+    return copy
+
+
+def _same(self: Array) -> Array:
+    return self
+
+
+def _narrowed(self: Array, dim: int, start: int, length: int) -> Array:
+    """`narrow`, whose copy words a negative length in its own way."""
+    if self.ndim and dim >= self.ndim:
+        raise OperatorError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request "
+            "to PyTorch.)",
+            headline=f"dimension {dim} of a tensor of {self.ndim} dimensions",
+        )
+    if length < 0 and self.ndim:
+        size = self.shape[wrap_dim(dim, self.ndim)]
+        raise OperatorError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return shape.narrow(self, dim, start, length)
+
+
+for _schema, _view in (
+    ("alias_copy(Tensor self) -> Tensor", _same),
+    ("detach_copy(Tensor self) -> Tensor", _same),
+    ("lift_fresh_copy(Tensor self) -> Tensor", _same),
+    ("expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", shape.expand),
+    ("permute_copy(Tensor self, int[] dims) -> Tensor", shape.permute),
+    ("select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", shape.select),
+    (
+        "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, "
+        "SymInt step=1) -> Tensor",
+        shape.slice_tensor,
+    ),
+    ("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", _narrowed),
+    ("squeeze_copy(Tensor self) -> Tensor", shape.squeeze),
+    ("squeeze_copy.dim(Tensor self, int dim) -> Tensor", shape.squeeze_dim),
+    ("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", shape.squeeze_dims),
+    ("t_copy(Tensor self) -> Tensor", shape.t),
+    ("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", shape.transpose),
+    ("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", shape.unfold),
+    ("unsqueeze_copy(Tensor self, int dim) -> Tensor", shape.unsqueeze),
+    ("view_as_complex_copy(Tensor self) -> Tensor", complex_numbers.view_as_complex),
+    ("view_as_real_copy(Tensor self) -> Tensor", complex_numbers.view_as_real),
+    ("view_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
+    ("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", shape.view_dtype),
+    ("_reshape_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
+    (
+        "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+        shape.diagonal,
+    ),
+    ("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", shape.unbind),
+    ("split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", join.split),
+    (
+        "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+        join.split_with_sizes,
+    ),
+):
+    operator(f"aten::{_schema}")(_copied(_view))
+
+
+# --------------------------------------------------------------------------- a part replaced
+
+
+def _with_part(self: Array, src: Array, part: Callable[[Array], Array], what: str) -> Array:
+    """A copy of `self` in a storage like its own, with `src` in the place of a part."""
+    result = copy_with_storage(self)
+    view = part(result)
+    if view.shape != src.shape:
+        raise OperatorError(
+            f"expected src to have a size equal to the {what} of self. src size = "
+            f"{list(src.shape)}, {what} size = {list(view.shape)}",
+            code="shape-mismatch",
+            headline=f"`src` has shape {list(src.shape)}, the part has {list(view.shape)}",
+            roles={"src": f"must have shape {list(view.shape)}"},
+        )
+    copy_into(view, src)
+    return result
+
+
+@operator("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
+def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
+    return _with_part(self, src, lambda whole: shape.select(whole, dim, index), "slice")
+
+
+@operator(
+    "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
+    "SymInt? end=None, SymInt step=1) -> Tensor"
+)
+def slice_scatter(
+    self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
+) -> Array:
+    return _with_part(
+        self, src, lambda whole: shape.slice_tensor(whole, dim, start, end, step), "slice"
+    )
+
+
+@operator(
+    "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) "
+    "-> Tensor"
+)
+def diagonal_scatter(self: Array, src: Array, offset: int, dim1: int, dim2: int) -> Array:
+    return _with_part(self, src, lambda whole: shape.diagonal(whole, offset, dim1, dim2), "slice")

@@ -1,0 +1,527 @@
+"""New tensors: filled, counted, copied in kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.convert import in_format
+from ..arithmetic.fused import fused_double, fused_float
+from ..memory.counts import check_storage
+from ..memory.dtype import (
+    Array,
+    Device,
+    Scalar,
+    check_device,
+    default_dtype,
+    dtype_of,
+    numpy_dtype,
+    of_numpy,
+)
+from ..memory.errors import OperatorError
+from ..table.ordered import check_dtype
+from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
+from ..table.promotion import number_dtype, result_dtype
+from ..table.table import operator
+
+__all__ = ["OPTIONS", "arange", "check_options", "check_sizes", "float_dtype", "from_data"]
+
+OPTIONS: Final = (
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+)
+"""The options that every factory takes."""
+
+_LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
+_INT64: Final = np.dtype(np.int64)
+_EXACT: Final = 1 << 62
+
+Sizes = Sequence[int]
+
+
+class BadNumber(OperatorError, ValueError):
+    """A Python number that does not do, which in torch is a ValueError."""
+
+
+_MANY: Final = 2**31
+
+
+def check_sizes(size: Sizes, name: str) -> Sizes:
+    """The sizes of a new tensor.
+
+    Raises:
+        OperatorError: one is negative, or they are too large.
+    """
+    count = 1
+    for dim in size:
+        count *= dim
+        if dim < 0:
+            raise OperatorError(
+                f"{name}: Dimension size must be non-negative."
+                if name == "zeros"
+                else f"Trying to create tensor with negative dimension {dim}: {list(size)}",
+                code="shape-mismatch",
+                headline=f"a size cannot be negative: {list(size)}",
+            )
+    if count > _MANY:
+        check_storage(list(size))
+    return size
+
+
+def float_dtype(dtype: int | None) -> np.dtype[Any]:
+    """The array dtype of an optional dtype number: the default dtype for none."""
+    return default_dtype.float if dtype is None else numpy_dtype(dtype)
+
+
+def check_options(layout: int | None, device: Device | None) -> None:
+    if layout:
+        raise NotImplementedError("only the layout torch.strided is supported")
+    if device is not None:
+        check_device(device)
+
+
+# --------------------------------------------------------------------------- filled
+
+
+@operator(f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor")
+def zeros(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    check_options(layout, device)
+    return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
+
+
+@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor")
+def ones(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    check_options(layout, device)
+    return np.ones(check_sizes(size, "ones"), float_dtype(dtype))
+
+
+@operator(f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+def full(
+    size: Sizes,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    check_options(layout, device)
+    wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
+    made = np.empty(check_sizes(size, "full"), wanted)
+    made.fill(checked_operand(fill_value, wanted))
+    return made
+
+
+@operator(
+    f"aten::empty.memory_format(SymInt[] size, {OPTIONS}, MemoryFormat? memory_format=None) "
+    "-> Tensor"
+)
+def empty(
+    size: Sizes,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: int | None,
+) -> Array:
+    check_options(layout, device)
+    made = np.empty(check_sizes(size, "empty"), float_dtype(dtype))
+    return made if not memory_format else in_format(made, memory_format)
+
+
+def _like(self: Array, dtype: int | None, memory_format: int | None) -> Array:
+    """An unfilled tensor shaped as another, in its memory order unless told otherwise."""
+    wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+    if memory_format not in (None, 1):
+        return in_format(np.empty(self.shape, wanted), memory_format)
+    if self.flags.c_contiguous:
+        return np.empty(self.shape, wanted)
+    made = in_format(self, None).astype(wanted, "K", copy=False)
+    return made if made.dtype == wanted else np.empty(self.shape, wanted)
+
+
+def _declare_like(name: str, value: Scalar | None) -> None:
+    def like(
+        self: Array,
+        dtype: int | None,
+        layout: int | None,
+        device: Device | None,
+        pin_memory: bool | None,
+        memory_format: int | None,
+    ) -> Array:
+        check_options(layout, device)
+        made = _like(self, dtype, memory_format)
+        if value is not None:
+            made[...] = value
+        return made
+
+    def new(
+        self: Array,
+        size: Sizes,
+        dtype: int | None,
+        layout: int | None,
+        device: Device | None,
+        pin_memory: bool | None,
+    ) -> Array:
+        check_options(layout, device)
+        wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+        made = np.empty(check_sizes(size, "empty"), wanted)
+        if value is not None:
+            made[...] = value
+        return made
+
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
+    operator(f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor")(new)
+
+
+_declare_like("zeros", 0)
+_declare_like("ones", 1)
+_declare_like("empty", None)
+
+
+@operator(f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor")
+def full_like(
+    self: Array,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: int | None,
+) -> Array:
+    check_options(layout, device)
+    made = _like(self, dtype, memory_format)
+    made[...] = checked_operand(fill_value, made.dtype)
+    return made
+
+
+@operator(f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+def new_full(
+    self: Array,
+    size: Sizes,
+    fill_value: Scalar,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    check_options(layout, device)
+    wanted = self.dtype if dtype is None else numpy_dtype(dtype)
+    return np.full(check_sizes(size, "full"), checked_operand(fill_value, wanted))
+
+
+@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor")
+def eye(n: int, dtype: int | None, *options: Any) -> Array:
+    return eye_of(n, n, dtype, *options)
+
+
+@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor")
+def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
+    for name, value in (("n", n), ("m", m)):
+        if value < 0:
+            raise OperatorError(f"{name} must be greater or equal to 0, got {value}")
+    return np.eye(n, m, dtype=float_dtype(dtype))
+
+
+# --------------------------------------------------------------------------- counted
+
+
+@operator(f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+def arange(
+    start: Any,
+    end: Any,
+    step: Any,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> Array:
+    """start, start + step, ... as long as it is below `end`; whole numbers make int64."""
+    if dtype is None and layout is None and device is None:
+        plain = type(start) is type(end) is type(step) is int and step > 0 and end >= start
+        if plain and max(end, -start, step) < _EXACT:
+            return np.arange(start, end, step)
+    check_options(layout, device)
+    if step == 0:
+        raise OperatorError("step must be nonzero", headline="`step` is 0")
+    if not all(math.isfinite(n) for n in (start, end)):
+        raise OperatorError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise OperatorError(
+            "upper bound and lower bound inconsistent with step sign",
+            headline=f"{end} cannot be reached from {start} in steps of {step}",
+        )
+    whole = all(isinstance(n, int) for n in (start, end, step))
+    wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
+    check_dtype("arange_cpu", wanted, "buqce")
+    if wanted.kind in "iu" and not whole:
+        if wanted != _INT64:  # how many is decided by the numbers as they were given
+            count = math.ceil((end - start) / step)
+            start, step = int(start), int(step)
+            return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
+        start, end, step, whole = int(start), int(end), int(step), True
+        if not step:
+            raise BadNumber("step must be nonzero", headline="`step` is 0 as a whole number")
+    steps = (end - start) / step if not whole else 0.0
+    if not abs(steps) < 1 << 62:
+        raise OperatorError("invalid size, possible overflow?")
+    count = -(-(end - start) // step) if whole else math.ceil(steps)
+    if whole:
+        return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
+    return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
+
+
+@operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor")
+def arange_to(end: Any, *options: Any) -> Array:
+    return arange(0, end, 1, *options)
+
+
+@operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+def arange_from(start: Any, end: Any, *options: Any) -> Array:
+    return arange(start, end, 1, *options)
+
+
+@operator(f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
+    """start, start + step, ... up to and with `end`."""
+    if step == 0:
+        raise OperatorError("step must be nonzero", headline="`step` is 0")
+    if not all(math.isfinite(n) for n in (start, end)):
+        raise OperatorError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise OperatorError("upper bound and lower bound inconsistent with step sign")
+    check_dtype("range_cpu", float_dtype(dtype), "buqce")
+    steps = (end - start) / step
+    if not abs(steps) < 1 << 62:
+        raise OperatorError("invalid size, possible overflow?")
+    count = int(steps) + 1
+    places = np.arange(count, dtype=np.float64)
+    return np.asarray(start + step * places).astype(float_dtype(dtype))
+
+
+@operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+def closed_range_by_one(start: Any, end: Any, *options: Any) -> Array:
+    return closed_range(start, end, 1, *options)
+
+
+@operator(f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor")
+def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
+    """Steps from both ends towards the middle, in the tensor's own precision."""
+    if steps < 0:
+        raise OperatorError("number of steps must be non-negative")
+    check_storage([steps])
+    wanted = float_dtype(dtype)
+    if dtype is None and any(isinstance(each, complex) for each in (start, end)):
+        wanted = default_dtype.complex
+    check_dtype("linspace_cpu", wanted, "buqe")
+    for each in (start, end):
+        number_in(each, wanted)
+    if wanted.kind in "iu":
+        first, last = (int(number_as(each, wanted)) for each in (start, end))
+        return _linspace(first, last, steps, np.dtype(np.float64)).astype(wanted)
+    if wanted.kind not in "fc" or wanted.itemsize < 4:
+        return _linspace(start, end, steps, np.dtype(np.float64)).astype(wanted)
+    return _linspace(start, end, steps, wanted)
+
+
+def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
+    if steps < 2:
+        return np.full(steps, start, dtype)
+    number = dtype.type
+    first, last = number(start), number(end)
+    step = (last - first) / number(steps - 1)
+    places = np.arange(steps, dtype=dtype)
+    if dtype.kind == "c":
+        rising, falling = first + step * places, last - step * places[::-1]
+    elif dtype == np.float32:
+        rising, falling = (
+            fused_float(step, places, first),
+            fused_float(-step, places[::-1], last),
+        )
+    else:
+        rising = fused_double(places, float(step), float(first))
+        falling = fused_double(places[::-1], -float(step), float(last))
+    joined = np.where(np.arange(steps) < steps // 2, rising, falling)
+    return np.asarray(joined, dtype)
+
+
+@operator(
+    f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor"
+)
+def logspace(
+    start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: Any
+) -> Array:
+    if steps < 0:
+        raise OperatorError("number of steps must be non-negative")
+    check_storage([steps])
+    wanted = float_dtype(dtype)
+    if dtype is None and any(isinstance(each, complex) for each in (start, end)):
+        wanted = default_dtype.complex
+    check_dtype("logspace_cpu", wanted, "buqe")
+    if wanted.kind in "iu" and steps > 1:
+        start, end = int(start), int(end)
+        pace = np.float32(end - start) / np.float32(steps - 1)
+        places = np.arange(steps, dtype=np.float32)
+        exponents = np.where(
+            places < steps // 2, start + pace * places, end - pace * (steps - 1 - places)
+        )
+        return np.asarray(np.power(base, exponents.astype(np.float64))).astype(wanted)
+    wide = np.complex128 if wanted.kind == "c" else np.float64
+    return np.power(base, _linspace(start, end, steps, np.dtype(wide))).astype(wanted)
+
+
+def _end(name: str, start: Any, end: Any) -> tuple[Any, Any]:
+    """Both ends as numbers.
+
+    Raises:
+        OperatorError: one is a tensor with dimensions.
+    """
+    dims = [each.ndim if isinstance(each, np.ndarray) else 0 for each in (start, end)]
+    if any(dims):
+        tensors = [isinstance(each, np.ndarray) for each in (start, end)]
+        what = "start and end tensors" if all(tensors) else "start" if tensors[0] else "end"
+        parts = [
+            f"{word} with {count} dimension(s)"
+            for word, count, given in zip(("start", "end"), dims, tensors, strict=True)
+            if given
+        ]
+        plural = what if all(tensors) else f"{what} tensor"
+        raise OperatorError(
+            f"{name} only supports 0-dimensional {plural}, but got {' and '.join(parts)}.",
+            code="shape-mismatch",
+        )
+    first, last = (e.item() if isinstance(e, np.ndarray) else e for e in (start, end))
+    return first, last
+
+
+def _from_tensors(name: str, forward: Callable[..., Array]) -> Callable[..., Array]:
+    def between(start: Any, end: Any, *rest: Any) -> Array:
+        return forward(*_end(name, start, end), *rest)
+
+    return between
+
+
+for _overload, _first, _last in (
+    ("Tensor_Tensor", "Tensor", "Tensor"),
+    ("Tensor_Scalar", "Tensor", "Scalar"),
+    ("Scalar_Tensor", "Scalar", "Tensor"),
+):
+    _ends = f"{_first} start, {_last} end, int steps"
+    operator(f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor")(
+        _from_tensors("linspace", linspace)
+    )
+    operator(f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor")(
+        _from_tensors("logspace", logspace)
+    )
+
+
+def _indices(below: bool) -> Callable[..., Array]:
+    def indices(row: int, col: int, offset: int, dtype: int | None, *options: Any) -> Array:
+        places = np.tril_indices(row, offset, col) if below else np.triu_indices(row, offset, col)
+        return np.stack(places).astype(_INT64 if dtype is None else numpy_dtype(dtype))
+
+    return indices
+
+
+for _name, _below in (("tril", True), ("triu", False)):
+    operator(
+        f"aten::{_name}_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    )(_indices(_below))
+
+
+# --------------------------------------------------------------------------- from Python values
+
+
+def shape_of(data: Any) -> list[int]:
+    shape: list[int] = []
+    while isinstance(data, (list, tuple)):
+        shape.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return shape
+
+
+def _flatten(data: Any, shape: Sequence[int], depth: int, into: list[Any]) -> None:
+    if depth == len(shape):
+        if isinstance(data, np.ndarray):
+            data = data.item()
+        into.append(data)
+        return
+    if not isinstance(data, (list, tuple)) or len(data) != shape[depth]:
+        got = len(data) if isinstance(data, (list, tuple)) else 0
+        raise OperatorError(
+            f"expected sequence of length {shape[depth]} at dim {depth} (got {got})",
+            code="shape-mismatch",
+            headline=f"the lists of `data` differ in length: {shape[depth]} and {got}",
+        )
+    for element in data:
+        _flatten(element, shape, depth + 1, into)
+
+
+def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
+    """A tensor of numbers in (nested) lists; the dtype follows the numbers unless given.
+
+    Raises:
+        OperatorError: the lists are ragged.
+        TypeError: something is not a number.
+    """
+    shape = shape_of(data)
+    numbers: list[Any] = []
+    _flatten(data, shape, 0, numbers)
+    for number in numbers:
+        if isinstance(number, np.generic):
+            of_numpy(number.dtype)
+        elif not isinstance(number, (bool, int, float, complex)):
+            raise TypeError(f"new(): invalid data type '{type(number).__name__}'")
+    if dtype is None:
+        dtype = result_dtype(
+            [n.item() if isinstance(n, np.generic) else n for n in numbers] or [0.0]
+        )
+    if dtype.kind in "iu" and any(
+        isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 + (dtype.kind == "u") for n in numbers
+    ):
+        raise BadNumber("Overflow when unpacking long long", code="number-too-large")
+    return _numbers_as(numbers, dtype).reshape(shape)
+
+
+def _numbers_as(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
+    if dtype.kind in "iu":
+        wrapped = [number_as(n, dtype) for n in numbers]
+        return np.array(wrapped, dtype)
+    if dtype.kind != "c" and any(isinstance(n, complex) for n in numbers):
+        raise OperatorError("value cannot be converted to type double without overflow")
+    if dtype.kind in "fcb" or dtype_of(np.empty(0, dtype)).is_floating_point:
+        wide = np.complex128 if dtype.kind == "c" else np.float64
+        source = np.array(numbers, bool if dtype.kind == "b" else wide)
+        return source.astype(dtype)
+    return np.array(numbers, dtype)
+
+
+@operator(
+    "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)"
+)
+def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -> Array:
+    check_device(device)
+    if dtype is None or data.dtype == numpy_dtype(dtype):
+        return data
+    return data.astype(numpy_dtype(dtype))
+
+
+@operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
+def scalar_tensor(s: Scalar, dtype: int | None, *options: Any) -> Array:
+    return scalar_of(s, float_dtype(dtype)).copy()

@@ -1,0 +1,390 @@
+"""Joining tensors, cutting them up, repeating and turning them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from ..arithmetic.comparison import where
+from ..memory.counts import check_storage, repeated
+from ..memory.dims import wrap_dim, wrap_dims
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.remembered import remembered
+from ..table.pointwise import cast, operand
+from ..table.promotion import result_dtype
+from ..table.table import operator
+from .shape import expand
+
+__all__ = ["cat", "stack"]
+
+_int64: Final = np.int64
+_array: Final = np.array
+_concatenate: Final = np.concatenate
+
+
+class EmptyList(OperatorError, ValueError):
+    """A list of tensors without a tensor."""
+
+
+def _common(tensors: Sequence[Array]) -> Sequence[Array]:
+    """The tensors, all in one dtype."""
+    dtype = tensors[0].dtype
+    for tensor in tensors:
+        if tensor.dtype is not dtype:
+            common = result_dtype(tensors)
+            return [cast(each, common) for each in tensors]
+    return tensors
+
+
+@operator(
+    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+    "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
+    "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+)
+def cat(tensors: Sequence[Array], dim: int) -> Array:
+    """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
+    if not tensors:
+        raise EmptyList("torch.cat(): expected a non-empty list of Tensors")
+    first = tensors[0]
+    dtype, rank = first.dtype, first.ndim
+    if rank > 1 and 0 <= dim < rank and all(t.dtype is dtype and t.ndim == rank for t in tensors):
+        try:
+            return _concatenate(tensors, dim)
+        except ValueError:
+            raise _cat_error(tensors, first, dim) from None
+    tensors = _common(tensors)
+    real = [t for t in tensors if t.ndim != 1 or t.size]
+    if not real:
+        return np.zeros(0, tensors[0].dtype)
+    if any(not t.ndim for t in real):
+        position = next(i for i, t in enumerate(tensors) if not t.ndim)
+        raise OperatorError(
+            f"zero-dimensional tensor (at position {position}) cannot be concatenated",
+            code="shape-mismatch",
+        )
+    axis = wrap_dim(dim, real[0].ndim)
+    try:
+        return np.concatenate(real, axis)
+    except ValueError:
+        raise _cat_error(tensors, real[0], axis) from None
+
+
+def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorError:
+    for position, tensor in enumerate(tensors):
+        if tensor.ndim == 1 and not tensor.size:
+            continue
+        if tensor.ndim != first.ndim:
+            return OperatorError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}",
+                code="shape-mismatch",
+                headline=f"tensor {position} of `tensors` has {tensor.ndim} dimensions, "
+                f"the first has {first.ndim}",
+            )
+        for dim in range(first.ndim):
+            a, b = first.shape[dim], tensor.shape[dim]
+            if dim != axis and a != b:
+                return OperatorError(
+                    f"Sizes of tensors must match except in dimension {axis}. "
+                    f"Expected size {a} but got size {b} for tensor number {position} in the list.",
+                    code="shape-mismatch",
+                    headline=f"tensor {position} of `tensors` has size {b} in dimension {dim}, "
+                    f"the first has {a}",
+                )
+    return OperatorError("torch.cat(): the tensors do not fit together", code="shape-mismatch")
+
+
+@operator("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
+def stack(tensors: Sequence[Array], dim: int) -> Array:
+    """The tensors, all of one shape, side by side along a new dimension."""
+    if not tensors:
+        raise OperatorError(
+            "stack expects a non-empty TensorList", headline="`tensors` must not be empty"
+        )
+    tensors = _common(tensors)
+    shape = tensors[0].shape
+    for position, tensor in enumerate(tensors):
+        if tensor.shape != shape:
+            raise OperatorError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
+                f"and {list(tensor.shape)} at entry {position}",
+                code="shape-mismatch",
+                headline=f"tensor {position} of `tensors` has shape {list(tensor.shape)}, "
+                f"the first has {list(shape)}",
+            )
+    if dim == 0 and shape:
+        return _concatenate(tensors).reshape(len(tensors), *shape)
+    if -1 <= dim < 2 and len(shape) == 1:
+        return _array(tensors).T.copy()
+    return np.stack(tensors, wrap_dim(dim, len(shape) + 1))
+
+
+@operator("aten::hstack(Tensor[] tensors) -> Tensor")
+def hstack(tensors: Sequence[Array]) -> Array:
+    if not tensors:
+        raise OperatorError("hstack expects a non-empty TensorList")
+    wide = [t.reshape(1) if not t.ndim else t for t in tensors]
+    return cat(wide, 0 if wide[0].ndim == 1 else 1)
+
+
+@operator("aten::vstack(Tensor[] tensors) -> Tensor")
+def vstack(tensors: Sequence[Array]) -> Array:
+    if not tensors:
+        raise OperatorError("vstack expects a non-empty TensorList")
+    return cat([t.reshape(1, -1) if t.ndim < 2 else t for t in tensors], 0)
+
+
+# --------------------------------------------------------------------------- cutting
+
+
+def _part(self: Array, axis: int, start: int, stop: int) -> Array:
+    return self[(slice(None),) * axis + (slice(start, stop),)]
+
+
+@operator("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
+def split(self: Array, split_size: int, dim: int) -> list[Array]:
+    if not self.ndim:
+        raise OperatorError("split expects at least a 1-dimensional tensor")
+    if split_size < 0:
+        raise OperatorError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis]
+    if not split_size:
+        if size:
+            raise OperatorError(
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+            )
+        return [self.view()]
+    starts = range(0, max(size, 1), split_size)
+    return [_part(self, axis, start, start + split_size) for start in starts]
+
+
+@operator(
+    "aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    "aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+    "aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+)
+def split_with_sizes(self: Array, split_sizes: Sequence[int], dim: int) -> list[Array]:
+    if not self.ndim:
+        raise OperatorError("split expects at least a 1-dimensional tensor")
+    axis = wrap_dim(dim, self.ndim)
+    if any(size < 0 for size in split_sizes):
+        raise OperatorError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(split_sizes)}"
+        )
+    if sum(split_sizes) != self.shape[axis]:
+        raise OperatorError(
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
+            f"tensor's size at dimension {axis}), but got split_sizes={list(split_sizes)}",
+            code="shape-mismatch",
+            headline=f"the sizes {list(split_sizes)} do not add up to {self.shape[axis]}",
+            roles={"self": f"has size {self.shape[axis]} in dimension {axis}"},
+        )
+    parts, start = [], 0
+    for size in split_sizes:
+        parts.append(_part(self, axis, start, start + size))
+        start += size
+    return parts
+
+
+@operator("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+def chunk(self: Array, chunks: int, dim: int) -> list[Array]:
+    if not self.ndim:
+        raise OperatorError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise OperatorError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis]
+    length = -(-size // chunks)
+    if not length:
+        return [self.view() for _ in range(chunks)]
+    return split(self, length, dim)
+
+
+@operator(
+    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"
+)
+def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
+    if not self.ndim:
+        raise OperatorError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    if sections <= 0:
+        raise OperatorError(f"number of sections must be larger than 0, got {sections}")
+    return np.array_split(self, sections, wrap_dim(dim, self.ndim))
+
+
+@operator(
+    "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"
+)
+def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array]:
+    axis = wrap_dim(dim, self.ndim)
+    bounds = [0, *indices, self.shape[axis]]
+    return [_part(self, axis, a, b) for a, b in pairwise(bounds)]
+
+
+# --------------------------------------------------------------------------- repeating, turning
+
+
+@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor")
+def repeat(self: Array, repeats: Sequence[int]) -> Array:
+    if len(repeats) < self.ndim:
+        raise OperatorError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor",
+            code="shape-mismatch",
+            headline=f"`repeats` needs {self.ndim} numbers or more, it has {len(repeats)}",
+        )
+    for count in repeats:
+        if count < 0:
+            sizes = [n * size for n, size in zip(repeats[-self.ndim :], self.shape, strict=True)]
+            raise OperatorError(
+                f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
+            )
+    return tile(self, repeats) if repeats else self.copy()
+
+
+@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+def tile(self: Array, dims: Sequence[int]) -> Array:
+    more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
+    sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
+    check_storage([n * size for n, size in zip(times, sizes, strict=True)])
+    return np.tile(self, tuple(dims))
+
+
+@operator(
+    "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, "
+    "SymInt? output_size=None) -> Tensor"
+)
+def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: int | None) -> Array:
+    axis = None if dim is None else wrap_dim(dim, self.ndim)
+    if repeats < 0:
+        raise OperatorError("Repeats must be non-negative")
+    sizes = list(self.shape) if axis is not None and self.ndim else [self.size]
+    sizes[axis or 0] *= repeats
+    if output_size is not None and output_size != sizes[axis or 0]:
+        raise OperatorError(
+            f"repeat_interleave: Invalid output_size, expected {sizes[axis or 0]} but got "
+            f"{output_size}",
+            code="shape-mismatch",
+        )
+    check_storage(sizes)
+    return np.repeat(self, repeats, axis)
+
+
+@operator(
+    "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
+    "SymInt? output_size=None) -> Tensor"
+)
+def repeat_interleave_each(
+    self: Array, repeats: Array, dim: int | None, output_size: int | None
+) -> Array:
+    if repeats.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise UnsupportedDtype(
+            f"\"repeat_interleave_cpu\" not implemented for '{dtype_of(repeats).scalar_name}'"
+        )
+    if repeats.ndim > 1:
+        raise OperatorError("repeats must be 0-dim or 1-dim tensor")
+    axis = None if dim is None else wrap_dim(dim, self.ndim)
+    size = self.size if axis is None else self.shape[axis]
+    if repeats.size not in (1, size):
+        raise OperatorError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.size} and input.size({axis or 0}) = {size}",
+            code="shape-mismatch",
+        )
+    if axis is None or not self.ndim:
+        self, axis = self.reshape(-1), 0
+    return repeated(self, repeats, axis, output_size)
+
+
+@operator("aten::flip(Tensor self, int[] dims) -> Tensor")
+def flip(self: Array, dims: Sequence[int]) -> Array:
+    axes = wrap_dims(dims, self.ndim) if dims else ()
+    return np.flip(self, axes).copy() if self.ndim else self.copy()
+
+
+@operator("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
+def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
+    if not shifts:
+        raise OperatorError("`shifts` required")
+    if not dims:
+        return np.roll(self, shifts[0]) if self.ndim else self.copy()
+    if len(shifts) != len(dims):
+        raise OperatorError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
+
+
+def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
+    """What lies up to a diagonal, or beyond it; zeros elsewhere."""
+    if self.ndim < 2:
+        name = "tril" if lower else "triu"
+        raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
+    rows, columns = self.shape[-2:]
+    diagonal = min(max(diagonal, -rows - 1), columns)  # the farthest that make a difference
+    mask = _kept if rows * columns <= _SMALL else _made
+    return where(mask(rows, columns, diagonal, lower), self, operand(0, self.dtype))
+
+
+_SMALL: Final = 1 << 18
+
+
+def _made(rows: int, columns: int, diagonal: int, lower: bool) -> Array:
+    """A mask of the elements up to a diagonal, or beyond it."""
+    up_to = np.tri(rows, columns, diagonal, dtype=bool)
+    return up_to if lower else np.logical_not(up_to)
+
+
+_kept: Final = remembered(8 << 20)(_made)
+"""The same, remembered: do not write to it."""
+
+
+@operator("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
+def tril(self: Array, diagonal: int) -> Array:
+    return _triangle(self, diagonal, True)
+
+
+@operator("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
+def triu(self: Array, diagonal: int) -> Array:
+    return _triangle(self, diagonal - 1, False)
+
+
+@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+def meshgrid(tensors: Sequence[Array]) -> list[Array]:
+    return meshgrid_indexed(tensors, "ij")
+
+
+@operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
+    if indexing not in ("ij", "xy"):
+        raise OperatorError(
+            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
+        )
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise OperatorError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(tensor.shape)}",
+                code="shape-mismatch",
+                headline=f"`tensors` must have at most 1 dimension, not {tensor.ndim}",
+            )
+    if indexing == "xy" and len(tensors) > 1:
+        first, second, *rest = meshgrid([tensors[1], tensors[0], *tensors[2:]])
+        return [second, first, *rest]
+    shape = [tensor.size for tensor in tensors]
+    grids = []
+    for axis, tensor in enumerate(tensors):
+        own = [1] * len(tensors)
+        own[axis] = tensor.size
+        grids.append(expand(tensor.reshape(own), shape))
+    return grids

@@ -1,0 +1,237 @@
+"""Padding: with a number, by reflection, by repeating the edge, by going around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar
+from ..memory.errors import OperatorError, UnsupportedOperator
+from ..table.pointwise import checked_operand
+from ..table.table import operator
+from .windows import Ints, follow_format
+
+__all__ = ["constant_pad_nd", "pad"]
+
+Indexer = Callable[[Array, int], Array]
+
+
+def _pairs(pad: Ints) -> list[tuple[int, int]]:
+    """(before, after) of each padded dimension, the first of them first."""
+    return [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+
+
+# --------------------------------------------------------------------------- constant
+
+
+@operator("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor")
+def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
+    if len(pad) % 2:
+        raise OperatorError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) // 2 > self.ndim:
+        raise OperatorError(
+            f"Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(pad)} while the input has {self.ndim} dimensions."
+        )
+    pairs = [(0, 0)] * (self.ndim - len(pad) // 2) + _pairs(pad)
+    shape = tuple(
+        size + before + after for size, (before, after) in zip(self.shape, pairs, strict=True)
+    )
+    for size, (before, after) in zip(self.shape, pairs, strict=True):
+        if size + min(before, 0) + min(after, 0) < 0:
+            raise OperatorError("narrow(): length must be non-negative.", code="shape-mismatch")
+    for dim, (size, pair) in enumerate(zip(self.shape, pairs, strict=True)):
+        if shape[dim] < 0:
+            raise OperatorError(
+                f"The input size {size}, plus negative padding {pair[0]} and {pair[1]} resulted "
+                "in a negative output size, which is invalid. Check dimension "
+                f"{dim} of your input.",
+                code="shape-mismatch",
+                roles={"self": f"has {size} in dimension {dim}"},
+            )
+    result = np.empty(shape, self.dtype)
+    result.fill(checked_operand(value, self.dtype))
+    target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(shape, pairs, strict=True))
+    source = tuple(
+        slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape, pairs, strict=True)
+    )
+    if all(shape):
+        result[target] = self[source]
+    return follow_format(result, self)
+
+
+# --------------------------------------------------------------------------- by index
+
+
+def _reflected(at: Array, size: int) -> Array:
+    at = np.abs(at)
+    return np.where(at >= size, 2 * (size - 1) - at, at)
+
+
+def _replicated(at: Array, size: int) -> Array:
+    return np.clip(at, 0, size - 1)
+
+
+def _circular(at: Array, size: int) -> Array:
+    return at % size
+
+
+def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
+    """The array with each padded dimension read at the places `indexer` says."""
+    result = self
+    pairs = _pairs(pad)
+    for dim, (before, after) in enumerate(pairs, self.ndim - len(pairs)):
+        size = self.shape[dim]
+        if before or after:
+            result = result.take(indexer(np.arange(-before, size + after), size), dim)
+    return follow_format(result.copy() if result is self else result, self)
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _check_rank(self: Array, pad: Ints, dims: int) -> None:
+    if len(pad) != 2 * dims:
+        raise OperatorError(f"padding size is expected to be {2 * dims}, but got: {len(pad)}")
+    inner = self.shape[1:] if self.ndim == dims + 2 else self.shape
+    if self.ndim not in (dims + 1, dims + 2) or 0 in inner:
+        raise OperatorError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {_sizes(self.shape)}",
+            code="shape-mismatch",
+            headline=f"padding {dims} dimensions takes inputs of {dims + 1} or {dims + 2} "
+            f"dimensions, not {self.ndim}",
+            roles={"self": f"has shape {list(self.shape)}"},
+        )
+
+
+_LETTERS: Final = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}
+
+
+def _check_output(self: Array, pad: Ints, dims: int) -> None:
+    space = self.shape[-dims:]
+    made = [s + sum(p) for s, p in zip(space, _pairs(pad), strict=True)]
+    if any(size < 1 for size in made):
+        letters = _LETTERS[dims]
+        before = " ".join(f"{n}: {s}" for n, s in zip(letters, space, strict=True))
+        after = " ".join(f"{n}: {s}" for n, s in zip(letters, made, strict=True))
+        if dims == 1:
+            before, after = f"W: {space[0]}", f"W: {made[0]}"
+        raise OperatorError(
+            f"input ({before}) is too small. Calculated output {after}", code="shape-mismatch"
+        )
+
+
+def _check_reflection(self: Array, pad: Ints) -> None:
+    pairs = _pairs(pad)
+    for dim, (before, after) in reversed(list(enumerate(pairs, self.ndim - len(pairs)))):
+        if before >= self.shape[dim] or after >= self.shape[dim]:
+            place = 4 + 2 * (self.ndim - 1 - dim)
+            raise OperatorError(
+                f"Argument #{place}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({before}, {after}) at dimension {dim} of input "
+                f"{_sizes(self.shape)}",
+                code="shape-mismatch",
+                headline=f"reflection by {max(before, after)} needs more than "
+                f"{self.shape[dim]} elements in dimension {dim}",
+                roles={"self": f"has {self.shape[dim]} in dimension {dim}"},
+            )
+
+
+def _declare(dims: int) -> None:
+    def reflection(self: Array, padding: Ints) -> Array:
+        _check_rank(self, padding, dims)
+        _check_reflection(self, padding)
+        _check_output(self, padding, dims)
+        return _taken(self, padding, _reflected)
+
+    def replication(self: Array, padding: Ints) -> Array:
+        _check_rank(self, padding, dims)
+        _check_output(self, padding, dims)
+        return _taken(self, padding, _replicated)
+
+    arguments = f"(Tensor self, SymInt[{2 * dims}] padding) -> Tensor"
+    operator(f"aten::reflection_pad{dims}d{arguments}")(reflection)
+    operator(f"aten::replication_pad{dims}d{arguments}")(replication)
+
+
+for _dims in (1, 2, 3):
+    _declare(_dims)
+
+
+@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")
+def _pad_circular(self: Array, pad: Ints) -> Array:
+    pairs = _pairs(pad)
+    if len(pairs) + 2 != self.ndim:
+        raise OperatorError("Invalid padding size, expected 2 * the number of dimensions of space")
+    for size, (before, after) in zip(self.shape[2:], pairs, strict=True):
+        if before > size or after > size:
+            raise OperatorError(
+                "Padding value causes wrapping around more than once.",
+                code="shape-mismatch",
+                headline=f"padding by {max(before, after)} goes around {size} elements more "
+                "than once",
+            )
+        if size + before + after < 0:
+            raise OperatorError("Negative padding value is resulting in an empty dimension")
+    crops: tuple[Any, ...] = tuple(
+        slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
+    )
+    inner: Any = (..., *crops)
+    return _taken(self[inner], [max(p, 0) for p in pad], _circular)
+
+
+# --------------------------------------------------------------------------- by name
+
+_BY_RANK: Final = {(2, 2): 1, (2, 3): 1, (4, 3): 2, (4, 4): 2, (6, 4): 3, (6, 5): 3}
+
+
+def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
+    if len(pad) % 2:
+        raise OperatorError("Padding length must be divisible by 2")
+    if len(pad) > 2 * self.ndim:
+        raise OperatorError(
+            f"Padding length should be less than or equal to two times the input dimension but "
+            f"got padding length {len(pad)} and input of dimension {self.ndim}"
+        )
+    if mode == 0:
+        return constant_pad_nd(self, pad, 0.0 if value is None else value)
+    if value not in (None, 0):
+        name = _NAMES[mode]
+        raise OperatorError(f'Padding mode "{name}" doesn\'t take in value argument')
+    dims = _BY_RANK.get((len(pad), self.ndim))
+    if dims is None:
+        if self.ndim in (2, 3, 4, 5) and len(pad) in (2, 4, 6):
+            raise UnsupportedOperator(
+                f"Padding size {len(pad)} is not supported for {self.ndim}D input tensor."
+            )
+        raise UnsupportedOperator(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    if mode == 3:
+        batched = self if self.ndim == dims + 2 else self[None]
+        made = _pad_circular(batched, pad)
+        return made if self.ndim == dims + 2 else made[0]
+    _check_rank(self, pad, dims)
+    if mode == 1:
+        _check_reflection(self, pad)
+    _check_output(self, pad, dims)
+    return _taken(self, pad, _reflected if mode == 1 else _replicated)
+
+
+_NAMES: Final = ("constant", "reflect", "replicate", "circular")
+
+
+@operator("aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")
+def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
+    return _padded(self, pad, mode, value)
+
+
+@operator('aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor')
+def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
+    if mode not in _NAMES:
+        raise UnsupportedOperator(f"Unrecognised padding mode {mode}")
+    return _padded(self, pad, _NAMES.index(mode), value)

@@ -1,0 +1,298 @@
+"""What a tensor is: its size, dtype, device; what never changes the tensor."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.convert import truth
+from ..memory.dims import wrap_dim
+from ..memory.dtype import CPU, Array, Device, Scalar, dtype_by_number, dtype_of, of_numpy
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import storage_of, strides_of
+from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
+from ..table.table import operator
+from .nested import NestedArray
+
+__all__: list[str] = []
+
+ndarray: Final = np.ndarray
+
+
+@operator("aten::size(Tensor self) -> int[]")
+def size(self: Array) -> list[int]:
+    return list(self.shape)
+
+
+@operator("aten::size.int(Tensor self, int dim) -> int")
+def size_of(self: Array, dim: int) -> int:
+    shape = self.shape
+    if -len(shape) <= dim < len(shape):
+        return shape[dim]
+    if not shape:
+        raise OperatorError("Dimension specified as 0 but tensor has no dimensions")
+    return shape[wrap_dim(dim, len(shape))]
+
+
+@operator("aten::len.Tensor(Tensor t) -> int")
+def length(t: Array) -> int:
+    if not t.ndim:
+        raise OperatorError("len() of a 0-d tensor", headline="a 0-d tensor has no length")
+    return t.shape[0]
+
+
+@operator("aten::dim(Tensor self) -> int")
+def dim(self: Array) -> int:
+    return self.ndim
+
+
+@operator("aten::numel(Tensor self) -> int")
+def numel(self: Array) -> int:
+    return self.size
+
+
+@operator("aten::stride(Tensor self) -> int[]")
+def stride(self: Array) -> list[int]:
+    return list(strides_of(self))
+
+
+@operator("aten::stride.int(Tensor self, int dim) -> int")
+def stride_of(self: Array, dim: int) -> int:
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    return strides_of(self)[wrap_dim(dim, self.ndim)]
+
+
+@operator("aten::storage_offset(Tensor self) -> int")
+def storage_offset(self: Array) -> int:
+    return storage_of(self)[1]
+
+
+@operator("aten::element_size(Tensor self) -> int", "prim::itemsize(Tensor a) -> int")
+def element_size(self: Array) -> int:
+    return self.itemsize
+
+
+@operator("prim::nbytes(Tensor a) -> int")
+def nbytes(a: Array) -> int:
+    return a.nbytes
+
+
+@operator("aten::is_floating_point(Tensor self) -> bool")
+def is_floating_point(self: Array) -> bool:
+    return self.dtype.kind == "f" or dtype_of(self).is_floating_point
+
+
+@operator("aten::is_complex(Tensor self) -> bool")
+def is_complex(self: Array) -> bool:
+    return self.dtype.kind == "c"
+
+
+@operator("aten::is_signed(Tensor self) -> bool")
+def is_signed(self: Array) -> bool:
+    return dtype_of(self).is_signed
+
+
+@operator("aten::is_same_size(Tensor self, Tensor other) -> bool")
+def is_same_size(self: Array, other: Array) -> bool:
+    return self.shape == other.shape
+
+
+@operator("aten::is_contiguous(Tensor self) -> bool")
+def is_contiguous(self: Array) -> bool:
+    return self.flags.c_contiguous
+
+
+@operator("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool")
+def is_contiguous_as(self: Array, memory_format: int) -> bool:
+    if memory_format == 0:
+        return self.flags.c_contiguous
+    if memory_format == 1 or self.ndim != memory_format + 2:
+        return False
+    return self.transpose(0, *range(2, self.ndim), 1).flags.c_contiguous
+
+
+operator("aten::is_nonzero(Tensor self) -> bool")(truth)
+
+
+@operator("aten::get_device(Tensor self) -> int")
+def get_device(self: Array) -> int:
+    return -1
+
+
+@operator("prim::dtype(Tensor a) -> int")
+def dtype_number(a: Array) -> int:
+    return dtype_of(a).number
+
+
+@operator("prim::device(Tensor a) -> Device")
+def device(a: Array) -> Device:
+    return CPU
+
+
+@operator("prim::layout(Tensor a) -> Layout")
+def layout(a: Array) -> int:
+    return 0
+
+
+@operator("prim::is_cpu(Tensor a) -> bool")
+def is_cpu(a: Array) -> bool:
+    return True
+
+
+_NEVER: Final = (
+    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "quantized"),
+    *("sparse", "sparse_csr", "vulkan", "xla", "xpu"),
+)
+
+
+@operator(
+    *(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER),
+    *(f"aten::is_{word}(Tensor self) -> bool" for word in ("conj", "neg", "inference")),
+)
+def never(a: Array) -> bool:
+    return False
+
+
+@operator("prim::is_nested(Tensor a) -> bool")
+def is_nested(a: Array) -> bool:
+    return isinstance(a, NestedArray)
+
+
+@operator("prim::data(Tensor(a) a) -> Tensor(a)", "aten::data(Tensor self) -> Tensor")
+def data(a: Array) -> Array:
+    return a.view()
+
+
+@operator("aten::cpu(Tensor(a) self) -> Tensor(b|a)")
+def cpu(self: Array) -> Array:
+    return self
+
+
+# --------------------------------------------------------------------------- devices
+
+
+@operator("aten::device(str a) -> Device")
+def device_of(a: str) -> Device:
+    return Device(a)
+
+
+@operator("aten::device.with_index(str type, int index) -> Device")
+def device_with_index(type: str, index: int) -> Device:
+    return Device(type, index)
+
+
+@operator("prim::type(Device self) -> str")
+def device_type(self: Device) -> str:
+    return self.type
+
+
+@operator("prim::index(Device self) -> int?")
+def device_index(self: Device) -> int | None:
+    return self.index
+
+
+# --------------------------------------------------------------------------- promotion
+
+
+def _number(dtype: np.dtype[Any]) -> int:
+    return of_numpy(dtype).number
+
+
+@operator("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
+def result_type(tensor: Array, other: Array) -> int:
+    return _number(result_dtype([tensor, other]))
+
+
+@operator("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType")
+def result_type_with_number(tensor: Array, other: Scalar) -> int:
+    return _number(common_dtype_with(tensor, other))
+
+
+@operator("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType")
+def number_result_type(scalar: Scalar, tensor: Array) -> int:
+    return _number(common_dtype_with(tensor, scalar))
+
+
+@operator("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")
+def numbers_result_type(scalar1: Scalar, scalar2: Scalar) -> int:
+    return _number(result_dtype([scalar1, scalar2]))
+
+
+@operator("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
+def promote_types(type1: int, type2: int) -> int:
+    return _number(promote(dtype_by_number(type1).numpy, dtype_by_number(type2).numpy))
+
+
+@operator("aten::can_cast(ScalarType from_, ScalarType to) -> bool")
+def can_cast_to(from_: int, to: int) -> bool:
+    return can_cast(dtype_by_number(from_).numpy, dtype_by_number(to).numpy)
+
+
+# --------------------------------------------------------------------------- values as they are
+
+
+@operator(
+    "prim::unchecked_cast(t x) -> t",
+    "prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)",
+)
+def unchecked(x: Any) -> Any:
+    return x
+
+
+@operator("aten::_unwrap_optional(t(a)? optional) -> t(a)")
+def unwrap_optional(optional: Any) -> Any:
+    if optional is None:
+        raise OperatorError(
+            "Unwrapping null optional", code="none-value", headline="this value is None"
+        )
+    return optional
+
+
+@operator("prim::TupleIndex(Any tup, int i) -> Any")
+def tuple_index(tup: tuple[Any, ...], i: int) -> Any:
+    if not -len(tup) <= i < len(tup):
+        raise IndexOutOfRange("Tuple list index out of range")
+    return tup[i]
+
+
+@operator("aten::Size(int[] sizes) -> int[]")
+def same_sizes(sizes: list[int]) -> list[int]:
+    return sizes
+
+
+@operator("aten::is_scripting() -> bool")
+def is_scripting() -> bool:
+    return True
+
+
+_LISTED: Final = (
+    ("Long", ("int64",)),
+    ("Float", ("float32", "float64", "float16", "bfloat16")),
+    ("Bool", ("bool",)),
+    ("ComplexDouble", ("complex64", "complex128")),
+)
+"""What `tolist` may list as int, float, bool and complex: torch's word, and the dtypes."""
+
+
+@operator("prim::tolist(Tensor self, int dim, int element) -> Any")
+def to_list(self: Array, dim: int, element: int) -> Any:
+    """The elements as nested lists `dim` deep; for `dim` 0 the one element."""
+    word, names = _LISTED[element]
+    dtype = dtype_of(self)
+    if dtype.name not in names:
+        raise OperatorError(
+            "Output annotation element type and runtime tensor element type must match for "
+            f"tolist(): {word} vs {dtype.scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`tolist` was told to give other elements than those of {dtype.name}",
+        )
+    if self.ndim != dim:
+        raise OperatorError(
+            "Output annotation list dimension and runtime tensor dimension must match for tolist()",
+            code="shape-mismatch",
+            headline=f"`tolist` was told to nest lists {dim} deep, but the tensor has {self.ndim} "
+            f"dimension{'' if self.ndim == 1 else 's'}",
+        )
+    return self.tolist()

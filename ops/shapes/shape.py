@@ -1,0 +1,420 @@
+"""Views: the same memory in another shape.  What cannot be a view says so, as in torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dims import infer_size, wrap_dim
+from ..memory.dtype import Array, dtype_of, numpy_dtype
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import spread, view_of
+from ..table.pointwise import checked_broadcast
+from ..table.promotion import kind
+from ..table.table import operator
+
+__all__ = [
+    "expand",
+    "move_dims",
+    "narrow",
+    "permute",
+    "reshape",
+    "select",
+    "slice_tensor",
+    "view",
+]
+
+ndarray: Final = np.ndarray
+_WHOLE: Final = slice(None)
+
+
+def _like(kind: str, shape: Sequence[int]) -> str:
+    return f"{kind}{{[{', '.join(map(str, shape))}]}}"
+
+
+# --------------------------------------------------------------------------- other sizes
+
+
+@operator(
+    "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+    "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+)
+def view(self: Array, size: Sequence[int]) -> Array:
+    result = reshape(self, size)
+    if self.size and not self.flags.c_contiguous and not np.may_share_memory(result, self):
+        raise OperatorError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+            code="shape-mismatch",
+            headline=f"a tensor of shape {list(self.shape)} and strides "
+            f"{[s // self.itemsize for s in self.strides]} cannot be viewed as {list(size)} "
+            "without a copy",
+            roles={"self": "is not contiguous"},
+        )
+    return result
+
+
+@operator("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def view_as(self: Array, other: Array) -> Array:
+    return view(self, other.shape)
+
+
+@operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+def reshape(self: Array, shape: Sequence[int]) -> Array:
+    if self.size and min(shape, default=0) >= -1:
+        try:
+            return self.reshape(shape)
+        except ValueError:  # the words for it come from infer_size
+            pass
+    return self.reshape(infer_size(shape, self.size))
+
+
+@operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def reshape_as(self: Array, other: Array) -> Array:
+    return reshape(self, other.shape)
+
+
+@operator("aten::ravel(Tensor(a) self) -> Tensor(a)")
+def ravel(self: Array) -> Array:
+    return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
+
+
+@operator("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
+    first, last = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
+    if first > last:
+        raise OperatorError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not self.ndim:
+        return self.reshape(1)
+    if first == last:
+        return self
+    count = math.prod(self.shape[first : last + 1])
+    return self.reshape(*self.shape[:first], count, *self.shape[last + 1 :])
+
+
+@operator("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
+def unflatten(self: Array, dim: int, sizes: Sequence[int]) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    if not sizes:
+        raise OperatorError("unflatten: sizes must be non-empty")
+    try:
+        parts = infer_size(sizes, self.shape[axis])
+    except OperatorError:
+        raise OperatorError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim "
+            f"{axis} ({self.shape[axis]}) in the input tensor",
+            code="shape-mismatch",
+            headline=f"{self.shape[axis]} elements cannot have the shape {list(sizes)}",
+        ) from None
+    return view(self, (*self.shape[:axis], *parts, *self.shape[axis + 1 :]))
+
+
+@operator("aten::squeeze(Tensor(a) self) -> Tensor(a)")
+def squeeze(self: Array) -> Array:
+    return self.squeeze()
+
+
+@operator("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
+def squeeze_dim(self: Array, dim: int) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    return self.squeeze(axis) if self.ndim and self.shape[axis] == 1 else self.view()
+
+
+@operator("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
+def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
+    axes = {wrap_dim(d, self.ndim) for d in dim}
+    return self.squeeze(tuple(a for a in axes if self.ndim and self.shape[a] == 1)).view()
+
+
+@operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+def unsqueeze(self: Array, dim: int) -> Array:
+    axis = wrap_dim(dim, self.ndim + 1)
+    return self[(_WHOLE,) * axis + (None,)] if axis else self[None]
+
+
+def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> OperatorError:
+    existing = shape[dim - len(size) + len(shape)]
+    return OperatorError(
+        f"The expanded size of the tensor ({size[dim]}) must match the existing size "
+        f"({existing}) at non-singleton dimension {dim}.  "
+        f"Target sizes: {list(size)}.  Tensor sizes: {list(shape)}",
+        code="shape-mismatch",
+        headline=f"a tensor of shape {list(shape)} cannot be expanded to {list(size)}",
+        roles={"self": f"has shape {list(shape)}"},
+    )
+
+
+@operator("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
+def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
+    shape, new = self.shape, len(size) - self.ndim
+    if new < 0:
+        kind = f"torch.{dtype_of(self).scalar_name}Tensor"
+        raise OperatorError(
+            f"expand({_like(kind, shape)}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({self.ndim})",
+            code="shape-mismatch",
+            headline=f"a tensor of shape {list(shape)} cannot be expanded to {list(size)}",
+        )
+    sizes, strides = list(size), [0] * new + list(self.strides)
+    for dim, wanted in reversed(list(enumerate(sizes))):
+        existing = shape[dim - new] if dim >= new else 1
+        if wanted == -1 and dim >= new:
+            sizes[dim] = existing
+        elif wanted < 0:
+            raise OperatorError(
+                f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, "
+                f"non-existing dimension {dim}"
+            )
+        elif wanted != existing:
+            if existing != 1:
+                raise _expand_error(size, shape, dim)
+            strides[dim] = 0
+    return spread(self, sizes, strides)
+
+
+@operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def expand_as(self: Array, other: Array) -> Array:
+    return expand(self, other.shape)
+
+
+@operator("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+def broadcast_to(self: Array, size: Sequence[int]) -> Array:
+    return expand(self, size)
+
+
+@operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+def broadcast_tensors(tensors: list[Array]) -> list[Array]:
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = checked_broadcast(shape, tensor.shape, ("tensors", "tensors"))
+    return [expand(tensor, shape) for tensor in tensors]
+
+
+@operator("aten::broadcast_shapes(int[] a, int[] b) -> int[]")
+def broadcast_shapes(a: list[int], b: list[int]) -> list[int]:
+    return list(checked_broadcast(tuple(a), tuple(b), ("a", "b")))
+
+
+@operator("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
+def view_dtype(self: Array, dtype: int) -> Array:
+    wanted = numpy_dtype(dtype)
+    try:
+        return self.view(wanted)
+    except ValueError as error:
+        raise OperatorError(
+            f"self.size(-1) must be divisible by {wanted.itemsize // self.itemsize or 1} to view "
+            f"{dtype_of(self).scalar_name} as {dtype_of(np.empty(0, wanted)).scalar_name} "
+            f"(different element sizes), but got {self.shape[-1] if self.ndim else 1}",
+            code="shape-mismatch",
+            headline=f"the memory of this tensor cannot be read as `torch.{wanted}`: {error}",
+        ) from None
+
+
+# --------------------------------------------------------------------------- other orders
+
+
+@operator("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+def transpose(self: Array, dim0: int, dim1: int) -> Array:
+    a, b = wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)
+    return self.swapaxes(a, b) if self.ndim else self.view()
+
+
+operator("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")(transpose)
+operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")(transpose)
+
+
+@operator("aten::t(Tensor(a) self) -> Tensor(a)")
+def t(self: Array) -> Array:
+    if self.ndim > 2:
+        raise OperatorError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D",
+            code="shape-mismatch",
+            headline=f"`t` takes tensors of up to 2 dimensions, not {self.ndim}",
+        )
+    return self.T if self.ndim == 2 else self.view()
+
+
+@operator(
+    "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
+    "aten::numpy_T.a(Tensor(a) self) -> Tensor(a)",
+)
+def numpy_t(self: Array) -> Array:
+    return self.T if self.ndim else self.view()
+
+
+@operator("aten::mT(Tensor(a) self) -> Tensor(a)", "aten::mT.a(Tensor(a) self) -> Tensor(a)")
+def matrix_t(self: Array, name: str = "mT") -> Array:
+    if not self.ndim:
+        return self.view()
+    if self.ndim < 2:
+        raise OperatorError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. "
+            f"Got {self.ndim}-D tensor.",
+            code="shape-mismatch",
+        )
+    return self.swapaxes(-1, -2)
+
+
+@operator("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+def permute(self: Array, dims: Sequence[int]) -> Array:
+    if len(dims) != self.ndim:
+        raise OperatorError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of dimensions i.e. input.dim() = "
+            f"{self.ndim} is not equal to len(dims) = {len(dims)}",
+            code="shape-mismatch",
+            headline=f"`dims` names {len(dims)} dimensions, the tensor has {self.ndim}",
+        )
+    if not dims:
+        return self.view()
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        for dim in dims:
+            wrap_dim(dim, self.ndim)
+        raise OperatorError("permute(): duplicate dims are not allowed.") from None
+
+
+def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) -> Array:
+    if len(source) != len(destination):
+        raise OperatorError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
+            f"contain the same number of dims as destination ({list(destination)} dims)"
+        )
+    where = [wrap_dim(d, self.ndim) for d in source]
+    to = [wrap_dim(d, self.ndim) for d in destination]
+    for name, dims, given in (("source", where, source), ("destination", to, destination)):
+        if len(set(dims)) != len(dims):
+            raise OperatorError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    return np.moveaxis(self, where, to) if self.ndim else self.view()
+
+
+@operator("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+def movedim(self: Array, source: int, destination: int) -> Array:
+    return move_dims(self, [source], [destination])
+
+
+operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(
+    move_dims
+)
+
+
+# --------------------------------------------------------------------------- parts
+
+
+@operator("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
+def select(self: Array, dim: int, index: int) -> Array:
+    if dim == 0 and self.ndim > 1:
+        try:
+            return self[index]  # type: ignore[no-any-return]
+        except IndexError:
+            raise _select_error(self, 0, index) from None
+    if not self.ndim:
+        raise IndexOutOfRange("select() cannot be applied to a 0-dim tensor.")
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis]
+    if not -size <= index < size:
+        raise _select_error(self, axis, index)
+    return self[(slice(None),) * axis + (index, ...)]
+
+
+def _select_error(self: Array, dim: int, index: int) -> IndexOutOfRange:
+    return IndexOutOfRange(
+        f"select(): index {index} out of range for tensor of size {list(self.shape)} "
+        f"at dimension {dim}",
+        headline=f"index {index} is out of range for dimension {dim} of size {self.shape[dim]}",
+    )
+
+
+@operator(
+    "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, "
+    "SymInt step=1) -> Tensor(a)"
+)
+def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
+    if not self.ndim:
+        raise OperatorError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise OperatorError("slice step must be positive")
+    axis = wrap_dim(dim, self.ndim)
+    return self[(_WHOLE,) * axis + (slice(start, end, step),)] if axis else self[start:end:step]
+
+
+@operator("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+def narrow(self: Array, dim: int, start: int, length: int) -> Array:
+    if not self.ndim:
+        raise OperatorError("narrow() cannot be applied to a 0-dim tensor.")
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis]
+    if length < 0:
+        raise OperatorError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexOutOfRange(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size if start < 0 else 0
+    if start + length > size:
+        raise OperatorError(
+            f"start ({start}) + length ({length}) exceeds dimension size ({size}).",
+            code="index-out-of-range",
+            headline=f"{length} elements from {start} on are not in a dimension of size {size}",
+        )
+    return self[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+@operator("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Array:
+    if start.ndim or kind(start.dtype) != 1:
+        raise OperatorError("start must be an 0-dim integral Tensor.")
+    return narrow(self, dim, int(start), length)
+
+
+@operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+def unbind(self: Array, dim: int) -> list[Array]:
+    if not self.ndim:
+        raise IndexOutOfRange("Dimension specified as 0 but tensor has no dimensions")
+    axis = wrap_dim(dim, self.ndim)
+    before: tuple[Any, ...] = (slice(None),) * axis
+    return [self[(*before, index, ...)] for index in range(self.shape[axis])]
+
+
+@operator("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
+    a, b = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
+    if a == b:
+        raise OperatorError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, columns = self.shape[a], self.shape[b]
+    down, right = max(-offset, 0), max(offset, 0)
+    count = max(min(rows - down, columns - right), 0)
+    rest = [axis for axis in range(self.ndim) if axis not in (a, b)]
+    corner: list[Any] = [slice(None)] * self.ndim
+    if count:
+        corner[a], corner[b] = slice(down, None), slice(right, None)
+    moved = self[tuple(corner)].transpose(*rest, a, b)
+    strides = (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1])
+    return view_of(moved, (*moved.shape[:-2], count), strides)
+
+
+@operator("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
+    axis = wrap_dim(dimension, self.ndim)
+    length = self.shape[axis] if self.ndim else 1
+    if size < 0:
+        raise OperatorError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise OperatorError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}",
+            code="shape-mismatch",
+        )
+    if step <= 0:
+        raise OperatorError(f"step is {step} but must be > 0")
+    if not self.ndim:
+        return view_of(self, (size,), (self.itemsize,))
+    count = (length - size) // step + 1
+    shape = (*self.shape[:axis], count, *self.shape[axis + 1 :], size)
+    stride = self.strides[axis]
+    strides = (*self.strides[:axis], stride * step, *self.strides[axis + 1 :], stride)
+    return view_of(self, shape, strides)

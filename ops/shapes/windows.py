@@ -1,0 +1,121 @@
+"""Windows that slide over the last dimensions: their sizes, padding, and views of what they see.
+
+Convolution, pooling and folding share these.  "Space" is the dimensions after batch and channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..memory.storage import view_of
+from ..table.promotion import kind
+
+__all__ = [
+    "Ints",
+    "Pads",
+    "check_room",
+    "follow_format",
+    "padded",
+    "per_dimension",
+    "positions",
+    "shifted",
+    "wide_dtype",
+    "windows",
+]
+
+Ints = Sequence[int]
+Pads = Sequence[tuple[int, int]]
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+def per_dimension(values: int | Ints, count: int) -> tuple[int, ...]:
+    """The values for each dimension; a single one stands for all."""
+    if isinstance(values, int):
+        return (values,) * count
+    return tuple(values) * count if len(values) == 1 else tuple(values)
+
+
+def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype to compute in: 16-bit floats are summed in float32."""
+    return _FLOAT32 if dtype.itemsize < 4 and kind(dtype) == 2 else dtype
+
+
+def check_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    """Refuse sizes that no memory can have.
+
+    Raises:
+        OperatorError: the bytes cannot be counted in 63 bits.
+    """
+    if prod(shape) * dtype.itemsize >= 1 << 62:
+        raise OperatorError(
+            f"Storage size calculation overflowed with sizes={list(shape)}", code="shape-mismatch"
+        )
+
+
+def padded(array: Array, pads: Pads, value: Any = 0, *, slack: int = 0) -> Array:
+    """A copy with its space enlarged by `pads`, the new elements being `value`.
+
+    `slack` elements more are allocated behind the last one, so that `windows` of whole rows may
+    read past the end.
+
+    Raises:
+        OperatorError: that would be larger than any memory.
+    """
+    space = [s + before + after for s, (before, after) in zip(array.shape[2:], pads, strict=True)]
+    shape = (*array.shape[:2], *space)
+    count = prod(shape)
+    check_room(shape, array.dtype)
+    flat = (np.zeros if value == 0 else np.empty)(count + slack, array.dtype)
+    if value != 0:
+        flat.fill(value)
+    result = flat[:count].reshape(shape)
+    inner = tuple(slice(b, b + s) for s, (b, _) in zip(array.shape[2:], pads, strict=True))
+    result[(slice(None), slice(None), *inner)] = array
+    return result
+
+
+def windows(array: Array, kernel: Ints, output: Ints, stride: Ints, dilation: Ints) -> Array:
+    """A read-only view of shape (batch, channels, *kernel, *output) of what each window sees."""
+    steps = array.strides[2:]
+    return view_of(
+        array,
+        (*array.shape[:2], *kernel, *output),
+        (
+            *array.strides[:2],
+            *(step * d for step, d in zip(steps, dilation, strict=True)),
+            *(step * s for step, s in zip(steps, stride, strict=True)),
+        ),
+        writeable=False,
+    )
+
+
+def positions(kernel: Ints) -> Iterator[tuple[int, ...]]:
+    """The positions in a window, in row-major order."""
+    return product(*map(range, kernel))
+
+
+def shifted(array: Array, position: Ints, output: Ints, stride: Ints, dilation: Ints) -> Array:
+    """The view of the space that all windows see at one of their positions."""
+    index = tuple(
+        slice(p * d, p * d + (count - 1) * s + 1, s) if count else slice(0, 0)
+        for p, count, s, d in zip(position, output, stride, dilation, strict=True)
+    )
+    return array[(..., *index)]
+
+
+def follow_format(result: Array, like: Array) -> Array:
+    """The result in channels-last memory if that is how `like` lies, else as it is."""
+    if like.ndim not in (4, 5) or like.flags.c_contiguous or like.ndim != result.ndim:
+        return result
+    to_last = (0, *range(2, like.ndim), 1)
+    if not like.transpose(to_last).flags.c_contiguous:
+        return result
+    back = (0, like.ndim - 1, *range(1, like.ndim - 1))
+    return np.ascontiguousarray(result.transpose(to_last)).transpose(back)

@@ -1,0 +1,397 @@
+"""Discrete Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import strides_of
+from ..shapes.creation import OPTIONS, float_dtype
+from ..table.layouts import contiguous, in_order
+from ..table.pointwise import as_array
+from ..table.promotion import kind
+from ..table.table import operator
+
+__all__ = ["complex_of", "transform", "transform_real"]
+
+Sizes = Sequence[int] | None
+_NORMS: Final = (None, "backward", "ortho", "forward")
+_FLIPPED: Final = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+"""The scale of the inverse transform, for what is computed as a conjugated one."""
+
+
+# --------------------------------------------------------------------------- operands
+
+
+def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex dtype whose parts have that dtype."""
+    if dtype.kind == "c":
+        return dtype
+    return np.dtype(np.complex128 if dtype == np.float64 else np.complex64)
+
+
+def _operand(self: Array) -> Array:
+    """Whole numbers and bools become floats; 16-bit floats have no transform."""
+    if kind(self.dtype) < 2:
+        return self.astype(default_dtype.float)
+    if self.dtype.kind not in "fc" or self.dtype.itemsize < 4:
+        raise OperatorError(
+            f"Unsupported dtype {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"there is no Fourier transform of `{dtype_of(self)}`",
+        )
+    return self
+
+
+def _real_operand(self: Array, name: str) -> Array:
+    if self.dtype.kind == "c":
+        raise OperatorError(
+            f"{name} expects a real input tensor, but got {dtype_of(self).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`{name}` transforms real numbers, not `{dtype_of(self)}`",
+        )
+    return _operand(self)
+
+
+def _check_norm(norm: str | None) -> str | None:
+    if norm not in _NORMS:
+        raise OperatorError(f'Invalid normalization mode: "{norm}"')
+    return norm
+
+
+def _check_size(size: int) -> int:
+    if size < 1:
+        raise OperatorError(f"Invalid number of data points ({size}) specified")
+    return size
+
+
+def _resized(array: Array, dim: int, size: int) -> Array:
+    """Cut or filled with zeros at the end of a dimension."""
+    have = array.shape[dim]
+    if size <= have:
+        return array[(slice(None),) * dim + (slice(size),)]
+    wide = np.zeros((*array.shape[:dim], size, *array.shape[dim + 1 :]), array.dtype)
+    wide[(slice(None),) * dim + (slice(have),)] = array
+    return wide
+
+
+def _laid(found: Array, given: Array, places: Sequence[int], last: bool = False) -> Array:
+    """A transform stored as MKL stores it: the dimensions that were not transformed, then those
+    that were, by the operand's strides; with `last`, the last of them innermost."""
+    rank = found.ndim
+    if given.flags.c_contiguous and list(places) == list(range(rank - len(places), rank)):
+        return contiguous(found)
+    steps = strides_of(given)
+    free = sorted((d for d in range(rank) if d not in places), key=lambda d: -steps[d])
+    most = places[:-1] if last else places
+    inner = sorted(most, key=lambda d: -steps[d]) + list(places[len(most) :])
+    return in_order(found, free + inner)
+
+
+# --------------------------------------------------------------------------- one dimension
+
+
+def transform(array: Array, dim: int, norm: str | None, forward: bool) -> Array:
+    """The complex transform along a dimension."""
+    function = np.fft.fft if forward else np.fft.ifft
+    if not array.size:
+        return np.zeros(array.shape, complex_of(array.dtype))
+    found = function(array, axis=dim, norm=norm)  # type: ignore[arg-type]
+    return as_array(found).astype(complex_of(array.dtype), copy=False)
+
+
+def transform_real(array: Array, dim: int, norm: str | None) -> Array:
+    """The half of the transform of real numbers that tells it all."""
+    if not array.size:
+        shape = list(array.shape)
+        shape[dim] = shape[dim] // 2 + 1
+        return np.zeros(shape, complex_of(array.dtype))
+    found = np.fft.rfft(array, axis=dim, norm=norm)  # type: ignore[arg-type]
+    return as_array(found).astype(complex_of(array.dtype), copy=False)
+
+
+def _to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
+    """The inverse of `transform_real`, of a given size."""
+    real = np.dtype(np.float64 if array.dtype in (np.complex128, np.float64) else np.float32)
+    if not array.size:
+        return np.zeros((*array.shape[:dim], size, *array.shape[dim + 1 :]), real)
+    wide = array.astype(complex_of(array.dtype), copy=False)
+    found = np.fft.irfft(wide, size, axis=dim, norm=norm)  # type: ignore[arg-type]
+    return as_array(found).astype(real, copy=False)
+
+
+def _dim(array: Array, dim: int) -> int:
+    if not array.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, array.ndim)
+
+
+def _along(self: Array, n: int | None, dim: int, norm: str | None) -> tuple[Array, int]:
+    """The operand of a one-dimensional transform, cut or filled to its size."""
+    _check_norm(norm)
+    place = _dim(self, dim)
+    size = _check_size(self.shape[place] if n is None else n)
+    return _resized(self, place, size), place
+
+
+def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], Array]) -> None:
+    operator(
+        f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"
+    )(forward)
+
+
+def _transform(array: Array, place: int, norm: str | None, forward: bool) -> Array:
+    return _laid(transform(array, place, norm, forward), array, [place])
+
+
+def _fft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    return _transform(*_along(_operand(self), n, dim, norm), norm, True)
+
+
+def _ifft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    return _transform(*_along(_operand(self), n, dim, norm), norm, False)
+
+
+def _rfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    array, place = _along(_real_operand(self, "rfft"), n, dim, norm)
+    return _laid(transform_real(array, place, norm), array, [place])
+
+
+def _ihfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    array, place = _along(_real_operand(self, "ihfft"), n, dim, norm)
+    found = _laid(transform_real(array, place, _FLIPPED[norm]), array, [place])
+    return as_array(np.conj(found))
+
+
+def _irfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    array, place = _operand(self), _dim(self, dim)
+    _check_norm(norm)
+    size = _check_size(2 * (array.shape[place] - 1) if n is None else n)
+    array = _resized(array, place, size // 2 + 1)
+    return _laid(_to_real(array, place, size, norm), array, [place])
+
+
+def _hfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
+    _check_norm(norm)
+    return _irfft(as_array(np.conj(_operand(self))), n, dim, _FLIPPED[norm])
+
+
+for _name, _forward in (
+    *(("fft", _fft), ("ifft", _ifft), ("rfft", _rfft)),
+    *(("irfft", _irfft), ("hfft", _hfft), ("ihfft", _ihfft)),
+):
+    _declare(_name, _forward)
+
+
+# --------------------------------------------------------------------------- several dimensions
+
+
+def _places(
+    array: Array, s: Sizes, dim: Sizes, last: bool = False
+) -> tuple[list[int], list[int | None]]:
+    """The dimensions to transform and the sizes wanted of them; None for the size that is."""
+    if dim is not None:
+        places = [_dim(array, d) for d in dim]
+        if len(set(places)) != len(places):
+            raise OperatorError("FFT dims must be unique")
+        if s is not None and len(s) != len(places):
+            raise OperatorError("When given, dim and shape arguments must have the same length")
+    elif s is not None:
+        if len(s) > array.ndim:
+            raise OperatorError(
+                f"Got shape with {len(s)} values but input tensor only has {array.ndim} dimensions."
+            )
+        places = list(range(array.ndim - len(s), array.ndim))
+    else:
+        places = list(range(array.ndim))
+    sizes: list[int | None]
+    sizes = [None if size == -1 else size for size in s] if s is not None else [None] * len(places)
+    for place, size in zip(places[:-1] if last else places, sizes, strict=False):
+        _check_size(array.shape[place] if size is None else size)
+    return places, sizes
+
+
+def _fitted(array: Array, places: Sequence[int], sizes: Sequence[int | None]) -> Array:
+    for place, size in zip(places, sizes, strict=True):
+        if size is not None:
+            array = _resized(array, place, size)
+    return array
+
+
+def _complex_over(self: Array, s: Sizes, dim: Sizes, norm: str | None, forward: bool) -> Array:
+    array = _operand(self)
+    places, sizes = _places(array, s, dim)
+    _check_norm(norm)
+    array = _fitted(array, places, sizes)
+    if not places:
+        return array.astype(complex_of(array.dtype))
+    found = array
+    for place in reversed(places):
+        found = transform(found, place, norm, forward)
+    return _laid(found, array, places)
+
+
+def _fftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    return _complex_over(self, s, dim, norm, True)
+
+
+def _ifftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    return _complex_over(self, s, dim, norm, False)
+
+
+def _need_dims(places: Sequence[int], name: str) -> None:
+    if not places:
+        raise OperatorError(f"{name} must transform at least one axis")
+
+
+def _rfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    array = _real_operand(self, "rfftn")
+    places, sizes = _places(array, s, dim)
+    _need_dims(places, "rfftn")
+    _check_norm(norm)
+    array = _fitted(array, places, sizes)
+    found = transform_real(array, places[-1], norm)
+    for place in reversed(places[:-1]):
+        found = transform(found, place, norm, True)
+    return _laid(found, array, places, last=True)
+
+
+def _ihfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    array = _real_operand(self, "ihfftn")
+    places, sizes = _places(array, s, dim)
+    _need_dims(places, "ihfftn")
+    _check_norm(norm)
+    array = _fitted(array, places, sizes)
+    half = _laid(transform_real(array, places[-1], _FLIPPED[norm]), array, places[-1:])
+    found = half = as_array(np.conj(half))
+    for place in reversed(places[:-1]):
+        found = transform(found, place, norm, False)
+    return _laid(found, half, places[:-1])
+
+
+def _real_over(
+    self: Array, s: Sizes, dim: Sizes, norm: str | None, name: str, hermitian: bool
+) -> Array:
+    """irfftn and hfftn: complex transforms over all dimensions but the last, which gives reals."""
+    array = _operand(self)
+    places, sizes = _places(array, s, dim, last=True)
+    _need_dims(places, name)
+    _check_norm(norm)
+    last, wanted = places[-1], sizes[-1]
+    size = _check_size(2 * (array.shape[last] - 1) if wanted is None else wanted)
+    array = _resized(_fitted(array, places[:-1], sizes[:-1]), last, size // 2 + 1)
+    given = array
+    for place in places[:-1]:
+        array = transform(array, place, norm, hermitian)
+    array = _laid(array, given, places[:-1])
+    if hermitian:
+        found = _to_real(as_array(np.conj(array)), last, size, _FLIPPED[norm])
+    else:
+        found = _to_real(array, last, size, norm)
+    return _laid(found, array, [last])
+
+
+def _irfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    return _real_over(self, s, dim, norm, "irfftn", False)
+
+
+def _hfftn(self: Array, s: Sizes, dim: Sizes, norm: str | None) -> Array:
+    return _real_over(self, s, dim, norm, "hfftn", True)
+
+
+for _base, _over in (
+    *(("fft", _fftn), ("ifft", _ifftn), ("rfft", _rfftn)),
+    *(("irfft", _irfftn), ("hfft", _hfftn), ("ihfft", _ihfftn)),
+):
+    operator(
+        f"aten::fft_{_base}n(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) "
+        "-> Tensor",
+        f"aten::fft_{_base}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) "
+        "-> Tensor",
+    )(_over)
+
+
+# --------------------------------------------------------------------------- the inner operators
+
+
+def _scaled(array: Array, sizes: Sequence[int], normalization: int) -> Array:
+    """An unscaled transform divided by nothing, the root of the size, or the size."""
+    count = float(np.prod(sizes, dtype=np.float64))
+    if normalization == 0:
+        return array
+    factor = count**-0.5 if normalization == 1 else 1 / count
+    return as_array(array * array.real.dtype.type(factor))
+
+
+@operator("aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor")
+def fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+    array = self
+    places = [wrap_dim(d, self.ndim) for d in dim]
+    for place in places:
+        array = transform(array, place, "backward" if forward else "forward", forward)
+    return _scaled(array, [self.shape[p] for p in places], normalization)
+
+
+@operator("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor")
+def fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+    places = [wrap_dim(d, self.ndim) for d in dim]
+    first = transform_real if onesided else _both_sides
+    array = first(self, places[-1], "backward")
+    for place in places[:-1]:
+        array = transform(array, place, "backward", True)
+    return _scaled(array, [self.shape[p] for p in places], normalization)
+
+
+def _both_sides(array: Array, dim: int, norm: str | None) -> Array:
+    return transform(array, dim, norm, True)
+
+
+@operator(
+    "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"
+)
+def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
+    places = [wrap_dim(d, self.ndim) for d in dim]
+    array = self
+    for place in places[:-1]:
+        array = transform(array, place, "forward", False)
+    array = _resized(array, places[-1], last_dim_size // 2 + 1)
+    found = _to_real(array, places[-1], last_dim_size, "forward")
+    return _scaled(found, [found.shape[p] for p in places], normalization)
+
+
+# --------------------------------------------------------------------------- frequencies
+
+
+@operator(f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
+def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
+    wanted = float_dtype(dtype)
+    steps = np.arange(n)
+    steps[(n + 1) // 2 :] -= n
+    return as_array(steps.astype(wanted) * wanted.type(1 / (n * d) if n else 0)).astype(wanted)
+
+
+@operator(f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
+def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
+    wanted = float_dtype(dtype)
+    return as_array(np.arange(n // 2 + 1).astype(wanted) * wanted.type(1 / (n * d) if n else 0))
+
+
+def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
+    places = range(self.ndim) if dim is None else [wrap_dim(d, self.ndim) for d in dim]
+    shifts = [(self.shape[p] + (sign < 0)) // 2 for p in places]
+    return np.roll(self, shifts, tuple(places))
+
+
+@operator("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor")
+def fft_fftshift(self: Array, dim: Sizes) -> Array:
+    return _rolled(self, dim, 1)
+
+
+@operator("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor")
+def fft_ifftshift(self: Array, dim: Sizes) -> Array:
+    return _rolled(self, dim, -1)

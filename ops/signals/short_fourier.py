@@ -1,0 +1,232 @@
+"""The short-time Fourier transform of signals, and its inverse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import OperatorError
+from ..shapes.pad import pad
+from ..table.pointwise import as_array
+from ..table.promotion import kind
+from ..table.table import operator
+from .fourier import complex_of, transform, transform_real
+
+__all__: list[str] = []
+
+
+_FLAGS = ("normalized", "onesided", "return_complex", "align_to_window")
+
+
+def _check_window(
+    self: Array, n_fft: int, hop: int, length: int, window: Array | None, where: str
+) -> None:
+    if kind(self.dtype) < 2:
+        raise OperatorError(f"{where}: expected a tensor of floating point or complex values")
+    if self.ndim not in (1, 2):
+        raise OperatorError(f"{where}: expected a 1D or 2D tensor")
+    samples = self.shape[-1]
+    if not 0 < n_fft <= samples:
+        raise OperatorError(f"{where}: expected 0 < n_fft < {samples}, but got n_fft={n_fft}")
+    if hop <= 0:
+        raise OperatorError(f"{where}: expected hop_length > 0, but got hop_length={hop}")
+    _check_length(n_fft, length, window, where)
+
+
+def _check_length(n_fft: int, length: int, window: Array | None, where: str) -> None:
+    if not 0 < length <= n_fft:
+        raise OperatorError(
+            f"{where}: expected 0 < win_length <= n_fft, but got win_length={length}"
+        )
+    if window is not None and window.shape != (length,):
+        raise OperatorError(
+            f"{where}: expected a 1D window tensor of size equal to win_length={length}, "
+            f"but got window with size {list(window.shape)}"
+        )
+
+
+def _described(
+    self: Array, n_fft: int, hop: int, length: int, window: Array | None, *flags: bool | None
+) -> str:
+    """The call, as torch writes it before what is wrong; flags are numbers there."""
+    named = zip(_FLAGS, flags, strict=True)
+    rest = ", ".join(f"{name}={'None' if flag is None else int(flag)}" for name, flag in named)
+    word = dtype_of(self).scalar_name
+    sort = {"Float": "torch.FloatTensor", "Double": "torch.DoubleTensor"}.get(word, word)
+    given = "None" if window is None else f"{sort}{{{list(window.shape)}}}"
+    return (
+        f"stft({sort}{list(self.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
+        f"window={given}, {rest}) "
+    )
+
+
+def _whole_window(
+    window: Array | None, n_fft: int, length: int, dtype: np.dtype[Any]
+) -> Array | None:
+    """The window with zeros on both sides to the transform's length; None for all ones."""
+    if window is None and length == n_fft:
+        return None
+    given = np.ones(length, dtype) if window is None else window
+    left = (n_fft - length) // 2
+    return np.pad(given, (left, n_fft - length - left))
+
+
+@operator(
+    "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
+    "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
+    "bool? align_to_window=None) -> Tensor"
+)
+def stft(
+    self: Array,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: Array | None,
+    normalized: bool,
+    onesided: bool | None,
+    return_complex: bool | None,
+    align_to_window: bool | None,
+) -> Array:
+    """The transforms of overlapping pieces: frequencies times pieces."""
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
+    is_complex = self.dtype.kind == "c" or (window is not None and window.dtype.kind == "c")
+    if return_complex is None and not is_complex:
+        raise OperatorError(
+            "stft requires the return_complex parameter be given for real inputs, and will "
+            "further require that return_complex=True in a future PyTorch release."
+        )
+    flags = (normalized, onesided, return_complex, align_to_window)
+    where = _described(self, n_fft, hop, length, window, *flags)
+    _check_window(self, n_fft, hop, length, window, where)
+    batch = self if self.ndim == 2 else self[None]
+    whole = _whole_window(window, n_fft, length, self.dtype)
+    pieces = np.lib.stride_tricks.sliding_window_view(batch, n_fft, -1)[:, ::hop]
+    pieces = pieces if whole is None else as_array(pieces * whole)
+    norm = "ortho" if normalized else None
+    half = not is_complex if onesided is None else onesided
+    found = transform_real(pieces, 2, norm) if half else transform(pieces, 2, norm, True)
+    found = found.swapaxes(1, 2)
+    found = found if self.ndim == 2 else found[0]
+    if return_complex is False:
+        return np.stack([found.real, found.imag], -1)
+    return found
+
+
+@operator(
+    "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
+    'Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, '
+    "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"
+)
+def stft_centred(
+    self: Array,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: Array | None,
+    center: bool,
+    pad_mode: str,
+    *rest: Any,
+) -> Array:
+    if center:
+        wide = self.reshape((1,) * (3 - self.ndim) + self.shape)
+        padded = as_array(pad(wide, [n_fft // 2, n_fft // 2], pad_mode, None))
+        self = padded.reshape(padded.shape[-self.ndim :])
+    return stft(self, n_fft, hop_length, win_length, window, *rest)
+
+
+# --------------------------------------------------------------------------- the inverse
+
+
+def _check_spectrum(self: Array, n_fft: int, hop: int, onesided: bool) -> None:
+    if self.dtype.kind != "c":
+        raise OperatorError(
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            "return_complex=True."
+        )
+    where = f"istft({dtype_of(self).scalar_name}{list(self.shape)}, n_fft={n_fft}): "
+    if not self.size:
+        raise OperatorError(f"{where}input tensor cannot be empty.")
+    if self.ndim not in (2, 3):
+        raise OperatorError(f"{where}expected a tensor with 3 or 4 dimensions.")
+    wanted = n_fft // 2 + 1 if onesided else n_fft
+    if self.shape[-2] != wanted:
+        kind = "n_fft / 2 + 1" if onesided else "n_fft"
+        raise OperatorError(
+            f"{where}expected the frequency dimension (3rd to the last) of the input tensor to "
+            f"match {kind} when onesided={'True' if onesided else 'False'}, but got "
+            f"{self.shape[-2]}"
+        )
+    if hop <= 0:
+        raise OperatorError(f"{where}expected hop_length > 0")
+
+
+def _overlapped(pieces: Array, hop: int) -> Array:
+    """The sum of pieces (batch, piece, place), each `hop` further than the one before."""
+    count, size = pieces.shape[1:]
+    total = np.zeros((len(pieces), (count - 1) * hop + size), pieces.dtype)
+    places = np.arange(count)[:, None] * hop + np.arange(size)
+    index: Any = (slice(None), places)
+    np.add.at(total, index, pieces)
+    return total
+
+
+@operator(
+    "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
+    "Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, "
+    "int? length=None, bool return_complex=False) -> Tensor"
+)
+def istft(
+    self: Array,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: Array | None,
+    center: bool,
+    normalized: bool,
+    onesided: bool | None,
+    length: int | None,
+    return_complex: bool,
+) -> Array:
+    """The signal whose short-time transform this is, by least squares (Griffin and Lim, 1984)."""
+    hop = n_fft // 4 if hop_length is None else hop_length
+    size = n_fft if win_length is None else win_length
+    half = self.shape[-2] != n_fft if onesided is None else onesided
+    _check_spectrum(self, n_fft, hop, half)
+    _check_length(n_fft, size, window, "istft")
+    spectrum = (self if self.ndim == 3 else self[None]).swapaxes(1, 2)
+    real = spectrum.real.dtype
+    whole = _whole_window(window, n_fft, size, real)
+    weights = np.ones(n_fft, real) if whole is None else whole
+    norm: Any = "ortho" if normalized else None
+    if return_complex:
+        pieces = transform(spectrum, 2, norm, False)
+    else:
+        one_side = spectrum if half else spectrum[..., : n_fft // 2 + 1]
+        pieces = np.fft.irfft(one_side, n_fft, axis=2, norm=norm).astype(real, copy=False)
+    total = _overlapped(as_array(pieces * weights), hop)
+    squares = np.broadcast_to(weights * weights, (1, spectrum.shape[1], n_fft))
+    cover = _overlapped(squares, hop)
+    found = _cut(total, cover, n_fft, center, length)
+    wide = complex_of(real) if return_complex else real
+    return (found if self.ndim == 3 else found[0]).astype(wide, copy=False)
+
+
+def _cut(total: Array, cover: Array, n_fft: int, center: bool, length: int | None) -> Array:
+    """The part of the signal that is wanted, divided by what the windows add up to."""
+    start = n_fft // 2 if center else 0
+    end = total.shape[1] - (n_fft // 2 if center else 0)
+    if length is not None:
+        end = start + length
+    kept, weights = total[:, start:end], cover[:, start:end]
+    if weights.size and np.abs(weights).min() <= 1e-11:
+        raise OperatorError(
+            "istft: window overlap add min: 1",
+            headline="the windows do not cover the whole signal",
+        )
+    found = as_array(kept / weights)
+    if length is not None and found.shape[1] < length:
+        found = np.pad(found, ((0, 0), (0, length - found.shape[1])))
+    return found

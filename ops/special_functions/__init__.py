@@ -1,0 +1,1 @@
+"""Special functions of float64 arrays, which operators are made of."""

@@ -1,0 +1,144 @@
+"""Declaring pointwise operators: an in-place twin for each, and functions of floats.
+
+A kernel is a function of arrays of one float or complex dtype.  `of_one` and `of_two` make forwards
+of kernels: whole numbers are computed in the default float dtype, 16-bit floats in float32 and
+rounded, and dtypes that torch refuses are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, default_dtype
+from .pointwise import as_array, binary, cast, in_place, number_as
+from .promotion import common_dtype, common_dtype_with, kind
+from .refusals import Refusal, letter
+from .table import operator
+
+__all__ = [
+    *(
+        "FLOAT_KERNELS",
+        "in_double",
+        "number_first",
+        "number_second",
+        "of_one",
+        "of_two",
+        "twin_schema",
+    ),
+    "with_twin",
+]
+
+Kernel = Callable[..., Any]
+Forward = Callable[..., Array]
+
+FLOAT_KERNELS: Final[dict[Callable[..., Any], Kernel]] = {}
+"""The kernels of the forwards that `of_one` made: all there is to do for float32 arrays that have
+dimensions."""
+
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_float32: Final = np.dtype(np.float32)
+_float64: Final = np.dtype(np.float64)
+
+
+def twin_schema(schema: str) -> str:
+    """The schema of the in-place form: `f(Tensor self, ...)` becomes `f_(Tensor(a!) self, ...)`."""
+    full_name, _, rest = schema.partition("(")
+    name, dot, overload = full_name.partition(".")
+    rest = rest.removeprefix("Tensor self").removesuffix("-> Tensor")
+    return f"{name}_{dot}{overload}(Tensor(a!) self{rest}-> Tensor(a!)"
+
+
+def with_twin(*schemas: str) -> Callable[[Forward], Forward]:
+    """Declare the function as the forward of overloads, and of their in-place forms."""
+
+    def declare(forward: Forward) -> Forward:
+        operator(*schemas)(forward)
+        operator(*map(twin_schema, schemas))(in_place(forward))
+        return forward
+
+    return declare
+
+
+def in_double(kernel: Kernel) -> Kernel:
+    """The kernel, computed in float64 whatever the operands' dtype, and rounded to it."""
+
+    def wide(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        result = kernel(*(operand.astype(_float64, copy=False) for operand in operands))
+        return asarray(result, dtype)
+
+    return wide
+
+
+def of_one(name: str, kernel: Kernel) -> Callable[[Array], Array]:
+    """The forward of a function of one float; `name` is the operator's in `refusals`."""
+    refuse = Refusal(name)
+
+    def forward(self: Array) -> Array:
+        dtype = self.dtype
+        if dtype is _float32 or dtype is _float64:
+            result = kernel(self)
+            return result if type(result) is ndarray else asarray(result)
+        refuse(dtype)
+        if letter(dtype) == "h":
+            return asarray(kernel(self.astype(_float32))).astype(dtype)
+        if kind(dtype) < 2:
+            self = self.astype(default_dtype.float)
+        return as_array(kernel(self))
+
+    FLOAT_KERNELS[forward] = kernel
+    return forward
+
+
+def of_two(
+    name: str, kernel: Kernel, *, whole: str = "float", native: bool = False
+) -> Callable[[Array, Array], Array]:
+    """The forward of a function of two numbers, in their common dtype.
+
+    `whole` says what becomes of whole numbers, `float` or `same`; a `native` kernel takes 16-bit
+    floats as they are.
+    """
+    refuse = Refusal(name)
+
+    def forward(self: Array, other: Array) -> Array:
+        dtype = common_dtype(self, other)
+        refuse(dtype)
+        if whole == "float" and kind(dtype) < 2:
+            dtype = default_dtype.float
+        if letter(dtype) == "h" and not native:
+            narrow = cast(self, dtype), cast(other, dtype)
+            wide = binary(kernel, *(each.astype(_float32) for each in narrow))
+            return wide.astype(dtype) if wide.dtype is _float32 else wide
+        return binary(kernel, cast(self, dtype), cast(other, dtype))
+
+    return forward
+
+
+def _meeting_dtype(tensor: Array, number: Scalar) -> np.dtype[Any]:
+    """The dtype a function of floats computes in: a number is not wrapped to a whole dtype."""
+    dtype = common_dtype_with(tensor, number)
+    return default_dtype.float if kind(dtype) < 2 else dtype
+
+
+def number_second(forward: Forward) -> Callable[[Array, Scalar], Array]:
+    """The form of a forward of two floats whose second operand is a Python number."""
+
+    def with_number(self: Array, other: Scalar) -> Array:
+        dtype = _meeting_dtype(self, other)
+        return forward(cast(self, dtype), number_as(other, dtype))
+
+    return with_number
+
+
+def number_first(forward: Forward) -> Callable[[Scalar, Array], Array]:
+    """The form of a forward of two floats whose first operand is a Python number."""
+
+    def with_number(self: Scalar, other: Array) -> Array:
+        dtype = _meeting_dtype(other, self)
+        return forward(number_as(self, dtype), cast(other, dtype))
+
+    return with_number

@@ -1,0 +1,115 @@
+"""The `out=` forms of operators, derived from their other forms.
+
+`out_overloads.txt` says which there are: a name, then `overload:overload of its out= form`, `-` for
+the nameless one.  The form's schema is the other's with `Tensor(a!) out` at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from ..memory.dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
+from ..memory.errors import OperatorError
+from ..memory.metadata import become
+from ..memory.overlap import check_out
+from ..memory.storage import is_resizable
+from .layouts import into_resized
+from .out_dtypes import check_out_dtype
+from .pointwise import cast
+from .refusals import CPP_NAMES
+
+__all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overloads", "out_schema"]
+
+_HAS_KEYWORDS: Final = re.compile(r"[(,] ?\*, ")
+
+
+@cache
+def out_overloads() -> dict[str, dict[str, str]]:
+    """By operator name, `aten::add`: overload -> the overload of its out= form."""
+    found: dict[str, dict[str, str]] = {}
+    text = (Path(__file__).parent / "out_overloads.txt").read_text("utf-8")
+    for line in text.splitlines():
+        name, *pairs = line.split()
+        split = (pair.split(":") for pair in pairs)
+        found[f"aten::{name}"] = {"" if a == "-" else a: b for a, b in split}
+    return found
+
+
+def out_schema(name: str, overload: str, schema: str) -> str:
+    """The schema of the out= form of an operator that returns one tensor."""
+    arguments = schema[schema.index("(") + 1 : schema.rindex(") ->")]
+    star = ", " if _HAS_KEYWORDS.search(schema) else ", *, "
+    return f"{name}.{overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
+
+
+COMPUTED_IN_OUT: Final = frozenset(
+    ("aten::sum", "aten::prod", "aten::cumsum", "aten::cumprod", "aten::mean", "aten::nansum")
+)
+"""Operators that compute in the dtype of `out`; `dtype` is their last argument."""
+
+
+def check_dtype_of_out(own: DType, wanted: DType) -> None:
+    """Refuse an `out` of another dtype than the one asked for.
+
+    Raises:
+        OperatorError: the dtypes differ.
+    """
+    if own is not wanted:
+        raise OperatorError(
+            f"Expected out tensor to have dtype {CPP_NAMES.get(wanted.name, wanted.name)}, "
+            f"but got {CPP_NAMES.get(own.name, own.name)} instead",
+            code="dtype-mismatch",
+            headline=f"`out` is `{own}`, so `dtype` cannot be `{wanted}`",
+            roles={"out": f"is `{own}`"},
+        )
+
+
+def into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
+    """The forward of the out= form of an operator: see `_into_out`."""
+    if name not in COMPUTED_IN_OUT:
+        return _into_out(name, forward)
+
+    def in_dtype_of_out(*values: Any) -> Array:
+        *given, dtype, out = values
+        own = dtype_of(out)
+        if dtype is not None:
+            check_dtype_of_out(own, dtype_by_number(dtype))
+        return _into_out(name, forward)(*given, own.number, out)
+
+    return in_dtype_of_out
+
+
+def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
+    """The forward whose result goes into its last argument, which takes the result's shape.
+
+    It raises an OperatorError if `out` has a dtype it may not have or is a view of another shape.
+    """
+
+    short = name.partition("::")[2]
+
+    def write_out(*values: Any) -> Array:
+        out: Array = values[-1]
+        check_out(name, out, values[:-1])
+        result: Array = forward(*values[:-1])
+        check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
+        if out.shape != result.shape:
+            _resize(name, out, result)
+        else:
+            out[...] = cast(result, out.dtype)
+        return out
+
+    return write_out
+
+
+def _resize(name: str, out: Array, result: Array) -> None:
+    if not is_resizable(out):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`out` has shape {list(out.shape)}, the result {list(result.shape)}",
+        )
+    become(out, into_resized(name, result, out.dtype))

@@ -1,0 +1,352 @@
+"""Elementwise computation over arrays: casting, broadcasting, writing in place.
+
+The family files declare operators with these.  Same dtypes on both sides is the common case and is
+looked at first; everything else takes the path through `promotion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, default_dtype, of_numpy
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.overlap import check_written
+from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
+from .refusals import check_number, letter
+
+__all__ = [
+    "as_array",
+    "binary",
+    "broadcast_error",
+    "cast",
+    "check_result_shape",
+    "checked_broadcast",
+    "compare",
+    "float_unary",
+    "in_place",
+    "in_place_kernel",
+    "checked_operand",
+    "exactly",
+    "number_as",
+    "number_in",
+    "operand",
+    "scalar_of",
+    "unary",
+    "with_number",
+    "write",
+]
+
+Dtype = np.dtype[Any]
+Kernel = Callable[..., Any]
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_FLOAT16: Final = np.dtype(np.float16)
+_FLOAT64: Final = np.dtype(np.float64)
+_INT64: Final = np.dtype(np.int64)
+_USUAL: Final[dict[Dtype, tuple[type, ...]]] = {
+    _FLOAT32: (float, int),
+    np.dtype(np.float64): (float, int),
+    _INT64: (int,),
+}
+"""Dtypes that meet Python numbers of these types in themselves."""
+_NUMBERS: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
+_CHECKED: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
+_MOST_NUMBERS: Final = 1000
+
+
+def as_array(value: Any, dtype: Dtype | None = None) -> Array:
+    """What NumPy gave back as a tensor: its functions turn 0-d arrays into numbers."""
+    if type(value) is ndarray and (dtype is None or value.dtype is dtype):
+        return value
+    return asarray(value, dtype)
+
+
+def cast(array: Array, dtype: Dtype) -> Array:
+    """The array in that dtype; itself if it is in it already.
+
+    Whole numbers wrap; complex numbers lose their imaginary part.
+    """
+    if array.dtype is dtype or array.dtype == dtype:
+        return array
+    if array.dtype.kind == "c" and dtype != _BOOL and kind(dtype) != 3:
+        array = array.real
+    if dtype == _FLOAT16 and array.dtype == _FLOAT64:  # torch goes by way of float32
+        array = array.astype(_FLOAT32)
+    return array.astype(dtype)
+
+
+def number_as(number: Scalar, dtype: Dtype) -> Array:
+    """A Python number as a 0-d tensor; a number too large for a whole-number dtype wraps.
+
+    Raises:
+        OverflowError: it is a whole number that does not even fit into 64 bits.
+    """
+    _check_width(number)
+    if dtype.kind in "iu":
+        if isinstance(number, complex):
+            number = number.real
+        bits = 8 * dtype.itemsize
+        wrapped = int(number) & ((1 << bits) - 1)
+        if dtype.kind == "i" and wrapped >> (bits - 1):
+            wrapped -= 1 << bits
+        return asarray(wrapped, dtype)
+    if isinstance(number, complex) and kind(dtype) != 3:
+        number = number.real
+    return cast(asarray(number), dtype)
+
+
+def number_in(number: Scalar, dtype: Dtype) -> Array:
+    """A Python number as a 0-d tensor, if the dtype can hold it.
+
+    Raises:
+        OperatorError: it is too large, or complex and the dtype is not.
+        OverflowError: it is a whole number that does not even fit into 64 bits.
+    """
+    _check_width(number)
+    check_number(number, dtype)
+    return number_as(number, dtype)
+
+
+def _check_width(number: Scalar) -> None:
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("int too big to convert")
+
+
+def _remembered(
+    known: dict[tuple[Dtype, Scalar | str], Array], make: Callable[[Scalar, Dtype], Array]
+) -> Callable[[Scalar, Dtype], Array]:
+    def remembered(number: Scalar, dtype: Dtype) -> Array:
+        word: Scalar | str = number
+        if not number:  # there are two float zeros, which are equal
+            word = str(number)
+        found = known.get((dtype, word))
+        if found is None:
+            if len(known) > _MOST_NUMBERS:
+                known.clear()
+            found = known[dtype, word] = make(number, dtype)
+            found.setflags(write=False)
+        return found
+
+    return remembered
+
+
+operand: Final = _remembered(_NUMBERS, number_as)
+"""`number_as`, remembered: an array to compute with, not to write to nor to give back."""
+
+checked_operand: Final = _remembered(_CHECKED, number_in)
+"""`number_in`, remembered likewise."""
+
+
+def scalar_of(number: Scalar, dtype: Dtype) -> Array:
+    """`checked_operand`; 16-bit floats overflow, where torch makes tensors of numbers."""
+    return (operand if letter(dtype) == "h" else checked_operand)(number, dtype)
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+def broadcast_error(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
+) -> OperatorError:
+    """The error for two shapes that do not broadcast; `names` are the arguments'."""
+    longest = max(len(a), len(b))
+    left = (1,) * (longest - len(a)) + a
+    right = (1,) * (longest - len(b)) + b
+    for dim in reversed(range(longest)):
+        x, y = left[dim], right[dim]
+        if x != y and 1 not in (x, y):
+            return OperatorError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) "
+                f"at non-singleton dimension {dim}",
+                code="shape-mismatch",
+                headline=f"shapes {list(a)} and {list(b)} do not broadcast: {x} against {y}",
+                roles={names[0]: f"has {x} in dimension {dim}", names[1]: f"has {y} there"},
+            )
+    return OperatorError(f"shapes {list(a)} and {list(b)} broadcast")
+
+
+def checked_broadcast(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str] = ("self", "other")
+) -> tuple[int, ...]:
+    """The shape that both broadcast to.
+
+    Raises:
+        OperatorError: there is none.
+    """
+    if a == b:
+        return a
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise broadcast_error(a, b, names) from None
+
+
+# --------------------------------------------------------------------------- two operands
+
+
+def binary(kernel: Kernel, a: Array, b: Array) -> Array:
+    """`kernel(a, b)` in the common dtype of both.
+
+    Raises:
+        OperatorError: the shapes do not broadcast, or there is no common dtype.
+    """
+    if a.dtype is not b.dtype:
+        dtype = common_dtype(a, b)
+        a, b = cast(a, dtype), cast(b, dtype)
+    try:
+        result = kernel(a, b)
+    except ValueError:
+        checked_broadcast(a.shape, b.shape)
+        raise
+    return result if type(result) is ndarray else asarray(result)
+
+
+def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = False) -> Array:
+    """`kernel(a, number)`, or `kernel(number, a)` if `swapped`, in the common dtype of both."""
+    dtype = a.dtype
+    if type(number) in _USUAL.get(dtype, ()):
+        value = operand(number, dtype)
+        result = kernel(value, a) if swapped else kernel(a, value)
+        return result if type(result) is ndarray else asarray(result)
+    dtype = common_dtype_with(a, number)
+    a = cast(a, dtype)
+    value = operand(number, dtype)
+    result = kernel(value, a) if swapped else kernel(a, value)
+    return result if type(result) is ndarray else asarray(result)
+
+
+def exactly(kernel: Kernel, a: Array, b: Array | Scalar, dtype: Dtype) -> Array:
+    """`kernel(a, b)` in the dtype both meet in, for products and quotients.
+
+    Where that is a 16-bit float, torch takes a `b` of one element as it is: in float32.
+    """
+    is_number = type(b) is not ndarray
+    if dtype.itemsize < 4 and kind(dtype) == 2 and (is_number or b.size == 1):  # type: ignore[union-attr]
+        exact = operand(b, _FLOAT32) if is_number else cast(b, _FLOAT32)  # type: ignore[arg-type]
+        return binary(kernel, cast(a, dtype).astype(_FLOAT32), exact).astype(dtype)
+    other = operand(b, dtype) if is_number else cast(b, dtype)  # type: ignore[arg-type]
+    return binary(kernel, cast(a, dtype), other)
+
+
+def compare(kernel: Kernel, a: Array, b: Array) -> Array:
+    """`binary` for comparisons, which NumPy cannot do for every pair."""
+    return binary(kernel, a, b)
+
+
+# --------------------------------------------------------------------------- one operand
+
+
+def unary(kernel: Kernel, a: Array) -> Array:
+    """`kernel(a)` in the dtype of `a`."""
+    result = kernel(a)
+    return result if type(result) is ndarray else asarray(result)
+
+
+def float_unary(kernel: Kernel, a: Array) -> Array:
+    """`kernel(a)`; whole numbers and bools are computed in the default float dtype.
+
+    16-bit floats are computed in float32 and rounded.
+    """
+    dtype = a.dtype
+    if dtype.kind not in "fc" or dtype.itemsize < 4:
+        if kind(dtype) == 2:
+            return asarray(kernel(a.astype(np.float32))).astype(dtype)
+        a = a.astype(default_dtype.float)
+    result = kernel(a)
+    return result if type(result) is ndarray else asarray(result)
+
+
+# --------------------------------------------------------------------------- in place
+
+
+def write(target: Array, result: Array) -> Array:
+    """Write an operator's result into `target`, which is returned.
+
+    Raises:
+        OperatorError: it does not fit in shape or dtype.
+    """
+    if target.shape != result.shape:
+        check_result_shape(target.shape, checked_broadcast(target.shape, result.shape))
+    if target.dtype is not result.dtype:
+        if not can_cast(result.dtype, target.dtype):
+            raise _cast_error(result.dtype, target.dtype)
+        result = cast(result, target.dtype)
+    target[...] = result
+    return target
+
+
+def check_result_shape(target: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    if shape != target:
+        raise OperatorError(
+            f"output with shape {_shape(target)} doesn't match the broadcast shape {_shape(shape)}",
+            code="shape-mismatch",
+            headline=f"a result of shape {list(shape)} cannot be written into `self`, "
+            f"which has shape {list(target)}",
+            roles={"self": f"has shape {list(target)}"},
+        )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _cast_error(source: Dtype, target: Dtype) -> OperatorError:
+    a, b = of_numpy(source), of_numpy(target)
+    return OperatorError(
+        f"result type {a.scalar_name} can't be cast to the desired output type {b.scalar_name}",
+        code="dtype-mismatch",
+        headline=f"a `{a}` result cannot be written into `self`, which is `{b}`",
+        roles={"self": f"is `{b}`"},
+    )
+
+
+def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
+    """The in-place form of a forward: computes, then writes into the first argument."""
+
+    def write_result(self: Array, *rest: Any) -> Array:
+        check_written(self, rest)
+        try:
+            result = forward(self, *rest)
+        except UnsupportedDtype:
+            _check_target(self, rest)
+            raise
+        return write(self, result)
+
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
+    return write_result
+
+
+def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[..., Array]:
+    """`in_place` of a function of two numbers, for float32 straight into the first argument."""
+    general = in_place(forward)
+
+    def write_result(self: Array, other: Any, *alpha: Any) -> Array:
+        if self.dtype is _FLOAT32 and (not alpha or alpha[0] == 1):
+            if type(other) is ndarray:
+                if other.dtype is _FLOAT32 and other.shape == self.shape:
+                    check_written(self, (other,))
+                    kernel(self, other, self)
+                    return self
+            elif type(other) in _USUAL[_FLOAT32]:
+                check_written(self)
+                kernel(self, operand(other, _FLOAT32), self)
+                return self
+        return general(self, other, *alpha)
+
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
+    return write_result
+
+
+def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
+    """Refuse what could not be written into `self`; this comes before other refusals."""
+    operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
+    dtype = result_dtype([self, *operands])
+    if not can_cast(dtype, self.dtype):
+        raise _cast_error(dtype, self.dtype)
+    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
+    check_result_shape(self.shape, np.broadcast_shapes(self.shape, *shapes))

@@ -1,0 +1,208 @@
+"""The operator table: one entry an operator, everything else is derived from it.
+
+    @operator("aten::tanh(Tensor self) -> Tensor")
+    def tanh(self: Array) -> Array:
+        return unary(np.tanh, self)
+
+The function is the operator's forward over run-time values: a Tensor is a bare `numpy.ndarray` (0-d
+stays an array), an int, float, bool, complex or str is the Python value, lists and dicts are the
+Python ones and may be changed in place, a dtype, layout or memory format is its number, a device a
+`Device`, None is None.  It is called with all arguments of the schema, in order, by position;
+several results are returned as a tuple.  Schema text is parsed when it is first needed.
+
+A forward that works in place returns its own argument.  Floating-point warnings of NumPy are the
+caller's to switch off (`numpy.errstate`), once for as many forwards as it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final, TypeVar
+
+from ...frontend.locks import fork_safe_lock
+from ...frontend.made_once import made_once
+from ...typecheck.schema import AliasInfo, Argument, Signature
+from ...typecheck.schema_text import parse_schema
+from ...typecheck.types import TENSOR
+from ..memory.overlap import guarded
+from .kernel_dtypes import refusing
+from .layouts import laid_out
+from .out_forms import into_out, out_overloads, out_schema
+
+__all__ = ["TABLE", "Operator", "Table", "operator"]
+
+Forward = TypeVar("Forward", bound=Callable[..., object])
+
+
+_CUT_OFF = ("aten::detach", "aten::data", "prim::data")
+"""Operators that give a tensor's memory without its history."""
+
+
+class Operator:
+    """One overload: its schema and its forward function."""
+
+    def __init__(self, schema: str, forward: Callable[..., object]) -> None:
+        self.schema = schema
+        self.full_name = schema[: schema.index("(")].strip()
+        self.name, _, self.overload = self.full_name.partition(".")
+        self.forward = forward
+        self.on_arrays: Callable[..., object] | None = None
+        """What the forward calls where its first argument is an ordinary array."""
+
+    @made_once
+    def signature(self) -> Signature:
+        """The parsed schema."""
+        return parse_schema(self.schema)
+
+    @made_once
+    def is_in_place(self) -> bool:
+        """Whether it writes into its first argument, `self`."""
+        return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
+
+    @made_once
+    def is_view(self) -> bool:
+        """Whether results may be views of the first tensor that gradients follow."""
+        returned = self.signature.returns
+        alias = returned[0].alias if returned else None
+        return alias is not None and not alias.is_write and self.name not in _CUT_OFF
+
+    def __repr__(self) -> str:
+        return f"<operator {self.schema}>"
+
+
+_WRITTEN = AliasInfo(("a",), is_write=True)
+
+
+class _OutForm(Operator):
+    """The out= form of an operator that returns one tensor."""
+
+    def __init__(self, plain: Operator, overload: str) -> None:
+        schema = out_schema(plain.name, overload, plain.schema)
+        super().__init__(schema, into_out(plain.name, plain.forward))
+        self._plain = plain
+
+    @made_once
+    def signature(self) -> Signature:
+        """The other form's, with one argument more: much quicker than parsing."""
+        plain = self._plain.signature
+        out = Argument("out", TENSOR, keyword_only=True, alias=_WRITTEN)
+        return replace(
+            plain,
+            overload=self.overload,
+            arguments=(*plain.arguments, out),
+            returns=(replace(plain.returns[0], alias=_WRITTEN),),
+        )
+
+
+@cache
+def _overload_order() -> dict[str, list[str]]:
+    """The overloads of a name in the order torch tries them (see tools/order_overloads.py)."""
+    text = (Path(__file__).parent / "overload_order.txt").read_text("utf-8")
+    lines = (line.split() for line in text.splitlines())
+    return {name: ["" if word == "-" else word for word in words] for name, *words in lines}
+
+
+_ORDERING: Final = fork_safe_lock()
+
+
+class Table:
+    """The operators by name; the overloads of a name are kept in the order torch tries them."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, list[Operator]] = {}
+        self._by_full_name: dict[str, Operator] = {}
+        self._in_order: set[str] = set()
+
+    def add(self, entry: Operator) -> None:
+        """Add an overload.
+
+        Raises:
+            ValueError: there is one of that name already.
+        """
+        if entry.full_name in self._by_full_name:
+            raise ValueError(f"{entry.full_name} is declared twice")
+        self._by_full_name[entry.full_name] = entry
+        self._by_name.setdefault(entry.name, []).append(entry)
+        self._in_order.discard(entry.name)
+
+    def operators(self, name: str) -> Sequence[Operator]:
+        """The overloads of `aten::add`; empty for an unknown name."""
+        found = self._by_name.get(name)
+        if found is None:
+            return []
+        if name not in self._in_order:
+            with _ORDERING:
+                if name not in self._in_order:
+                    self._put_in_order(name)
+            found = self._by_name[name]
+        return found
+
+    def _put_in_order(self, name: str) -> None:
+        """Exchange a name's overloads for a list with the out= forms, in the order of trying."""
+        found = self._with_out_forms(name)
+        order = _overload_order().get(name, [])
+        found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
+        self._by_name[name] = found
+        self._in_order.add(name)
+
+    def _with_out_forms(self, name: str) -> list[Operator]:
+        """A name's overloads and their out= forms, where torch has them and nobody wrote one."""
+        found = list(self._by_name[name])
+        forms = out_overloads().get(name, {})
+        for plain in list(found):
+            overload = forms.get(plain.overload)
+            if overload is None or not plain.schema.endswith("-> Tensor"):
+                continue
+            if f"{name}.{overload}" not in self._by_full_name:
+                form = _OutForm(plain, overload)
+                self._by_full_name[form.full_name] = form
+                found.append(form)
+        return found
+
+    def operator(self, full_name: str) -> Operator | None:
+        """The overload `aten::add.Tensor`, or None."""
+        if full_name not in self._by_full_name:
+            self.operators(full_name.partition(".")[0])
+        return self._by_full_name.get(full_name)
+
+    def of(self, signature: Signature) -> Operator:
+        """The operator that a signature of this table belongs to."""
+        return self._by_full_name[signature.full_name]
+
+    def overloads(self, name: str) -> list[Signature]:
+        """The signatures of `aten::add`'s overloads, in order; empty for an unknown name."""
+        return [entry.signature for entry in self.operators(name)]
+
+    def names(self) -> list[str]:
+        """All qualified names."""
+        return list(self._by_name)
+
+    def __iter__(self) -> Iterator[Operator]:
+        """All overloads known so far; out= forms are derived when their name is looked up."""
+        return iter(list(self._by_full_name.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_full_name)
+
+
+TABLE = Table()
+"""The operators of rushlight; the family files of this folder fill it when `ops` is imported."""
+
+
+def operator(*schemas: str) -> Callable[[Forward], Forward]:
+    """Declare the decorated function as the forward of one or more overloads."""
+
+    def declare(forward: Forward) -> Forward:
+        for schema in schemas:
+            name = schema[: schema.index("(")].partition(".")[0]
+            taken = laid_out(name, refusing(name, forward))
+            in_place = name.endswith("_") and schema.startswith(
+                "(Tensor(a!) self", schema.index("(")
+            )
+            TABLE.add(Operator(schema, guarded(name, taken) if in_place else taken))
+        return forward
+
+    return declare

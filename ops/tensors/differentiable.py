@@ -1,0 +1,212 @@
+"""What tensors know and offer about gradients."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from ..memory.dtype import Array
+from ..memory.versions import version_of
+from ..table.table import TABLE
+from .tracing import current_tracer
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["Differentiable", "gradients"]
+
+
+class Differentiable:
+    """The part of `Tensor` that is about gradients."""
+
+    if not TYPE_CHECKING:
+        __slots__ = ()
+
+    if TYPE_CHECKING:
+        _array: Array
+        dtype: Any
+        shape: Any
+        __dict__: dict[str, Any]
+
+    _requires_grad: Any = False
+    _gradient: Tensor | None = None
+    _grad_node: Any = None
+    _output_number = 0
+    _view_of: Tensor | None = None
+    _view_version = 0
+    _view_among: str | None = None
+    _accumulator: Any = None
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients of this tensor are wanted."""
+        if self._view_of is not None or self._requires_grad not in (True, False):
+            return gradients().edge_of(self) is not None
+        return bool(self._requires_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether gradients of this tensor are wanted.
+
+        Raises:
+            RuntimeError: the tensor is not of floats or complex numbers, or is no leaf.
+        """
+        if not requires_grad and not self.is_leaf:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+        if requires_grad and self._array.dtype.kind in "biu":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if self.is_leaf:
+            self._requires_grad = bool(requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient, if there is one."""
+        return self._gradient
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None:
+            _check_gradient(self, gradient)
+        self._gradient = gradient
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._gradient = None
+
+    _grad = grad
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node of the operator that made this tensor; None for leaves."""
+        if self._requires_grad is False and self._view_of is None:
+            return None
+        return gradients().grad_fn(self)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operator made this tensor."""
+        return self.grad_fn is None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called."""
+        return "_retains_grad" in self.__dict__
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's results this is."""
+        return self._output_number if self.grad_fn is not None else 0
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of."""
+        base = self._view_of
+        while base is not None and base._view_of is not None:
+            base = base._view_of
+        return base
+
+    def _is_view(self) -> bool:
+        """Whether this is a view that gradients follow."""
+        return self._view_of is not None
+
+    @property
+    def _version(self) -> int:
+        """How often the memory was written in place."""
+        return version_of(self._array)
+
+    def _refresh(self) -> None:
+        gradients().refresh(self)
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradients of this tensor to the `grad` of the leaves it was made from.
+
+        Args:
+            gradient: the gradient of this tensor; needed unless it is of one element.
+            retain_graph: whether another walk back shall be possible.
+            create_graph: whether the gradients can be differentiated themselves.
+            inputs: the tensors that get gradients, if not all leaves.
+
+        Raises:
+            RuntimeError: there is no way back.
+        """
+        if inputs is not None:
+            inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+            if not inputs:
+                raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        gradients().backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Have `hook(gradient)` called when this tensor's gradient is known; what it returns takes
+        the gradient's place."""
+        return gradients().register_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+        """Have `hook(tensor)` called after a gradient was added to this leaf's `grad`."""
+        return gradients().register_after(self, hook)
+
+    def retain_grad(self) -> None:
+        """Have the gradient of this tensor kept in `grad` though it is no leaf."""
+        gradients().retain_grad(self)
+
+    def detach_(self) -> Self:
+        """Make this tensor a leaf that requires no gradients."""
+        if self._view_of is not None and self._requires_grad:
+            raise RuntimeError(_DETACH_VIEW)
+        tracer, this = current_tracer(), cast(Any, self)
+        if tracer is not None and tracer.knows(this):
+            tracer.record(TABLE.operators("aten::detach")[0], [this._array], this, [this])
+        self._requires_grad, self._grad_node, self._output_number = False, None, 0
+        return self
+
+
+_DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+    "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+    "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+    "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+)
+
+
+@cache
+def gradients() -> Any:
+    """What gradients need, loaded when first asked for."""
+    return import_module("..gradients.tape", __package__)
+
+
+def _check_gradient(tensor: Differentiable, gradient: Any) -> None:
+    """Refuse what is no gradient of the tensor."""
+    if not isinstance(gradient, Differentiable):
+        kind = type(gradient).__name__
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
+        )
+    if gradient._array.dtype != tensor._array.dtype:
+        given, wanted = gradient.dtype.scalar_name, tensor.dtype.scalar_name
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{given.lower()}' to a tensor with "
+            f"grad_dtype '{wanted}'. The gradient must match the tensor's grad_dtype (defaults to "
+            "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific "
+            "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes "
+            "of a tensor and its gradient may break downstream systems that assume they match."
+        )
+    if gradient._array.shape != tensor._array.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same "
+            "size"
+        )

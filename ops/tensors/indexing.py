@@ -1,0 +1,180 @@
+"""`tensor[...]` in Python: reading and writing by numbers, slices, None, ..., masks and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange
+from ..memory.overlap import check_written
+from ..selection.index import copy_into, fill, index, index_put
+from ..shapes.shape import expand
+from ..table.pointwise import cast
+
+__all__ = ["get_item", "set_item"]
+
+ALL: Final = slice(None)
+
+
+def get_item(array: Array, key: Any) -> Array:
+    """The part of a tensor that a key names: a view, or a copy where tensors index.
+
+    Raises:
+        IndexError: there is no such part, or the key is none.
+    """
+    view, indices = _walk(array, key)
+    if not indices:
+        return view
+    return index(view, indices)
+
+
+def set_item(array: Array, key: Any, value: Any) -> None:
+    """Write a number or a tensor to the part of a tensor that a key names.
+
+    Raises:
+        IndexError: there is no such part, or the key is none.
+        OperatorError: the value does not fit there.
+    """
+    view, indices = _walk(array, key)
+    if not indices:
+        if isinstance(value, np.ndarray):
+            check_written(view, (value,))
+            copy_into(view, expand(_without_leading_ones(value), view.shape))
+        else:
+            check_written(view)
+            fill(view, value)
+        return
+    if not isinstance(value, np.ndarray):
+        value = cast(np.asarray(value), view.dtype)
+    elif value.ndim and value.shape[0] == 1:
+        value = _without_leading_ones(value)
+    index_put(view, indices, value, False)
+
+
+def _without_leading_ones(value: Array) -> Array:
+    while value.ndim and value.shape[0] == 1:
+        value = value[0, ...]
+    return value
+
+
+def _walk(array: Array, key: Any) -> tuple[Array, list[Array | None]]:
+    """The view a key's plain parts name, and the tensors that index it, by dimension."""
+    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple(map(_as_part, parts))
+    dim, taken = 0, 0
+    whole = array
+    indices: dict[int, Array] = {}
+    for part in parts:
+        if part is None:
+            array = array[(ALL,) * dim + (None,)]
+            dim += 1
+        elif part is Ellipsis:
+            dim += array.ndim - dim - _dims_after(parts)
+        elif isinstance(part, bool):
+            array = array[(ALL,) * dim + (None,)]
+            indices[dim] = np.full(1, part)
+            dim += 1
+        elif isinstance(part, int):
+            array = _select(array, dim, part, whole, dim + taken)
+            taken += 1
+        elif isinstance(part, slice):
+            _check_rank(array, dim, whole)
+            array = array[(ALL,) * dim + (_slice(part),)]
+            dim += 1
+        elif not part.ndim and part.dtype.kind in "iu" and part.dtype != np.uint8:
+            array = _select(array, dim, int(part), whole, dim + taken)
+            taken += 1
+        else:
+            array, dim = _note_tensor(array, dim, part, indices, whole)
+    return array, _in_order(indices)
+
+
+def _note_tensor(
+    array: Array, dim: int, part: Array, indices: dict[int, Array], whole: Array
+) -> tuple[Array, int]:
+    """Take up an index tensor; a 0-d bool adds a dimension."""
+    is_mask = part.dtype.kind == "b" or part.dtype == np.uint8
+    if not part.ndim:
+        array = array[(ALL,) * dim + (None,)]
+        indices[dim] = part.reshape(1).astype(bool) if is_mask else part
+        return array, dim + 1
+    _check_rank(array, dim, whole)
+    indices[dim] = part
+    return array, dim + (part.ndim if is_mask else 1)
+
+
+def _in_order(indices: dict[int, Array]) -> list[Array | None]:
+    """The index tensors as a list with None for the dimensions between them."""
+    ordered: list[Array | None] = []
+    covered = 0
+    for dim, tensor in indices.items():
+        ordered += [None] * (dim - covered)
+        ordered.append(tensor)
+        covered = dim + (tensor.ndim if tensor.dtype.kind == "b" else 1)
+    return ordered
+
+
+def _dims_after(parts: Sequence[Any]) -> int:
+    """How many dimensions the parts after the `...` stand for."""
+    count = 0
+    position = next(i for i, part in enumerate(parts) if part is Ellipsis)
+    for part in parts[position + 1 :]:
+        if isinstance(part, np.ndarray):
+            count += part.ndim if part.dtype.kind == "b" or part.dtype == np.uint8 else 1
+        elif part is not None and part is not Ellipsis and not isinstance(part, bool):
+            count += 1
+    return count
+
+
+def _check_rank(array: Array, dim: int, whole: Array) -> None:
+    if dim >= array.ndim:
+        raise IndexOutOfRange(
+            f"too many indices for tensor of dimension {whole.ndim}",
+            headline=f"too many indices for a tensor of {whole.ndim} dimensions",
+        )
+
+
+def _select(array: Array, dim: int, place: int, whole: Array, shown_dim: int) -> Array:
+    """One place of a dimension, which is the `shown_dim` of the whole tensor."""
+    if not whole.ndim:
+        raise IndexOutOfRange(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        )
+    _check_rank(array, dim, whole)
+    size = array.shape[dim]
+    if not -size <= place < size:
+        raise IndexOutOfRange(
+            f"index {place} is out of bounds for dimension {shown_dim} with size {size}",
+            headline=f"index {place} is out of range for dimension {shown_dim} of size {size}",
+        )
+    return array[(ALL,) * dim + (place, ...)]
+
+
+def _slice(part: slice) -> slice:
+    if part.step is not None and int(part.step) <= 0:
+        raise ValueError("step must be greater than zero")
+    return part
+
+
+def _as_part(part: Any) -> Any:
+    """A part of a key in one of the forms that `_walk` knows."""
+    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, np.ndarray)):
+        return part
+    if isinstance(part, np.bool_):
+        return bool(part)
+    if isinstance(part, (list, tuple, range)):
+        made = np.asarray(part)
+        return made.astype(np.int64) if not made.size or made.dtype.kind == "f" else made
+    if isinstance(part, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if hasattr(part, "__index__") and not isinstance(part, float):
+        return int(part.__index__())
+    raise IndexOutOfRange(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {type(part).__name__})",
+        headline=f"a tensor cannot be indexed by a {type(part).__name__}",
+    )

@@ -1,0 +1,90 @@
+"""Memory shared with other libraries through the DLPack protocol."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import CPU, Device
+from .construct import from_numpy
+from .tensor import Tensor
+
+__all__ = ["dlpack", "dlpack_device", "from_dlpack"]
+
+_CPU: Final = (1, 0)
+"""The protocol's device type of main memory, and the number of the device."""
+
+
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The device's type and number in the protocol: always main memory."""
+    return _CPU
+
+
+def dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A capsule through which another library sees the tensor's memory.
+
+    Args:
+        stream: None; the CPU has no streams.
+        max_version: the newest version of the protocol that the caller knows.
+        dl_device: the device wanted; main memory.
+        copy: whether to copy; by default only if there is no other way.
+
+    Raises:
+        BufferError: the tensor requires gradients, or the protocol lacks its dtype or device.
+    """
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    assert stream is None, "stream should be None on cpu."
+    if self._array.dtype.isbuiltin != 1:
+        raise BufferError(f"{self.dtype} cannot be exported")
+    seen = self._array[...]  # which stays what it is when the tensor is changed
+    return seen.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+class _Capsule:
+    """A bare capsule as an object of the protocol."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU
+
+
+def from_dlpack(
+    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
+) -> Tensor:
+    """A tensor in the memory of another library's array, or of a capsule.
+
+    Args:
+        ext_tensor: an object with `__dlpack__`, or what such a method returned.
+        device: None or the CPU.
+        copy: whether to copy; None and False share the memory.
+
+    Raises:
+        RuntimeError: it is neither, or a capsule that was used before.
+    """
+    if device is not None and Device(device) != CPU:
+        raise RuntimeError(f"from_dlpack() cannot move memory to {Device(device)}")
+    if isinstance(ext_tensor, Tensor) and not copy:
+        return Tensor._of(ext_tensor._array[...])
+    if type(ext_tensor).__name__ == "PyCapsule":
+        ext_tensor = _Capsule(ext_tensor)
+    elif not hasattr(ext_tensor, "__dlpack__"):
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+            "only once, so you might have already constructed a tensor from it once."
+        )
+    array: Any = np.from_dlpack(ext_tensor)
+    return from_numpy(array.copy() if copy else array)

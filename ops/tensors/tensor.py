@@ -1,0 +1,598 @@
+"""The tensor that Python sees: a thin handle around the array that the machine computes with.
+
+Operators, as methods and as `+ - * @ ==`, come from the operator table: see methods.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ..arithmetic.convert import item, truth
+from ..memory.dims import wrap_dim
+from ..memory.dtype import (
+    CPU,
+    DTYPES,
+    LAYOUTS,
+    Array,
+    Device,
+    DType,
+    Layout,
+    admitted,
+    default_dtype,
+    dtype_of,
+)
+from ..memory.errors import OperatorError
+from ..memory.storage import address, storage_of, strides_of, view_of
+from ..memory.versions import written
+from ..shapes.creation import from_data
+from ..shapes.nested import NestedArray
+from ..shapes.query import length
+from ..shapes.shape import matrix_t, numpy_t
+from ..table.grad_mode import is_grad_enabled
+from .differentiable import Differentiable, gradients
+from .display import format_array
+from .indexing import get_item, set_item
+from .tracing import ACTIVE, asked_by_operators, current_tracer
+from .untyped_storage import Storage
+
+__all__ = ["Parameter", "Size", "Tensor"]
+
+
+class Size(tuple[int, ...]):
+    """The sizes of a tensor: a tuple with torch's text, `torch.Size([2, 3])`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of these sizes."""
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(repr, self))}])"
+
+    def __getitem__(self, key: Any) -> Any:
+        part = tuple.__getitem__(self, key)
+        return Size(part) if isinstance(key, slice) else part
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, count: Any) -> Any:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
+
+class Tensor(Differentiable):
+    """A tensor of up to 64 dimensions on the CPU.
+
+    `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers,
+    both in the default dtype; use `torch.tensor` and `torch.empty` instead.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_array")
+    __array_priority__ = 1000
+
+    _array: Array
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        return cls._of(_legacy(args))
+
+    @classmethod
+    def _of(cls, array: Array, requires_grad: bool = False) -> Self:
+        """A handle to an array, which it shares."""
+        handle = object.__new__(cls)
+        handle._array = array
+        if requires_grad:
+            handle.requires_grad_(True)
+        return handle
+
+    if TYPE_CHECKING:  # what methods.py adds
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        if ACTIVE:
+            return _traced_shape(self)
+        return Size(self._array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return dtype_of(self._array)
+
+    @property
+    def device(self) -> Device:
+        """Always the CPU."""
+        return CPU
+
+    @property
+    def layout(self) -> Layout:
+        """Always `torch.strided`."""
+        return LAYOUTS["strided"]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self._array.nbytes
+
+    @property
+    def names(self) -> tuple[None, ...]:
+        """Dimensions have no names."""
+        return (None,) * self._array.ndim
+
+    is_cuda = is_sparse = is_meta = is_mkldnn = is_sparse_csr = False
+    is_ipu = is_maia = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
+    is_cpu = True
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether rows end at different places."""
+        return isinstance(self._array, NestedArray)
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the elements are whole numbers with a scale and a zero point."""
+        return self._array.dtype.names is not None
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or the size of one dimension."""
+        if dim is None:
+            return _traced_shape(self) if ACTIVE else Size(self._array.shape)
+        axis = _dim(dim, self._array.ndim)
+        if ACTIVE and not asked_by_operators(1):
+            tracer = current_tracer()
+            if tracer is not None:
+                return tracer.size_of(self, dim)
+        return self._array.shape[axis]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """The strides in elements, or the stride of one dimension."""
+        strides = strides_of(self._array)
+        return strides if dim is None else strides[_dim(dim, self._array.ndim)]
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 for a tensor without elements."""
+        return address(self._array) if self._array.size else 0
+
+    def untyped_storage(self) -> Storage:
+        """The memory the tensor lies in."""
+        return Storage(self._array)
+
+    def type(self, dtype: DType | str | None = None, non_blocking: bool = False) -> Any:
+        """The name of the tensor's type, or the tensor in another dtype."""
+        if dtype is None:
+            return f"torch.{self.dtype.scalar_name}Tensor"
+        if isinstance(dtype, str):
+            word = dtype.removeprefix("torch.").removesuffix("Tensor")
+            dtype = next(d for d in DTYPES.values() if d.scalar_name == word)
+        return self.to(dtype)
+
+    # ------------------------------------------------------------------ gradients
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a tensor without gradients; assigning it changes the memory used."""
+        return Tensor._of(self._array.view())
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        self._array = other._array
+
+    # ------------------------------------------------------------------ to Python and NumPy
+
+    def item(self) -> Any:
+        """The one element as a Python number.
+
+        Raises:
+            RuntimeError: there is not just one.
+        """
+        if ACTIVE:
+            _warn("Converting a tensor to a Python number")
+        return item(self._array)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        if ACTIVE:
+            _warn("Converting a tensor to a Python list")
+        array = self._array
+        if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
+            array = array.astype(np.complex128 if self.dtype.is_complex else np.float64)
+        return array.tolist()
+
+    def numpy(self, *, force: bool = False) -> Array:
+        """An array of the same memory.
+
+        Raises:
+            RuntimeError: the tensor requires gradients.
+            TypeError: NumPy has no such dtype.
+        """
+        if ACTIVE:
+            _warn("Converting a tensor to a NumPy array")
+        if not force and self.requires_grad:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        if self._array.dtype.isbuiltin != 1:
+            raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
+        return self._array[...]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: Array, context: Any = None, scalar: bool = False) -> Tensor:
+        """What NumPy's functions make of a tensor is a tensor, truth values as bytes."""
+        return Tensor._of(array.view(np.uint8) if array.dtype == bool else array)
+
+    def __bool__(self) -> bool:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python boolean")
+        return truth(self._array)
+
+    def __int__(self) -> int:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python integer")
+        return int(item(self._array))
+
+    def __float__(self) -> float:
+        if ACTIVE:
+            _warn("Converting a tensor to a Python float")
+        return float(item(self._array))
+
+    def __complex__(self) -> complex:
+        return complex(item(self._array))
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "biu" or self._array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        if ACTIVE:
+            _warn("Using len to get tensor shape", _LENGTH)
+        return length(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        if ACTIVE:
+            _warn("Iterating over a tensor", _ITERATION)
+        if self._requires_grad or (ACTIVE and current_tracer() is not None):
+            return iter(self.unbind(0))
+        array = self._array
+        return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
+
+    def __contains__(self, element: Any) -> bool:
+        value = element._array if isinstance(element, Tensor) else element
+        return bool(np.any(self._array == value))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        node = self.grad_fn
+        if node is not None:
+            extra = [f"grad_fn=<{type(node).__name__}>"]
+        else:
+            extra = ["requires_grad=True"] if self._requires_grad else []
+        return format_array(self._array, extra)
+
+    def __format__(self, form: str) -> str:
+        if not self._array.ndim and type(self) is Tensor:
+            return format(item(self._array), form)
+        return format(repr(self), form)
+
+    # ------------------------------------------------------------------ parts
+
+    def __getitem__(self, key: Any) -> Tensor:
+        if type(key) is list and _is_several(key):
+            key = tuple(key)
+        if ACTIVE:
+            tracer = current_tracer()
+            if tracer is not None:
+                return tracer.get_item(self, key)
+        if self._requires_grad and is_grad_enabled():
+            return gradients().get_item(self, key)  # type: ignore[no-any-return]
+        part = Tensor._of(get_item(self._array, _plain(key)))
+        if not self._requires_grad:
+            part._view_of = self
+        return part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is list and _is_several(key):
+            key = tuple(key)
+        if ACTIVE:
+            tracer = current_tracer()
+            if tracer is not None:
+                tracer.set_item(self, key, value)
+                return
+        is_tensor = isinstance(value, Tensor)
+        if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
+            gradients().set_item(self, key, value)
+            return
+        written(self._array)
+        if is_tensor:
+            value = value._array
+        elif not isinstance(value, _NUMBERS):
+            raise TypeError(
+                f"can't assign a {_c_name(type(value))} to a torch.{self.dtype.scalar_name}Tensor"
+            )
+        set_item(self._array, _plain(key), value)
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
+    def __reversed__(self) -> Tensor:
+        return Tensor._of(np.flip(self._array, 0).copy()) if self._array.ndim else self
+
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in reverse order."""
+        tracer = current_tracer() if ACTIVE else None
+        if tracer is not None:
+            return tracer.operator("aten::numpy_T", self)  # type: ignore[no-any-return]
+        if self._requires_grad:
+            return self.permute(list(range(self.ndim))[::-1])  # type: ignore[no-any-return]
+        return Tensor._of(numpy_t(self._array))._seen_as(self)
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions swapped."""
+        turned = matrix_t(self._array)
+        if self._requires_grad:
+            return self.transpose(-2, -1) if turned.ndim else self.view_as(self)  # type: ignore[no-any-return]
+        return Tensor._of(turned)._seen_as(self)
+
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate transposes of matrices."""
+        turned = matrix_t(self._array, "mH")
+        if self._requires_grad:
+            return self.mT.conj() if turned.dtype.kind == "c" else self.mT
+        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
+
+    def _seen_as(self, base: Tensor) -> Self:
+        """This tensor, known to be a view of another one."""
+        self._view_of = base
+        return self
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix."""
+        if self._array.ndim not in (0, 2):
+            raise RuntimeError(
+                "tensor.H is only supported on matrices (2-D tensors). "
+                f"Got {self._array.ndim}-D tensor."
+            )
+        if self._requires_grad:
+            return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()  # type: ignore[no-any-return]
+        turned = self._array.T if self._array.ndim else self._array.view()
+        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
+
+    @property
+    def real(self) -> Tensor:
+        """The real parts; the tensor itself if it is not complex."""
+        if self._array.dtype.kind != "c":
+            return self
+        if self._requires_grad:
+            return self.view_as_real().select(-1, 0)  # type: ignore[no-any-return]
+        return Tensor._of(self._array.real)._seen_as(self)
+
+    @real.setter
+    def real(self, value: Tensor | complex) -> None:
+        _write(self.real, value)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary parts of a complex tensor."""
+        if self._array.dtype.kind != "c":
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        if self._requires_grad:
+            return self.view_as_real().select(-1, 1)  # type: ignore[no-any-return]
+        return Tensor._of(self._array.imag)._seen_as(self)
+
+    # ------------------------------------------------------------------ copies
+
+    @imag.setter
+    def imag(self, value: Tensor | complex) -> None:
+        _write(self.imag, value)
+
+    def __copy__(self) -> Self:
+        copied = type(self)._of(self._array.view())
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        if not self.is_leaf:
+            raise RuntimeError(_DEEP_COPY)
+        copied = type(self)._of(_copied_with_storage(self._array, memo), self._requires_grad)
+        memo[id(self)] = copied
+        if self._gradient is not None:
+            copied._gradient = self._gradient.__deepcopy__(memo)
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self._array, self.requires_grad)
+
+
+class Parameter(Tensor):
+    """A tensor that belongs to a module and is trained.
+
+    Args:
+        data: the tensor, whose memory is shared; an empty one if there is none.
+        requires_grad: whether gradients of it are wanted.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
+        array = np.empty(0, default_dtype.float) if data is None else data._array.view()
+        return cls._of(array, requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+_DEEP_COPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+    "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+)
+
+
+def _write(part: Tensor, value: Tensor | complex) -> None:
+    """Write values into a view."""
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        part.fill_(value)
+
+
+_NUMBERS = (bool, int, float, complex, np.integer)
+
+
+def _c_name(kind: type) -> str:
+    """The name of a type as C code sees it: with its module if it was made in C."""
+    made_in_python = kind.__flags__ & (1 << 9)
+    is_bare = made_in_python or kind.__module__ == "builtins"
+    return kind.__name__ if is_bare else f"{kind.__module__}.{kind.__name__}"
+
+
+def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
+    return cls._of(array, requires_grad)
+
+
+def _traced_shape(tensor: Tensor) -> Size:
+    """The sizes, as tensors that the trace knows unless operators ask."""
+    tracer = current_tracer()
+    if tracer is None or asked_by_operators(2):
+        return Size(tensor._array.shape)
+    return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))  # type: ignore[misc]
+
+
+def _warn(what: str, *text: str) -> None:
+    """Tell the tracer of something that it cannot show."""
+    tracer = current_tracer()
+    if tracer is not None and not asked_by_operators(2):
+        tracer.warn(what, *text)
+
+
+_LENGTH = (
+    " might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
+    "tensor of different shape might lead to errors or silently give incorrect results."
+)
+_ITERATION = (
+    " might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
+    "number of iterations executed (and might lead to errors or silently give incorrect results)."
+)
+
+
+def _dim(dim: int, ndim: int) -> int:
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, ndim)
+
+
+def _is_several(key: list[Any]) -> bool:
+    """Whether a list stands for one index a dimension, as a short one does that holds indices."""
+    kinds = (Tensor, list, tuple, np.ndarray, slice, type(None), type(Ellipsis))
+    return len(key) < 32 and any(isinstance(part, kinds) for part in key)
+
+
+def _plain(key: Any) -> Any:
+    """A key with arrays in place of tensors."""
+    if type(key) is int or type(key) is slice:
+        return key
+    if isinstance(key, Tensor):
+        return key._array
+    if isinstance(key, tuple):
+        return tuple(map(_plain, key))
+    if isinstance(key, list):
+        return [_plain(part) for part in key]
+    return key
+
+
+def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy; tensors that shared memory share the copy's memory."""
+    owner, offset, _ = storage_of(array)
+    if not array.size or not owner.flags.c_contiguous:
+        return array.copy("K")
+    fresh = memo.get(id(owner))
+    if fresh is None:
+        fresh = memo[id(owner)] = owner.copy()
+    if owner is array:
+        return fresh
+    begin = offset * array.itemsize
+    return view_of(fresh, array.shape, array.strides, begin, array.dtype)
+
+
+def _legacy(args: tuple[Any, ...]) -> Array:
+    """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype."""
+    dtype = default_dtype.float
+    if not args:
+        return np.empty(0, dtype)
+    first = args[0]
+    if len(args) == 1 and isinstance(first, Tensor):
+        return first._array
+    if len(args) == 1 and isinstance(first, np.ndarray):
+        return admitted(first).astype(dtype)
+    if len(args) == 1 and isinstance(first, (list, tuple)) and not isinstance(first, Size):
+        return from_data(first, dtype)
+    sizes = first if isinstance(first, Size) else args
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+    if any(size < 0 for size in sizes):
+        raise OperatorError(f"Trying to create tensor with negative dimension: {list(sizes)}")
+    return np.empty(tuple(sizes), dtype)

@@ -1,0 +1,117 @@
+"""Where operators, sizes and indexing ask whether a tracer listens.
+
+A tracer records what eager calls do.  It works on graphs, which this floor does not know; so it
+puts itself into `ACTIVE`, and is told of operators through `dispatch`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ...frontend.locks import after_fork
+from ..table.table import Operator
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = [
+    *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
+    "traced_number",
+]
+
+
+class Tracer(Protocol):
+    """What is told of the things that happen while it traces."""
+
+    thread: int
+    paused: int
+
+    def record(
+        self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
+    ) -> Any:
+        """An operator was run: machine values of its arguments, its result, Python's arguments.
+
+        Gives what the call shall give.
+        """
+
+    def size_of(self, tensor: Tensor, dim: int) -> Tensor:
+        """A size, as a tensor that the trace knows."""
+
+    def made_constant(self, tensor: Tensor) -> None:
+        """`torch.tensor` made a tensor."""
+
+    def operator(self, name: str, *args: Any) -> Any:
+        """Call an operator by name."""
+
+    def get_item(self, tensor: Tensor, key: Any) -> Tensor:
+        """`tensor[key]`."""
+
+    def set_item(self, tensor: Tensor, key: Any, value: Any) -> None:
+        """`tensor[key] = value`."""
+
+    def number_from(self, tensor: Tensor, number: Any, kind: str) -> Any:
+        """A tensor was given where an operator takes a number; `kind` is what reads it."""
+
+    def warn(self, what: str, text: str = "") -> None:
+        """Something happens that a trace cannot show."""
+
+    def path_of(self, module: Any) -> str | None:
+        """The path of a module whose call becomes a call in the graph."""
+
+    def enter_module(self, path: str) -> None:
+        """The call of a module begins."""
+
+    def leave_module(self) -> None:
+        """It ends."""
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether a tensor is an input or a result of what was recorded."""
+
+
+class TracedInt(int):
+    """A number that came from a tensor of the trace; `value` is what stands for it there."""
+
+    value: Any
+
+
+class TracedFloat(float):
+    """The same for floats."""
+
+    value: Any
+
+
+ACTIVE: Final[list[Tracer]] = []
+"""The tracers at work; empty nearly always, which is all that most code looks at."""
+
+
+def _forget() -> None:
+    """In a forked child only the tracers of the thread that forked are left."""
+    here = threading.get_ident()
+    ACTIVE[:] = [tracer for tracer in ACTIVE if tracer.thread == here]
+
+
+after_fork(_forget)
+
+
+def current_tracer() -> Tracer | None:
+    """The tracer that records what this thread does; None if there is none or it pauses."""
+    here = threading.get_ident()
+    for tracer in reversed(ACTIVE):
+        if tracer.thread == here:
+            return None if tracer.paused else tracer
+    return None
+
+
+def asked_by_operators(depth: int) -> bool:
+    """Whether the frame `depth` above the caller's belongs to the operators themselves."""
+    name: str = sys._getframe(depth + 1).f_globals.get("__name__", "")
+    return name.startswith("rushlight.ops.")
+
+
+def traced_number(tensor: Any, number: Any, kind: str) -> Any:
+    """A number read from a tensor for an operator; while tracing one that remembers it."""
+    tracer = current_tracer()
+    return number if tracer is None else tracer.number_from(tensor, number, kind)

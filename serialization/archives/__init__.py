@@ -1,0 +1,1 @@
+"""Opening a file of any kind, and telling what it could do."""

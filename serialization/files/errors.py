@@ -1,0 +1,52 @@
+"""What reading and writing archives raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
+
+from ...frontend.bounds import bounded_call
+from ...frontend.cells import clean_lines
+from ...frontend.diagnostics import Diagnostic, Help
+from ...frontend.exceptions import attach
+
+__all__ = ["ArchiveError", "archive_error", "within_limits"]
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class ArchiveError(RuntimeError):
+    """A file cannot be read as an archive, or a module cannot be written as one.
+
+    `diagnostics` holds all that was found.
+    """
+
+    diagnostics: list[Diagnostic]
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        first = diagnostics[0]
+        lines = [first.torch_message, first.message] if first.torch_message else [first.message]
+        super().__init__(clean_lines("\n".join(lines)))
+        attach(self, diagnostics)
+
+    @property
+    def code(self) -> str:
+        """The slug of the first diagnostic."""
+        return self.diagnostics[0].code
+
+
+def archive_error(
+    code: str, message: str, *, notes: tuple[str, ...] = (), help: str = "", torch: str = ""
+) -> ArchiveError:
+    """An error with one diagnostic that has no place in a source; `torch` is torch's sentence."""
+    helps = (Help(help),) if help else ()
+    return ArchiveError(
+        [Diagnostic(code, message, None, notes=notes, helps=helps, torch_message=torch)]
+    )
+
+
+def within_limits(what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Around what reads and writes: asking for too much is an ArchiveError about `what`."""
+    return bounded_call(what, lambda sentence: archive_error("limit-exceeded", sentence))

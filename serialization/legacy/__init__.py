@@ -1,0 +1,1 @@
+"""Archives before PyTorch 1.3."""

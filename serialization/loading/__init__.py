@@ -1,0 +1,1 @@
+"""What opens one archive: its code, its operators, what they meant then."""

@@ -1,0 +1,87 @@
+"""The methods of the classes of packed weights, written in the language over their operators."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...frontend.diagnostics import Collector
+from ...frontend.exceptions import raise_for
+from ...interpreter.running.run import evaluate
+from ...ir.define import define_function
+from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.functions import Function
+from ...typecheck.types import ClassType
+from .archive_table import ARCHIVE_TABLE
+from .import_code import CodeFile, CodeImporter
+
+__all__ = ["packed_class"]
+
+_FILE = "__torch__.packed"
+_PAIR = "Tuple[Tensor, Optional[Tensor]]"
+_CONVOLUTION = {
+    "unpack": _PAIR,
+    **dict.fromkeys(("stride", "padding", "output_padding", "dilation"), "List[int]"),
+    **dict.fromkeys(("groups",), "int"),
+    "transpose": "bool",
+}
+
+
+def _text(cls: str) -> str:
+    """The methods of a class as free functions."""
+    if "Conv" in cls:
+        dims = cls[cls.index("Conv") + 4]
+        lines = []
+        for name, result in _CONVOLUTION.items():
+            call = f"ops.quantized.conv{dims}d_{name}(self)"
+            if name == "unpack":
+                body = f"  weight, bias = {call}\n  return (weight, bias)\n"
+            else:
+                body = f"  return {f'bool({call})' if result == 'bool' else call}\n"
+            lines.append(f"def {name}(self: {BUILTIN_NAMESPACE}{cls}) -> {result}:\n{body}")
+        for name, result in (("weight", "Tensor"), ("bias", "Optional[Tensor]")):
+            body = f"  weight, bias = ops.quantized.conv{dims}d_unpack(self)\n  return {name}\n"
+            lines.append(f"def {name}(self: {BUILTIN_NAMESPACE}{cls}) -> {result}:\n{body}")
+        return "".join(lines)
+    if "Linear" in cls:
+        self = f"self: {BUILTIN_NAMESPACE}{cls}"
+        unpack = "  weight, bias = ops.quantized.linear_unpack(self)\n"
+        return (
+            f"def unpack({self}) -> {_PAIR}:\n{unpack}  return (weight, bias)\n"
+            f"def bias({self}) -> Optional[Tensor]:\n{unpack}  return bias\n"
+        )
+    return ""
+
+
+def packed_class(qualified: str) -> ClassType | None:
+    """The class of packed weights of that name, with its methods; None if there is none."""
+    name = qualified.removeprefix(BUILTIN_NAMESPACE)
+    if name not in PACKED_CLASSES or not qualified.startswith(BUILTIN_NAMESPACE):
+        return None  # not remembered: archives may name what they like
+    return _packed_class(qualified, name)
+
+
+@cache
+def _packed_class(qualified: str, name: str) -> ClassType:
+    cls = builtin_class(qualified)
+    collector = Collector()
+    text = _text(name)
+    importer = CodeImporter(
+        {_FILE: lambda: CodeFile(text)}, (), collector, ARCHIVE_TABLE.names, builtin=packed_class
+    )
+
+    def define(function: Function) -> None:
+        define_function(function, importer.resolver, collector, ARCHIVE_TABLE, evaluate)
+        raise_for(collector)
+
+    def find(method: str) -> Function | None:
+        definition = importer.function_named(f"{_FILE}.{method}") if text else None
+        if definition is None:
+            return None
+        importer.read(definition)
+        full = f"{qualified}.{method}"
+        made = Function(full, definition.tree, define, owner=cls, is_text=True)
+        return cls.methods.setdefault(method, made)
+
+    cls.finder.append(find)
+    return cls

@@ -1,0 +1,138 @@
+"""Finding the operators of an archive that do not exist here, before anything runs.
+
+Nearly always all exist, which the spellings in the texts tell without making trees of them.  If
+not, the trees say which are used, and where.
+
+Only the code that can be reached is looked at: the methods of the classes of the archive's objects,
+and what they name.  Operators are recognised by their spelling, `torch.name(...)` and
+`ops.namespace.name(...)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+
+from ...frontend import tree
+from ...frontend.diagnostics import Diagnostic, Label
+from .import_code import CodeImporter
+from .operator_kinds import REFUSED, kind_of
+
+__all__ = ["operators_in", "unknown_operators"]
+
+
+def unknown_operators(
+    importer: CodeImporter, classes: Iterable[str], is_known: Callable[[str], bool]
+) -> list[Diagnostic]:
+    """One diagnostic for each operator that is not known, with every place where it is used.
+
+    `classes` are the qualified names to begin with.
+    """
+    if all(is_known(operator) for operator in _spelled(importer.texts())):
+        return []
+    places: dict[str, list[Label]] = {}
+    waiting = list(classes)
+    seen = set(waiting)
+    while waiting:
+        definition = importer.definition(waiting.pop())
+        if definition is None:
+            continue
+        for expression in _dotted_names(definition):
+            parts = _parts(expression)
+            operator = _operator(parts)
+            if operator is None:
+                named = ".".join(parts)
+                if named not in seen:
+                    seen.add(named)
+                    waiting.append(named)
+            elif not is_known(operator):
+                places.setdefault(operator, []).append(Label(expression.span, "used here"))
+    return [_diagnostic(operator, labels) for operator, labels in places.items()]
+
+
+_SPELLING = re.compile(r"(?<![\w.])((?:torch|ops)(?:[\s\\]*\.[\s\\]*\w+){1,2})")
+_BLANK = re.compile(r"[\s\\]+")
+
+
+def _spelled(texts: Iterable[str]) -> set[str]:
+    """The operators that texts spell out, and some that stand in strings, or are attributes."""
+    found: set[str] = set()
+    for text in texts:
+        found.update(_SPELLING.findall(text))
+    operators = (_operator(_BLANK.sub("", spelling).split(".")) for spelling in found)
+    return {operator for operator in operators if operator is not None}
+
+
+def operators_in(definition: tree.Definition) -> Iterator[str]:
+    """The qualified names of the operators that a definition spells out, each as often as used."""
+    for expression in _dotted_names(definition):
+        operator = _operator(_parts(expression))
+        if operator is not None:
+            yield operator
+
+
+def _dotted_names(root: object) -> Iterator[tree.Attribute]:
+    """The outermost `a.b.c` expressions in a tree, in order."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Attribute) and _parts(node):
+            yield node
+        elif isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif isinstance(node, tree.Node):
+            waiting.extend(getattr(node, name) for name in _field_names(type(node)))  # type: ignore[arg-type]
+
+
+@cache
+def _field_names(kind: type[tree.Node]) -> tuple[str, ...]:
+    """The fields of a kind of node, the last first."""
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    return tuple(reversed(names))
+
+
+def _parts(expression: tree.Expr) -> list[str]:
+    """`["a", "b", "c"]` of `a.b.c`; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(expression, tree.Attribute):
+        parts.append(expression.name)
+        expression = expression.value
+    if not isinstance(expression, tree.Name):
+        return []
+    return [expression.id, *reversed(parts)]
+
+
+def _operator(parts: list[str]) -> str | None:
+    match parts:
+        case ["torch", name] | ["torch", "autograd", name]:
+            return f"aten::{name}"
+        case ["ops", namespace, name]:
+            return f"{namespace}::{name}"
+    return None
+
+
+def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
+    namespace, _, name = operator.partition("::")
+    spelling = f"torch.{name}" if namespace == "aten" else f"ops.{namespace}.{name}"
+    first, *others = labels
+    kind = kind_of(operator)
+    if kind in REFUSED:
+        return Diagnostic(
+            "unsafe-op",
+            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: there is none "
+            "here",
+            first,
+            secondary=tuple(others[:3]),
+            torch_message=f"Unknown builtin op: {operator}.",
+        )
+    notes = tuple(f"also at {label.span}" for label in others[3:])
+    return Diagnostic(
+        "unknown-op",
+        f"the archive uses the operator `{spelling}`, which does not exist here",
+        first,
+        secondary=tuple(others[:3]),
+        notes=notes,
+        torch_message=f"Unknown builtin op: {operator}.",
+    )

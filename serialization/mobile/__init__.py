@@ -1,0 +1,1 @@
+"""Files of the lite interpreter, as archives and as flatbuffers."""

@@ -1,0 +1,1 @@
+"""The pickles of archives: plain data, storages, and values of the machine."""

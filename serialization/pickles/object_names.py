@@ -1,0 +1,92 @@
+"""The names under which files of `torch.save` speak of classes and functions.
+
+What is ours goes by torch's names: `rushlight.nn.modules.linear.Linear` is written
+`torch.nn.modules.linear.Linear`, so that torch finds it as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+from ..files.errors import archive_error
+
+__all__ = ["found", "name_of"]
+
+_ROOT: Final = __name__.partition(".")[0]
+
+_PUBLIC: Final = (
+    ("nn.functional.", "nn.functional"),
+    ("nn.modules.lazy_layers", "nn"),
+    ("optim.", "optim"),
+    ("ops.", ""),
+    ("ops.", "nn"),
+    ("ops.", "nn.functional"),
+)
+"""Where torch has what lies in files that it has not, by the beginning of the module's name."""
+
+_RENAMED: Final = {"__builtin__": "builtins", "copy_reg": "copyreg", "torch.torch": "torch"}
+
+_PYTHON_2: Final = {"long": "int", "unicode": "str", "xrange": "range", "basestring": "str"}
+"""Pickles of protocol 2 call some of Python's own types as Python 2 did."""
+
+
+def name_of(value: Any) -> tuple[str, str]:
+    """Module and name of a class or function.
+
+    Raises:
+        ArchiveError: it is not found under its name, as one made in a function.
+    """
+    name = getattr(value, "__qualname__", None) or value.__name__
+    module = getattr(value, "__module__", None) or "builtins"
+    for begin, public in _PUBLIC:
+        if module.startswith(f"{_ROOT}.{begin}"):
+            holder = sys.modules.get(f"{_ROOT}.{public}".rstrip("."))
+            if getattr(holder, name, None) is value:
+                return f"torch.{public}".rstrip("."), name
+    try:
+        same = _walk(import_module(module), name) is value
+    except (ImportError, AttributeError):
+        same = False
+    if not same:
+        raise archive_error(
+            "unsupported-value",
+            f"`{module}.{name}` cannot be saved: it is not found under that name again",
+            help="define it at the top of its module, or save `module.state_dict()`",
+        )
+    return _renamed(module, _ROOT, "torch"), name
+
+
+def found(module: str, name: str) -> Any:
+    """The class or function of a name; its module is imported.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: the module has nothing of that name.
+    """
+    module = _RENAMED.get(module, module)
+    if (module, name) == ("torch._C", "_VariableFunctionsClass"):  # holds `torch.relu` and so on
+        return import_module(_ROOT)
+    if module == "builtins":
+        name = _PYTHON_2.get(name, name)
+    if module.partition(".")[0] != "torch":
+        return _walk(import_module(module), name)
+    try:
+        return _walk(import_module(_renamed(module, "torch", _ROOT)), name)
+    except (ImportError, AttributeError):
+        holder = import_module(f"{_ROOT}.nn")  # some layers lie in other files here
+        if module.startswith("torch.nn.") and hasattr(holder, name):
+            return getattr(holder, name)
+        raise
+
+
+def _walk(module: Any, name: str) -> Any:
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _renamed(module: str, old: str, new: str) -> str:
+    first, _, rest = module.partition(".")
+    return ".".join(filter(None, [new if first == old else first, rest]))

@@ -1,0 +1,285 @@
+"""Plain data of a pickle -> values of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...frontend.walks import HoldsItself, TooDeep, parts_first
+from ...interpreter.values.matching import matches
+from ...interpreter.values.objects import EnumMember, ScriptObject
+from ...ops.memory.dtype import Array, Device
+from ...ops.memory.errors import OperatorError
+from ...ops.python_values.tensor_dict import TensorDict
+from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
+from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES, PackedWeights
+from ...ops.tensors.tensor import Parameter, Tensor
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.functions import Function
+from ...typecheck.types import ClassAttribute, ClassType, EnumType, Type
+from ..files.errors import ArchiveError, archive_error
+from ..files.limits import DEFAULT_LIMITS, Limits
+from .nodes import (
+    ComplexNode,
+    DeviceNode,
+    DictNode,
+    EnumNode,
+    Global,
+    ListNode,
+    Node,
+    ObjectNode,
+    QuantizerNode,
+    SparseNode,
+    TensorNode,
+    TupleNode,
+    children,
+)
+from .tensors import StorageReader
+
+__all__ = ["UNRESTORED", "Call", "ValueReader", "quantizer_for"]
+
+_COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether others may lie in a node, at any depth."""
+    return node.__class__ in _COMPOUND or (
+        isinstance(node, TensorNode) and node.quantizer is not None
+    )
+
+
+Call = Callable[[Function, Sequence[object]], object]
+"""Runs a function on machine values, or gives `UNRESTORED` where code is only looked at."""
+
+UNRESTORED: Final = object()
+
+
+class ValueReader:
+    """Makes the values of one pickle; what shares a node there is one object here.
+
+    `type_named` knows the archive's classes and enumerations; `call` runs `__setstate__`; `title`
+    is what messages call the pickle.
+    """
+
+    def __init__(
+        self,
+        storages: StorageReader,
+        type_named: Callable[[str], Type | None],
+        call: Call,
+        title: str,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._storages = storages
+        self._type_named = type_named
+        self._call = call
+        self._title = title
+        self._limits = limits
+        self._made: dict[int, object] = {}
+        self._handles: dict[int, Tensor] = {}
+        self._within: set[int] = set()
+        self._matched: dict[tuple[int, int], bool] = {}
+
+    def value(self, node: Node) -> object:
+        """The value of a node.
+
+        Raises:
+            ArchiveError: it names an unknown class, lacks an attribute, or holds itself.
+        """
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        made = self._made
+        if id(node) not in made:
+            if not _has_parts(node):
+                made[id(node)] = self._make(node)
+                return made[id(node)]
+            try:
+                for each in parts_first(node, self._parts, self._limits.depth, self._within):
+                    made[id(each)] = self._make(each)
+            except HoldsItself:
+                raise self._damaged("holds a value that contains itself") from None
+            except TooDeep:
+                message = f"values lie more than {self._limits.depth} deep in each other"
+                raise archive_error("limit-exceeded", f"in {self._title}, {message}") from None
+        return made[id(node)]
+
+    def _parts(self, node: Node) -> list[Any]:
+        """The nodes in a node of which values have to be made first."""
+        match node:
+            case ObjectNode(_, DictNode(items)):
+                parts = [value for _, value in items]
+            case _:
+                parts = children(node)
+        return [p for p in parts if _has_parts(p) and id(p) not in self._made]
+
+    def _make(self, node: Node) -> object:
+        match node:
+            case TensorNode():
+                return self._array(node)
+            case TupleNode(items):
+                return tuple([self.value(item) for item in items])
+            case ListNode(items):
+                return [self.value(item) for item in items]
+            case DictNode():
+                return self._dict(node)
+            case ComplexNode(value):
+                return value
+            case DeviceNode(name):
+                return self._device(name)
+            case EnumNode():
+                return self._enum_member(node)
+            case ObjectNode():
+                return self._object(node)
+            case SparseNode():
+                what = f"holds a sparse tensor ({node.layout}, size {list(node.size)})"
+                raise self._unsupported(f"{what}, and tensors are dense here")
+        raise self._damaged("holds a name or storage where a value should be")
+
+    # -- tensors
+
+    def _array(self, node: TensorNode) -> Array:
+        array = self._storages.array(node)
+        if array.dtype.names is None:
+            if node.quantizer is not None:
+                raise self._damaged("has a quantized tensor of a storage that is not")
+            return array
+        made = array.view(QuantizedArray)
+        made.quantizer = self._quantizer(node.quantizer, array)
+        return made
+
+    def _quantizer(self, node: QuantizerNode | None, array: Array) -> Quantizer:
+        if node is None:
+            raise self._damaged("has a tensor of a quantized storage that has no scale")
+        scale, zero_point = self.value(node.scale), self.value(node.zero_point)
+        made = quantizer_for(scale, zero_point, node.axis, array.shape)
+        if made is None:
+            raise self._damaged("has a quantized tensor whose scales do not fit its shape")
+        return made
+
+    def _dict(self, node: DictNode) -> dict[object, object]:
+        try:
+            pairs: Iterator[tuple[Any, object]]
+            pairs = ((self.value(key), self.value(value)) for key, value in node.items)
+            return TensorDict(pairs) if node.tag.startswith("Dict[Tensor,") else dict(pairs)
+        except TypeError:
+            raise self._damaged("has a dict with a key that no dict can have") from None
+
+    def _device(self, name: str) -> Device:
+        try:
+            return Device(name)
+        except RuntimeError:
+            raise self._damaged(f"names a device that does not exist: {name!r}") from None
+
+    def _enum_member(self, node: EnumNode) -> EnumMember:
+        enum = self._type_named(node.cls.qualified_name)
+        if not isinstance(enum, EnumType):
+            raise self._unknown(node.cls)
+        value = self.value(node.value)
+        for name, candidate in enum.members:
+            is_nan = candidate != candidate and value != value
+            if type(candidate) is type(value) and (candidate == value or is_nan):
+                return EnumMember(enum, name)
+        raise self._damaged(f"has no member of `{enum.python}` with value {value!r}")
+
+    # -- objects
+
+    def _object(self, node: ObjectNode) -> ScriptObject | PackedWeights:
+        name = node.cls.qualified_name
+        make = PACKED_CLASSES.get(name.removeprefix(BUILTIN_NAMESPACE))
+        if make is not None and name.startswith(BUILTIN_NAMESPACE):
+            try:
+                return make(self.value(node.state))
+            except (OperatorError, IndexError, TypeError, ValueError) as error:
+                raise self._damaged(f"has a `{name}` that cannot be made: {error}") from None
+        cls = self._type_named(node.cls.qualified_name)
+        if not isinstance(cls, ClassType):
+            raise self._unknown(node.cls)
+        made = ScriptObject(cls)
+        restore = cls.method("__setstate__")
+        if restore is not None and cls.method("__getstate__") is not None:
+            self._restore(restore, made, self.value(node.state))
+            return made
+        if not isinstance(node.state, DictNode):
+            raise self._damaged(f"has a `{cls.qualified_name}` without attributes")
+        state = node.state.by_name()
+        for index, attribute in enumerate(cls.attributes.values()):
+            if attribute.name not in state:
+                what = f"`{attribute.name}` of a `{cls.qualified_name}`"
+                raise self._damaged(f"has no value for attribute {what}")
+            made.slots[index] = self._slot(state[attribute.name], attribute)
+        self._check_slots(made)
+        return made
+
+    def _restore(self, method: Function, made: ScriptObject, state: object) -> None:
+        """Let an object take its state by its own `__setstate__`."""
+        arguments = method.signature.arguments
+        if len(arguments) != 2 or not matches(state, arguments[1].type, self._matched):
+            raise self._damaged(f"has a state that `{method.name}` does not take")
+        if self._call(method, (made, state)) is not UNRESTORED:
+            self._check_slots(made)
+
+    def _check_slots(self, made: ScriptObject) -> None:
+        """What compiled code relies on: each slot holds what its class declares.
+
+        Raises:
+            ArchiveError: one does not.
+        """
+        for attribute, slot in zip(made.cls.attributes.values(), made.slots, strict=True):
+            value = slot._array if isinstance(slot, Tensor) else slot
+            if not matches(value, attribute.type, self._matched):
+                raise self._damaged(
+                    f"has a value of another type than `{attribute.type}` for `{attribute.name}` "
+                    f"of `{made.cls.qualified_name}`"
+                )
+
+    def _slot(self, node: Node, attribute: ClassAttribute) -> object:
+        if not isinstance(node, TensorNode):
+            return self.value(node)
+        handle = self._handles.get(id(node))
+        if handle is None:
+            handle = self._handle(node, attribute.kind == "parameter")
+            self._handles[id(node)] = handle
+        return handle
+
+    def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
+        array = self.value(node)
+        assert isinstance(array, np.ndarray)
+        handle = Parameter if is_parameter else Tensor
+        return handle._of(array, node.requires_grad)
+
+    # -- errors
+
+    def _damaged(self, what: str) -> ArchiveError:
+        return archive_error("damaged-archive", f"{self._title} {what}")
+
+    def _unsupported(self, what: str) -> ArchiveError:
+        return archive_error("unsupported-value", f"{self._title} {what}")
+
+    def _unknown(self, cls: Global) -> ArchiveError:
+        name = cls.qualified_name
+        if name.startswith("__torch__.torch.classes."):
+            message = f"{self._title} holds an object of the built-in class `{name}`"
+            return archive_error("unsupported-value", f"{message}, which is not supported")
+        return archive_error(
+            "damaged-archive",
+            f"{self._title} holds a `{name}`, which no code file defines",
+            torch=f"Unknown type name '{name}'",
+        )
+
+
+def quantizer_for(
+    scale: object, zero_point: object, axis: int, shape: tuple[int, ...]
+) -> Quantizer | None:
+    """The quantizer of a tensor of some shape: of two numbers, or of two arrays along an axis.
+
+    None if they do not fit.
+    """
+    if isinstance(scale, float) and isinstance(zero_point, int):
+        return Quantizer(scale, zero_point)
+    if not isinstance(scale, np.ndarray) or not isinstance(zero_point, np.ndarray):
+        return None
+    channels = shape[axis : axis + 1] if axis >= 0 else ()
+    if not (scale.shape == zero_point.shape == channels):
+        return None
+    return Quantizer(scale, zero_point, axis, zero_point.dtype.kind == "f")

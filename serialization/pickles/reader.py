@@ -1,0 +1,439 @@
+"""Reading the pickles of an archive into plain data.
+
+This is no general unpickler.  It knows the opcodes that PyTorch writes and a closed list of names;
+it imports nothing, calls nothing and makes nothing but the nodes of `pickle_nodes`, so a pickle can
+ask for nothing else.  Whatever it does not know is an error that names the opcode and its offset.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...frontend.clock import checkpoint
+from ..files.errors import ArchiveError, archive_error
+from ..files.limits import DEFAULT_LIMITS, Limits
+from .nodes import (
+    ComplexNode,
+    DeviceNode,
+    DictNode,
+    EnumNode,
+    Global,
+    ListNode,
+    Node,
+    ObjectNode,
+    OrderedDictNode,
+    QuantizerNode,
+    SparseNode,
+    StorageNode,
+    TensorNode,
+    TupleNode,
+)
+
+__all__ = ["PickleReader", "check_length", "read_pickle"]
+
+_LIST_BUILDERS = {
+    "build_intlist": "List[int]",
+    "build_doublelist": "List[float]",
+    "build_boollist": "List[bool]",
+    "build_tensorlist": "List[Tensor]",
+}
+_UNSUPPORTED = {
+    "_rebuild_sparse_csr_tensor": "a sparse tensor",
+    "_rebuild_nested_tensor": "a nested tensor",
+    "_rebuild_meta_tensor_no_storage": "a tensor on the meta device",
+}
+
+
+def read_pickle(data: bytes, title: str, limits: Limits = DEFAULT_LIMITS) -> Node:
+    """The value of a pickle; `title` is what messages call it.
+
+    Raises:
+        ArchiveError: it is damaged, uses what archives do not use (`unsafe-pickle`), or too much.
+    """
+    check_length(data, title, limits)
+    return PickleReader(data, title, limits).read()
+
+
+def check_length(data: bytes, title: str, limits: Limits) -> None:
+    """Refuse a pickle of more bytes than the limits allow, with an ArchiveError."""
+    if len(data) > limits.pickle:
+        message = f"{title} has {len(data)} bytes (the limit is {limits.pickle})"
+        raise archive_error("limit-exceeded", message)
+
+
+class _Mark:
+    """The place on the stack where a group of items begins."""
+
+
+_MARK = _Mark()
+
+
+class PickleReader:
+    """The stack machine of one pickle.
+
+    `actions` says what opcodes do, `rebuilders` what the names stand for that may be called.
+    """
+
+    actions: Mapping[bytes, Callable[[Any], None]]
+    rebuilders: Mapping[tuple[str, str], Callable[[Any, Sequence[Node]], Node]]
+
+    def __init__(self, data: bytes, title: str, limits: Limits) -> None:
+        self.data = data
+        self.title = title
+        self.limits = limits
+        self.nodes = 0
+        self.at = 0
+        self.opcode_at = 0
+        self.stack: list[Node | _Mark] = []
+        self.memo: dict[int, Node] = {}
+
+    def read(self) -> Node:
+        if self.data[:2] != b"\x80\x02":
+            raise self.error("damaged-archive", "does not begin as a pickle of protocol 2")
+        self.at = 2
+        for count in range(self.limits.opcodes):
+            if not count & 1023:
+                checkpoint()
+            self.opcode_at = self.at
+            opcode = self.take(1)
+            if opcode == b".":
+                return self.pop()
+            action = self.actions.get(opcode)
+            if action is None:
+                raise self.error("unsafe-pickle", "uses an opcode that archives do not use")
+            action(self)
+        raise self.error("limit-exceeded", f"has more than {self.limits.opcodes} opcodes")
+
+    def error(self, code: str, what: str) -> ArchiveError:
+        place = ""
+        if self.at > 2:
+            byte = self.data[self.opcode_at : self.opcode_at + 1]
+            place = f" (opcode {_opcode_name(byte)} at offset {self.opcode_at})"
+        return archive_error(code, f"{self.title} {what}{place}")
+
+    def damaged(self, what: str) -> ArchiveError:
+        return self.error("damaged-archive", what)
+
+    # -- bytes
+
+    def take(self, count: int) -> bytes:
+        taken = self.data[self.at : self.at + count]
+        if len(taken) < count:
+            raise self.damaged("ends in the middle")
+        self.at += count
+        return taken
+
+    def line(self) -> str:
+        end = self.data.find(b"\n", self.at)
+        if end < 0 or end - self.at > 4096:
+            raise self.damaged("has a name without an end")
+        text = self.data[self.at : end].decode("utf-8", "surrogateescape")
+        self.at = end + 1
+        return text
+
+    def unsigned(self, size: int) -> int:
+        return int.from_bytes(self.take(size), "little")
+
+    # -- the stack
+
+    def push(self, node: Node) -> None:
+        self.stack.append(node)
+
+    def push_made(self, node: Node) -> None:
+        """Push what takes memory of its own."""
+        self.nodes += 1
+        if self.nodes > self.limits.nodes:
+            what = f"makes more than {self.limits.nodes} tuples, lists, dicts, names and objects"
+            raise self.error("limit-exceeded", what)
+        self.stack.append(node)
+
+    def pop(self) -> Node:
+        if not self.stack:
+            raise self.damaged("takes a value where there is none")
+        top = self.stack.pop()
+        if isinstance(top, _Mark):
+            raise self.damaged("takes a value where there is none")
+        return top
+
+    def top(self) -> Node:
+        node = self.pop()
+        self.push(node)
+        return node
+
+    def pop_to_mark(self) -> list[Node]:
+        items: list[Node] = []
+        while self.stack:
+            item = self.stack.pop()
+            if isinstance(item, _Mark):
+                items.reverse()
+                return items
+            items.append(item)
+        raise self.damaged("ends a group that never began")
+
+    # -- opcodes
+
+    def mark(self) -> None:
+        self.stack.append(_MARK)
+
+    def remember(self, size: int) -> None:
+        self.memo[self.unsigned(size)] = self.top()
+
+    def recall(self, size: int) -> None:
+        index = self.unsigned(size)
+        if index not in self.memo:
+            raise self.damaged(f"refers to memo {index}, which is not set")
+        self.push(self.memo[index])
+
+    def long(self) -> None:
+        size = self.unsigned(1)
+        if size > 8:
+            raise self.damaged("has an integer of more than 64 bits")
+        self.push(int.from_bytes(self.take(size), "little", signed=True))
+
+    def text(self) -> None:
+        self.push(self.take(self.unsigned(4)).decode("utf-8", "surrogateescape"))
+
+    def name(self) -> None:
+        module = self.line()
+        self.push_made(Global(module, self.line()))
+
+    def tuple_of(self, count: int) -> None:
+        items = [self.pop() for _ in range(count)]
+        self.push_made(TupleNode(tuple(reversed(items))))
+
+    def tuple_to_mark(self) -> None:
+        self.push_made(TupleNode(tuple(self.pop_to_mark())))
+
+    def list_to_mark(self) -> None:
+        self.push_made(ListNode(self.pop_to_mark()))
+
+    def dict_to_mark(self) -> None:
+        self.push_made(DictNode(self.pairs(self.pop_to_mark())))
+
+    def append(self, items: list[Node]) -> None:
+        target = self.top()
+        if not isinstance(target, ListNode):
+            raise self.damaged("appends to what is no list")
+        target.items.extend(items)
+
+    def set_items(self, items: list[Node]) -> None:
+        target = self.top()
+        if not isinstance(target, DictNode):
+            raise self.damaged("sets items of what is no dict")
+        target.items.extend(self.pairs(items))
+
+    def pairs(self, items: list[Node]) -> list[tuple[Node, Node]]:
+        if len(items) % 2:
+            raise self.damaged("has a key without a value")
+        return list(zip(items[::2], items[1::2], strict=True))
+
+    def one_item(self) -> None:
+        item = self.pop()
+        self.append([item])
+
+    def one_pair(self) -> None:
+        value, key = self.pop(), self.pop()
+        self.set_items([key, value])
+
+    def new_object(self) -> None:
+        arguments, cls = self.pop(), self.pop()
+        empty = isinstance(arguments, TupleNode) and not arguments.items
+        if not (isinstance(cls, Global) and empty):
+            raise self.error("unsafe-pickle", "makes an object in a way that archives do not")
+        self.push_made(ObjectNode(cls))
+
+    def build(self) -> None:
+        state, target = self.pop(), self.top()
+        if not isinstance(target, ObjectNode):
+            raise self.damaged("sets the state of what is no object")
+        target.state = state
+
+    def persistent(self) -> None:
+        match self.pop():
+            case TupleNode(
+                items=("storage", Global(module="torch", name=kind), str(key), str(place), int(n))
+            ) if kind.endswith("Storage") and n >= 0 and not isinstance(n, bool):
+                self.push_made(StorageNode(kind.removesuffix("Storage"), key, place, n))
+            case _:
+                raise self.damaged("refers to a storage in an unknown way")
+
+    def reduce(self) -> None:
+        arguments, function = self.pop(), self.pop()
+        if not isinstance(function, Global):
+            raise self.error("unsafe-pickle", "calls what is not a name")
+        items = arguments.items if isinstance(arguments, TupleNode) else (arguments,)
+        key = (function.module, function.name)
+        rebuild = self.rebuilders.get(key)
+        if rebuild is not None:
+            self.push_made(rebuild(self, items))
+        elif function.module == "torch.jit._pickle" and function.name in _LIST_BUILDERS:
+            self.push(self.tagged((*items, _LIST_BUILDERS[function.name])))
+        elif _is_library(function.module):
+            raise self.unknown_name(function)
+        elif len(items) == 1:
+            self.push_made(EnumNode(function, items[0]))
+        else:
+            raise self.error("unsafe-pickle", f"calls `{function.qualified_name}`")
+
+    def unknown_name(self, name: Global) -> ArchiveError:
+        unsupported = _UNSUPPORTED.get(name.name) if name.module == "torch._utils" else None
+        if unsupported is not None:
+            return self.error("unsupported-value", f"holds {unsupported}, which is not supported")
+        return self.error(
+            "unsafe-pickle", f"uses `{name.qualified_name}`, which archives do not use"
+        )
+
+    # -- the names a pickle may call
+
+    def tagged(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (ListNode() | DictNode() as node, str(tag)):
+                node.tag = tag
+                return node
+        raise self.damaged("tags what is no list or dict")
+
+    def complex_number(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (float() | int() as real, float() | int() as imaginary):
+                return ComplexNode(complex(real, imaginary))
+        raise self.damaged("has a complex number without two parts")
+
+    def device(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (str(name),):
+                return DeviceNode(name)
+        raise self.damaged("has a device without a name")
+
+    def ordered_dict(self, items: Sequence[Node]) -> Node:
+        if items:
+            raise self.damaged("has an `OrderedDict` with contents")
+        return OrderedDictNode()
+
+    def tensor(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (StorageNode() as storage, int(offset), size, stride, bool(grad), _, *rest):
+                math = rest[0] if rest else None
+                sizes, strides = self.integers(size), self.integers(stride)
+                return TensorNode(storage, offset, sizes, strides, grad, _math_bits(math))
+        raise self.damaged("has a tensor without the parts of one")
+
+    def older_tensor(self, items: Sequence[Node]) -> Node:
+        """As it was written when gradients were not: `_rebuild_tensor`."""
+        match items:
+            case (storage, offset, size, stride):
+                return self.tensor((storage, offset, size, stride, False, None))
+        raise self.damaged("has a tensor without the parts of one")
+
+    def quantized(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (storage, offset, size, stride, TupleNode() as quantizer, bool(grad), *_):
+                made = self.tensor((storage, offset, size, stride, grad, None))
+                assert isinstance(made, TensorNode)
+                made.quantizer = self.quantizer(quantizer.items)
+                return made
+        raise self.damaged("has a quantized tensor without the parts of one")
+
+    def quantizer(self, items: Sequence[Node]) -> QuantizerNode:
+        match items:
+            case (Global("torch", "per_tensor_affine" as name), float() as scale, int(zero)):
+                return QuantizerNode(name, scale, zero)
+            case (
+                Global("torch", "per_channel_affine" | "per_channel_affine_float_qparams" as name),
+                TensorNode() as scale,
+                TensorNode() as zero,
+                int(axis),
+            ):
+                return QuantizerNode(name, scale, zero, axis)
+        raise self.error("unsupported-value", "holds a tensor quantized in an unknown way")
+
+    def sparse(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (int(1), size, TensorNode() as indices, TensorNode() as values, *_):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+            case (int(1), size, bool(), TensorNode() as indices, TensorNode() as values, *_):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+            case (int(1), TupleNode((TensorNode() as indices, TensorNode() as values, size, *_))):
+                return SparseNode("sparse_coo", self.integers(size), indices, values)
+        raise self.error("unsupported-value", "holds a sparse tensor of an unknown form")
+
+    def parameter(self, items: Sequence[Node]) -> Node:
+        match items:
+            case (TensorNode() as tensor, *_):
+                return tensor
+        raise self.damaged("has a parameter that is no tensor")
+
+    def integers(self, node: Node) -> tuple[int, ...]:
+        items = node.items if isinstance(node, TupleNode) else (None,)
+        found = tuple(i for i in items if isinstance(i, int) and not isinstance(i, bool))
+        if len(found) != len(items):
+            raise self.damaged("has a size or stride that is no tuple of integers")
+        return found
+
+
+def _opcode_name(byte: bytes) -> str:
+    import pickletools
+
+    code = byte.decode("latin-1")
+    known = (opcode.name for opcode in pickletools.opcodes if opcode.code == code)
+    return next(known, f"0x{byte.hex()}")
+
+
+def _math_bits(node: Node) -> frozenset[str]:
+    if not isinstance(node, DictNode):
+        return frozenset()
+    return frozenset(key for key, value in node.by_name().items() if value is True)
+
+
+def _is_library(module: str) -> bool:
+    """Names of Python's and PyTorch's own modules never name script classes."""
+    return module != "__torch__" and not module.startswith("__torch__.")
+
+
+PickleReader.rebuilders = {
+    ("builtins", "complex"): PickleReader.complex_number,
+    ("collections", "OrderedDict"): PickleReader.ordered_dict,
+    ("torch", "device"): PickleReader.device,
+    ("torch._utils", "_rebuild_tensor_v2"): PickleReader.tensor,
+    ("torch._utils", "_rebuild_tensor"): PickleReader.older_tensor,
+    ("torch._utils", "_rebuild_qtensor"): PickleReader.quantized,
+    ("torch._utils", "_rebuild_sparse_tensor"): PickleReader.sparse,
+    ("torch._utils", "_rebuild_parameter"): PickleReader.parameter,
+    ("torch.jit._pickle", "restore_type_tag"): PickleReader.tagged,
+}
+
+PickleReader.actions = {
+    b"c": PickleReader.name,
+    b"q": lambda r: r.remember(1),
+    b"r": lambda r: r.remember(4),
+    b"h": lambda r: r.recall(1),
+    b"j": lambda r: r.recall(4),
+    b")": lambda r: r.tuple_of(0),
+    b"]": lambda r: r.push_made(ListNode()),
+    b"}": lambda r: r.push_made(DictNode()),
+    b"(": PickleReader.mark,
+    b"t": PickleReader.tuple_to_mark,
+    b"\x85": lambda r: r.tuple_of(1),
+    b"\x86": lambda r: r.tuple_of(2),
+    b"\x87": lambda r: r.tuple_of(3),
+    b"a": PickleReader.one_item,
+    b"e": lambda r: r.append(r.pop_to_mark()),
+    b"l": PickleReader.list_to_mark,
+    b"d": PickleReader.dict_to_mark,
+    b"s": PickleReader.one_pair,
+    b"u": lambda r: r.set_items(r.pop_to_mark()),
+    b"\x81": PickleReader.new_object,
+    b"b": PickleReader.build,
+    b"R": PickleReader.reduce,
+    b"Q": PickleReader.persistent,
+    b"N": lambda r: r.push(None),
+    b"\x88": lambda r: r.push(True),
+    b"\x89": lambda r: r.push(False),
+    b"K": lambda r: r.push(r.unsigned(1)),
+    b"M": lambda r: r.push(r.unsigned(2)),
+    b"J": lambda r: r.push(int.from_bytes(r.take(4), "little", signed=True)),
+    b"\x8a": PickleReader.long,
+    b"G": lambda r: r.push(struct.unpack(">d", r.take(8))[0]),
+    b"X": PickleReader.text,
+}

@@ -1,0 +1,1 @@
+"""Graphs and classes as source text, as archives hold it."""

@@ -1,0 +1,1 @@
+"""The files of `torch.save` and of safetensors."""

@@ -1,0 +1,153 @@
+"""Opening the files of `torch.save`, in the zip format and in the one before it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from ...ops.memory.dtype import Array
+from ..files.container import ArchiveReader
+from ..files.errors import archive_error, within_limits
+from ..files.file_bytes import OpenedFile, Readable
+from ..files.identify import LEGACY_PICKLE, SAFETENSORS, STATE_DICT, FileKind, identify
+from ..files.limits import DEFAULT_LIMITS, Limits
+from ..pickles.nodes import StorageNode
+from ..pickles.tensors import StorageReader
+from .objects import ObjectsReader
+from .pickle import WeightsReader
+from .safetensors import read_safetensors
+
+__all__ = ["load_weights"]
+
+_MAGIC = 0x1950A86A20F9469CFC6C
+_PROTOCOL = 1001
+
+
+@within_limits("the file")
+def load_weights(
+    source: Readable,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    trusted: bool = False,
+    mapped: bool = False,
+) -> Any:
+    """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
+
+    Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
+    `load_archive` takes it; only files in the zip format can be mapped.
+
+    Raises:
+        ArchiveError: the file is something else (the message says what), is damaged, or holds
+            Python objects and is not trusted (the message names one).
+        OSError: the file cannot be opened.
+        ValueError: it is to be mapped, and not at a path.
+    """
+    with closing(OpenedFile(source, mapped)) as file:
+        kind = identify(file)
+        reader = ObjectsReader if trusted else WeightsReader
+        if file[:4] == b"PK\x03\x04":
+            return _load_zip(file, kind, limits, reader, mapped)
+        if mapped:
+            raise archive_error(
+                "unsupported-value",
+                f"{file.title} cannot be mapped: it is {kind.description}",
+                torch="mmap can only be used with files saved with "
+                "`torch.save(_use_new_zipfile_serialization=True), please torch.save your "
+                "checkpoint with this option in order to use mmap.",
+            )
+        if kind is SAFETENSORS:
+            return read_safetensors(file)
+        if kind is LEGACY_PICKLE:
+            return _load_legacy(bytes(file[:]), file.title, reader)
+        raise _other(file.title, kind)
+
+
+def _other(title: str, kind: FileKind) -> Exception:
+    return archive_error(
+        "not-an-archive",
+        f"{title} is no file of `torch.save`: it is {kind.description}",
+        help=kind.hint,
+    )
+
+
+def _load_zip(
+    file: OpenedFile, kind: FileKind, limits: Limits, reader: type[WeightsReader], mapped: bool
+) -> Any:
+    archive = ArchiveReader(file, limits)
+    title = archive.title
+    if "data.pkl" not in archive or "constants.pkl" in archive:
+        raise _other(title, kind)
+    order = (
+        archive.read("byteorder").decode("ascii", "replace")[:8]
+        if ("byteorder" in archive)
+        else "little"
+    )
+    if order.strip() != "little":
+        raise archive_error(
+            "unsupported-value", f"{title} holds tensors in the byte order {order!r}"
+        )
+    if archive.size("data.pkl") > limits.pickle:
+        size = archive.size("data.pkl")
+        raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {size} bytes")
+    pickled = archive.read("data.pkl")
+    return reader(pickled, title, StorageReader(archive, "data/", mapped)).read()
+
+
+class _LaterStorages(StorageReader):
+    """Storages that come behind the pickle that speaks of them: memory first, contents later."""
+
+    def __init__(self, title: str, size: int) -> None:
+        self._title = title
+        self._left = size
+        self._folder = ""
+        self._read = {}
+
+    def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+        wanted = node.numel * dtype.itemsize
+        self._left -= wanted
+        if wanted < 0 or self._left < 0:
+            raise archive_error("damaged-archive", f"{self._title} is too short for its tensors")
+        return np.zeros(wanted, np.uint8)
+
+    def fill(self, keys: list[Any], data: bytes, at: int) -> None:
+        """Take the contents: for each key the number of its elements, then the elements."""
+        for key in keys:
+            array = self._read.get(str(key))
+            if array is None:
+                raise archive_error(
+                    "damaged-archive", f"{self._title} has a storage {key!r} of no tensor"
+                )
+            at += 8
+            content = np.frombuffer(data[at : at + array.nbytes], np.uint8)
+            if content.size != array.nbytes:
+                raise archive_error("damaged-archive", f"{self._title} ends in the middle")
+            array[:] = content
+            at += array.nbytes
+
+
+def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> Any:
+    """Three pickles that say what follows, the value, the storages' keys, the storages.
+
+    The value is read before its storages are; where it depends on their contents (packed weights,
+    negated values), it is read once more.
+    """
+    storages = _LaterStorages(title, len(data))
+    reader = kind(data, title, storages, is_first=True)
+    magic, protocol, system = reader.read(), reader.read(), reader.read()
+    little = isinstance(system, dict) and system.get("little_endian", True)
+    if magic != _MAGIC or protocol != _PROTOCOL:
+        raise _other(title, STATE_DICT if magic == _MAGIC else identify(data))
+    if not little or sys.byteorder != "little":
+        raise archive_error("unsupported-value", f"{title} is of a machine of another byte order")
+    begin = reader.at
+    value = reader.read()
+    keys = reader.read()
+    if not isinstance(keys, list):
+        raise archive_error("damaged-archive", f"{title} does not list its storages")
+    storages.fill(keys, data, reader.at)
+    if reader.makers.wants_contents:
+        return kind(data, title, storages, begin).read()
+    return value

@@ -1,0 +1,142 @@
+"""Reading and writing any Python object, as `torch.save(module)` and `weights_only=False` do.
+
+A file read so may run anything: classes and functions are imported by the names it gives, and
+called.  `torch.load` comes here only when told that the file is trusted.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..files.errors import archive_error
+from ..pickles.object_names import found
+from .pickle import ACTIONS, Name, WeightsReader
+from .values import Unset
+
+__all__ = ["ObjectsReader", "Reduction", "reduced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """How an object is made again: `make(*arguments)`, or `make.__new__`; then items and state."""
+
+    make: Any
+    arguments: tuple[Any, ...]
+    is_new: bool
+    items: list[Any]
+    pairs: list[Any]
+    state: Any
+
+
+def reduced(value: Any) -> Reduction | str:
+    """What an object says of itself for pickling; a text is the name it is found under.
+
+    Raises:
+        ArchiveError: it cannot be pickled.
+    """
+    known: Callable[[Any], Any] | None = copyreg.dispatch_table.get(type(value))
+    try:
+        says = known(value) if known is not None else value.__reduce_ex__(2)
+    except TypeError as error:
+        raise archive_error("unsupported-value", str(error)) from None
+    if isinstance(says, str):
+        return says
+    make, arguments, state, items, pairs = (*says, None, None, None)[:5]
+    is_new = make is getattr(copyreg, "__newobj__")  # noqa: B009
+    if is_new:
+        make, *arguments = arguments
+    flat = [part for pair in pairs or () for part in pair]
+    return Reduction(make, tuple(arguments), is_new, list(items or ()), flat, state)
+
+
+_CLASSES: Final = frozenset({"Parameter", "Size", "device"})
+"""Classes of torch, which may be met as such and not only be called."""
+
+
+class ObjectsReader(WeightsReader):
+    """Reads any pickle.  Storages and tensors are made as for weights."""
+
+    def named(self, module: str, name: str) -> Any:
+        if module.startswith("torch") and name not in _CLASSES and self.is_known(module, name):
+            return super().named(module, name)
+        try:
+            return found(module, name)
+        except (ImportError, AttributeError) as error:
+            raise archive_error(
+                "unsupported-value", f"{self.title} needs `{module}.{name}`: {error}"
+            ) from error
+
+    def call(self) -> None:
+        if isinstance(self.stack[-2], Name):
+            super().call()
+            return
+        arguments, target = self.pop(), self.pop()
+        self.push(target(*arguments))
+
+    def new(self) -> None:
+        """Make an object without its `__init__`."""
+        if isinstance(self.stack[-2], Name):
+            super().call()
+            return
+        arguments, kind = self.pop(), self.pop()
+        self.push(kind.__new__(kind, *arguments))
+
+    def new_with_keywords(self) -> None:
+        """The same with keyword arguments."""
+        keywords, arguments, kind = self.pop(), self.pop(), self.pop()
+        self.push(kind.__new__(kind, *arguments, **keywords))
+
+    def set_state(self) -> None:
+        target = self.stack[-2]
+        if isinstance(target, Unset) or type(target) is OrderedDict:
+            super().set_state()
+            return
+        state = self.pop()
+        setter = getattr(target, "__setstate__", None)
+        if setter is not None:
+            setter(state)
+            return
+        state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+        if state:
+            target.__dict__.update(state)
+        for name, value in (slots or {}).items():
+            setattr(target, name, value)
+
+    def extend(self, items: list[Any]) -> None:
+        target = self.stack[-1]
+        if isinstance(target, list):
+            target.extend(items)
+        else:
+            for item in items:
+                target.append(item)
+
+    def set_items(self, items: list[Any]) -> None:
+        target = self.stack[-1]
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            target[key] = value
+
+    def persistent(self) -> None:
+        match self.stack[-1]:
+            case ("module", kind, *_):  # with its source, before PyTorch 1.6
+                self.stack[-1] = kind
+            case _:
+                super().persistent()
+
+    def action(self, opcode: bytes) -> Callable[[Any], Any] | None:
+        return _MORE_ACTIONS.get(opcode) or ACTIONS.get(opcode)
+
+
+_MORE_ACTIONS: dict[bytes, Callable[[ObjectsReader], Any]] = {
+    b"R": ObjectsReader.call,
+    b"\x81": ObjectsReader.new,
+    b"\x92": ObjectsReader.new_with_keywords,
+    b"b": ObjectsReader.set_state,
+    b"Q": ObjectsReader.persistent,
+    b"0": lambda r: r.stack.pop(),
+    b"1": lambda r: r.to_mark(),
+    b"2": lambda r: r.push(r.stack[-1]),
+}

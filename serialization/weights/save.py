@@ -1,0 +1,275 @@
+"""Writing tensors, plain values and Python objects as `torch.save` does, in the zip format."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections import OrderedDict
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from ...ops.eager.dispatch import EagerFunction
+from ...ops.memory.dtype import Device, DType
+from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
+from ...ops.tensors.tensor import Parameter, Size, Tensor
+from ..files.atomic_file import atomic_file, is_path, write_all
+from ..files.container_writer import ContainerWriter, Sink, archive_name
+from ..files.errors import archive_error, within_limits
+from ..pickles.nodes import StorageNode
+from ..pickles.object_names import name_of
+from ..pickles.tensors import StorageTable
+from ..saving.save import Target
+from .objects import reduced
+
+__all__ = ["save_weights"]
+
+_TYPED = frozenset(
+    """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
+    ComplexDouble""".split()
+)
+
+
+@within_limits("the value")
+def save_weights(value: Any, file: Target) -> None:
+    """Write a value that `torch.load` reads.
+
+    A file at the path is replaced once all is written, or stays as it was.
+
+    Raises:
+        ArchiveError: the value holds something that cannot be found or made again by its name.
+        OSError: the file cannot be written.
+    """
+    storages = StorageTable()
+    pickled = _Writer(storages).pickle(value)
+    if is_path(file):
+        name = archive_name(file)
+        with atomic_file(file) as opened:
+            _write(pickled, storages, opened, name)
+        return
+    sink = io.BytesIO()
+    _write(pickled, storages, sink, "archive")
+    write_all(file, sink.getvalue())
+
+
+def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
+    writer = ContainerWriter(sink, name)
+    writer.add("data.pkl", pickled)
+    writer.add(".format_version", b"1")
+    writer.add(".storage_alignment", b"64")
+    writer.add("byteorder", b"little")
+    storages.write(writer, "data/")
+    writer.add("version", b"3\n")
+    writer.add(".data/serialization_id", writer.serialization_id().encode())
+    writer.finish()
+
+
+class _Writer:
+    """Pickles of protocol 2.  A value met again is referred to, as sharing is part of it."""
+
+    def __init__(self, storages: StorageTable) -> None:
+        self.storages = storages
+        self.out = bytearray(b"\x80\x02")
+        self.memo: dict[int, int] = {}
+        self.kept: list[object] = []
+        self.open: set[int] = set()
+
+    def pickle(self, value: Any) -> bytes:
+        self.write(value)
+        return bytes(self.out) + b"."
+
+    def write(self, value: Any) -> None:
+        number = self.memo.get(id(value))
+        if number is not None:
+            self.out += bytes((0x68, number)) if number < 256 else b"j" + struct.pack("<I", number)
+            return
+        if self.simple(value):
+            return
+        if id(value) in self.open:
+            raise archive_error("unsupported-value", "a tuple or set that contains itself")
+        self.open.add(id(value))
+        self.compound(value)
+        self.open.discard(id(value))
+        if id(value) not in self.memo:
+            self.remember(value)
+
+    def remember(self, value: object) -> None:
+        number = self.memo[id(value)] = len(self.memo)
+        self.kept.append(value)  # so that no other value gets its id
+        self.out += bytes((0x71, number)) if number < 256 else b"r" + struct.pack("<I", number)
+
+    def simple(self, value: Any) -> bool:
+        """Write what has no parts."""
+        kind = type(value)
+        if value is None:
+            self.out += b"N"
+        elif kind is bool:
+            self.out += b"\x88" if value else b"\x89"
+        elif kind is int:
+            self.integer(value)
+        elif kind is float:
+            self.out += b"G" + struct.pack(">d", value)
+        elif kind is str:
+            self.text(value)
+        elif kind is DType:
+            self.name("torch", str(value).removeprefix("torch."))
+        else:
+            return False
+        return True
+
+    def compound(self, value: Any) -> None:
+        kind = type(value)
+        if kind is list:
+            self.out += b"]"
+            self.remember(value)
+            self.group(value, b"e")
+        elif kind is dict:
+            self.out += b"}"
+            self.remember(value)
+            self.group([part for pair in value.items() for part in pair], b"u")
+        elif kind is OrderedDict:
+            self.ordered_dict(value)
+        elif kind is tuple:
+            self.tuple(*value)
+        elif issubclass(kind, Parameter):
+            hooks: OrderedDict[Any, Any] = OrderedDict()
+            self.made("torch._utils", "_rebuild_parameter", value.data, value.requires_grad, hooks)
+        elif issubclass(kind, Tensor):
+            self.tensor(value)
+        else:
+            self.by_name(value)
+
+    def by_name(self, value: Any) -> None:
+        match value:
+            case Size():
+                self.made("torch", "Size", tuple(value))
+            case Device():
+                parts = (value.type,) if value.index is None else (value.type, value.index)
+                self.made("torch", "device", *parts)
+            case complex():
+                self.made("__builtin__", "complex", value.real, value.imag)
+            case bytes():
+                self.made("_codecs", "encode", value.decode("latin-1"), "latin1")
+            case set():
+                self.made("__builtin__", "set", list(value))
+            case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
+                self.name(*name_of(value))
+            case _:
+                self.object(value)
+
+    def object(self, value: Any) -> None:
+        """Any other object, as it says itself that it is made again."""
+        found = reduced(value)
+        if isinstance(found, str):
+            self.name(*name_of(value))
+            return
+        self.write(found.make)
+        self.tuple(*found.arguments)
+        self.out += b"\x81" if found.is_new else b"R"
+        self.remember(value)
+        self.group(found.items, b"e")
+        self.group(found.pairs, b"u")
+        if found.state is not None:
+            self.write(found.state)
+            self.out += b"b"
+
+    def ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
+        self.made("collections", "OrderedDict")
+        self.remember(value)
+        self.group([part for pair in value.items() for part in pair], b"u")
+        if value.__dict__:
+            self.write(dict(value.__dict__))
+            self.out += b"b"
+
+    def group(self, items: list[Any], opcode: bytes) -> None:
+        if items:
+            self.out += b"("
+            for item in items:
+                self.write(item)
+            self.out += opcode
+
+    def tuple(self, *items: Any) -> None:
+        self.out += b"("
+        for item in items:
+            self.write(item)
+        self.out += b"t"
+
+    def made(self, module: str, name: str, *arguments: Any) -> None:
+        self.name(module, name)
+        self.tuple(*arguments)
+        self.out += b"R"
+
+    def name(self, module: str, name: str) -> None:
+        self.out += f"c{module}\n{name}\n".encode()
+
+    def text(self, text: str) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        self.out += b"X" + struct.pack("<I", len(data)) + data
+
+    def integer(self, value: int) -> None:
+        if 0 <= value <= 0xFF:
+            self.out += bytes((0x4B, value))
+        elif -(1 << 31) <= value < 1 << 31:
+            self.out += b"J" + struct.pack("<i", value)
+        else:
+            data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+            long = len(data) > 0xFF
+            self.out += b"\x8b" + struct.pack("<I", len(data)) if long else bytes((0x8A, len(data)))
+            self.out += data
+
+    # -- tensors
+
+    def tensor(self, tensor: Tensor) -> None:
+        array = tensor._array
+        if isinstance(array, QuantizedArray):
+            self.quantized(array)
+            return
+        if type(array).__name__ != "ndarray" or array.dtype.names is not None:
+            raise archive_error(
+                "unsupported-value", "only dense tensors are saved, and this one is not"
+            )
+        node = self.storages.tensor(array, tensor.requires_grad)
+        typed = node.storage.kind in _TYPED
+        self.name("torch._utils", "_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3")
+        self.out += b"("
+        self.storage(node.storage, None if typed else array.itemsize)
+        self.integer(node.offset)
+        self.tuple(*node.size)
+        self.tuple(*node.stride)
+        self.write(node.requires_grad)
+        self.made("collections", "OrderedDict")
+        if not typed:
+            self.write(tensor.dtype)
+        self.out += b"tR"
+
+    def quantized(self, array: QuantizedArray) -> None:
+        quantizer = quantizer_of(array, "save")
+        node = self.storages.tensor(array)
+        self.name("torch._utils", "_rebuild_qtensor")
+        self.out += b"("
+        self.storage(node.storage, None)
+        self.integer(node.offset)
+        self.tuple(*node.size)
+        self.tuple(*node.stride)
+        self.out += b"("
+        self.name("torch", quantizer.scheme)
+        for part in quantizer.numbers:
+            self.write(part if quantizer.axis is None else Tensor._of(part))
+        if quantizer.axis is not None:
+            self.integer(quantizer.axis)
+        self.out += b"t"
+        self.write(False)
+        self.made("collections", "OrderedDict")
+        self.out += b"tR"
+
+    def storage(self, storage: StorageNode, itemsize: int | None) -> None:
+        """With an `itemsize` it is one of bytes, for the newer dtypes have no kind of their own."""
+        self.out += b"("
+        self.text("storage")
+        if itemsize is None:
+            self.name("torch", f"{storage.kind}Storage")
+        else:
+            self.name("torch.storage", "UntypedStorage")
+        self.text(storage.key)
+        self.text(storage.location)
+        self.integer(storage.numel * (itemsize or 1))
+        self.out += b"tQ"

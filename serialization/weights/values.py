@@ -1,0 +1,236 @@
+"""The makers of values that pickles of `torch.save` may name.
+
+Names stand for the functions below; none is imported or looked up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ...ops.memory.dtype import Device, DType
+from ...ops.memory.errors import OperatorError
+from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
+from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
+from ...ops.tensors.tensor import Parameter, Size, Tensor
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
+from ..files.errors import ArchiveError
+from ..pickles.nodes import StorageNode, TensorNode
+from ..pickles.read_values import quantizer_for
+from ..pickles.tensors import StorageReader
+
+__all__ = ["MAKERS", "Makers", "StorageView", "Unset"]
+
+
+class Unset:
+    """A script object whose state the pickle has still to set; `places` are its memos."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+
+
+@dataclass(frozen=True, slots=True)
+class StorageView:
+    """`count` elements of a storage from `start` on."""
+
+    root: StorageNode
+    start: int
+    count: int
+
+
+class Makers:
+    """Makes values; `damaged` makes the error of a file that is none.
+
+    `is_first` says that the contents of storages are not there yet, so that values which depend on
+    them have to be made anew; `wants_contents` whether there were any.
+    """
+
+    def __init__(
+        self,
+        storages: StorageReader,
+        damaged: Callable[[str], ArchiveError],
+        is_first: bool = False,
+    ) -> None:
+        self._storages = storages
+        self._damaged = damaged
+        self._is_first = is_first
+        self.wants_contents = False
+        self.unset = 0
+        """How many objects have no state yet."""
+
+    # -- tensors
+
+    def tensor(
+        self,
+        storage: Any,
+        offset: int,
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        requires_grad: bool = False,
+        hooks: Any = None,
+        metadata: Any = None,
+    ) -> Tensor:
+        """A dense tensor (`_rebuild_tensor_v2`, and `_rebuild_tensor` with four arguments)."""
+        made = self._array(storage, offset, size, stride, metadata)
+        if made.dtype.names is not None:
+            raise self._damaged("has a tensor of a quantized storage that has no scale")
+        return Tensor._of(made, requires_grad)
+
+    def _array(
+        self, storage: Any, offset: int, size: Any, stride: Any, metadata: Any = None
+    ) -> np.ndarray[Any, Any]:
+        if isinstance(storage, StorageView):
+            last = sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+            if 0 not in size and offset + last >= storage.count:
+                raise self._damaged("has a tensor that reaches outside its storage")
+            storage, offset = storage.root, offset + storage.start
+        if not isinstance(storage, StorageNode):
+            raise self._damaged("has a tensor without a storage")
+        bits = frozenset(key for key, value in (metadata or {}).items() if value is True)
+        self.wants_contents |= bool(bits)
+        node = TensorNode(storage, offset, tuple(size), tuple(stride), False, bits)
+        return self._storages.array(node)
+
+    def typed_tensor(
+        self,
+        storage: Any,
+        offset: int,
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        requires_grad: bool,
+        hooks: Any,
+        dtype: Any,
+        metadata: Any = None,
+    ) -> Tensor:
+        """A tensor over bytes without a type (`_rebuild_tensor_v3`)."""
+        if not isinstance(storage, StorageNode) or not isinstance(dtype, DType):
+            raise self._damaged("has a tensor without a storage")
+        count = storage.numel // dtype.itemsize
+        typed = StorageNode(dtype.scalar_name, storage.key, storage.location, count)
+        return self.tensor(typed, offset, size, stride, requires_grad, hooks, metadata)
+
+    def quantized(
+        self,
+        storage: Any,
+        offset: int,
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        quantizer: tuple[Any, ...],
+        requires_grad: bool = False,
+        hooks: Any = None,
+    ) -> Tensor:
+        """A quantized tensor (`_rebuild_qtensor`)."""
+        array = self._array(storage, offset, size, stride)
+        if array.dtype.names is None:
+            raise self._damaged("has a quantized tensor of a storage that is not")
+        made = array.view(QuantizedArray)
+        made.quantizer = self._quantizer(quantizer, array.shape)
+        return Tensor._of(made, requires_grad)
+
+    def _quantizer(self, parts: tuple[Any, ...], shape: tuple[int, ...]) -> Quantizer:
+        scheme, scale, zero_point, *axis = parts
+        text = getattr(scheme, "text", "")
+        found = None
+        if text == "torch.per_tensor_affine" and not axis:
+            found = quantizer_for(scale, zero_point, 0, shape)
+        elif text.startswith("torch.per_channel_affine") and axis and type(axis[0]) is int:
+            if not isinstance(scale, Tensor) or not isinstance(zero_point, Tensor):
+                raise self._damaged("has a quantized tensor without scales")
+            found = quantizer_for(scale._array, zero_point._array, axis[0], shape)
+        if found is None:
+            raise self._damaged("has a quantized tensor whose scales do not fit its shape")
+        return found
+
+    def parameter(self, data: Any, requires_grad: bool = True, *_: Any) -> Parameter:
+        """A parameter, with or without state of its own."""
+        if not isinstance(data, Tensor):
+            raise self._damaged("has a parameter that is no tensor")
+        return Parameter(data, requires_grad)
+
+    # -- objects of the classes of packed weights
+
+    def script_object(self) -> Unset:
+        """An object of `torch._C.ScriptObject`, which has nothing before its state is set."""
+        self.unset += 1
+        return Unset()
+
+    def with_state(self, state: Any) -> Any:
+        """The packed weights of a state and the name of its class."""
+        match state:
+            case (value, str(name)) if name.startswith(BUILTIN_NAMESPACE):
+                make = PACKED_CLASSES.get(name.removeprefix(BUILTIN_NAMESPACE))
+            case _:
+                make = None
+        if make is None:
+            raise self._damaged("has an object of a class that does not exist here")
+        self.unset -= 1
+        self.wants_contents = True
+        if self._is_first:
+            return None
+        try:
+            return make(_machine_value(value))
+        except OperatorError as error:
+            raise self._damaged(f"has a `{name}` that cannot be made: {error}") from None
+
+    # -- plain values
+
+    def ordered_dict(self, items: Any = ()) -> OrderedDict[Any, Any]:
+        """An `OrderedDict`, mostly empty at first."""
+        return OrderedDict(items)
+
+    def encoded(self, text: str, encoding: str = "latin1") -> bytes:
+        """Bytes, which protocol 2 writes as a text."""
+        if encoding not in ("latin1", "latin-1", "utf-8"):
+            raise self._damaged(f"encodes bytes by {encoding!r}")
+        return text.encode(encoding)
+
+    def plain(self, make: Callable[..., Any], types: tuple[type, ...], *arguments: Any) -> Any:
+        """A value of one of Python's own types, of at most one argument of each given type."""
+        if len(arguments) > len(types) or not all(map(isinstance, arguments, types)):
+            raise self._damaged(f"makes a {make.__name__} in an unknown way")
+        return make(*arguments)
+
+
+def _machine_value(value: Any) -> Any:
+    """Tensors without their handles, in lists and tuples."""
+    if isinstance(value, Tensor):
+        return value._array
+    if isinstance(value, list | tuple):
+        return type(value)([_machine_value(item) for item in value])
+    return value
+
+
+def _plain(make: Callable[..., Any], *types: type) -> Callable[..., Any]:
+    def made(makers: Makers, *arguments: Any) -> Any:
+        return makers.plain(make, types, *arguments)
+
+    return made
+
+
+MAKERS: Final[Mapping[str, Callable[..., Any] | None]] = {
+    "torch._utils._rebuild_tensor": Makers.tensor,
+    "torch._utils._rebuild_tensor_v2": Makers.tensor,
+    "torch._utils._rebuild_tensor_v3": Makers.typed_tensor,
+    "torch._utils._rebuild_qtensor": Makers.quantized,
+    "torch._utils._rebuild_parameter": Makers.parameter,
+    "torch._utils._rebuild_parameter_with_state": Makers.parameter,
+    "torch.nn.parameter.Parameter": Makers.parameter,
+    "torch._C.ScriptObject": Makers.script_object,
+    "collections.OrderedDict": Makers.ordered_dict,
+    "collections.Counter": _plain(Counter, dict),
+    "builtins.set": _plain(set, list),
+    "builtins.frozenset": _plain(frozenset, list),
+    "builtins.complex": _plain(complex, float, float),
+    "builtins.bytearray": _plain(bytearray, bytes),
+    "_codecs.encode": Makers.encoded,
+    "torch.Size": _plain(Size, tuple),
+    "torch.device": _plain(Device, str, int),
+    "torch.per_tensor_affine": None,
+    "torch.per_channel_affine": None,
+    "torch.per_channel_affine_float_qparams": None,
+}
+"""What stands for calling a name; None for the names of schemes, which are only mentioned."""
