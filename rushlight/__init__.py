@@ -87,7 +87,7 @@ is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autoc
 set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _ELSEWHERE = {
-    "Future": ".interpreter.tasks",
+    "Future": ".interpreter.values.tasks",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
     "pca_lowrank": ".low_rank",

@@ -20,7 +20,7 @@ _MODULES = {
         "_last_executed_optimized_graph parse_ir"
     ),
     "..interpreter.values.shared": "ScriptDict ScriptList",
-    "..interpreter.tasks": "Future",
+    "..interpreter.values.tasks": "Future",
     "..jit.freezing": "_freeze_module",
     ".tracing": "_get_tracing_state _is_tracing",
 }

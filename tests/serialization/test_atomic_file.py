@@ -230,7 +230,7 @@ def test_a_full_disk_leaves_what_was_there(way: str, before: bytes | None, tmp_p
 
 KILLED = """
 import os, sys
-from rushlight.serialization import atomic_file as module
+from rushlight.serialization.files import atomic_file as module
 if sys.argv[2] == "named":
     module._NAMELESS = 0
 if sys.argv[2] == "linked":  # killed between its name and its place
