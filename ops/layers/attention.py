@@ -85,6 +85,14 @@ def _weights(scores: Array) -> tuple[Array, Array]:
     return as_array(result), as_array(np.log(total) + base)[..., 0]
 
 
+def _weights_or_nan(scores: Array) -> Array:
+    """Softmax over the last dimension, NaN where all is masked."""
+    if not scores.shape[-1]:
+        return scores
+    scores = np.exp(scores - scores.max(-1, keepdims=True))
+    return as_array(scores / scores.sum(-1, keepdims=True))
+
+
 def _repeated(x: Array, heads: int) -> Array:
     """Keys or values with each of their heads repeated, to make as many as the query has."""
     if x.shape[-3] == 0 or heads % x.shape[-3]:
@@ -231,12 +239,9 @@ def native_multi_head_attention(
     q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
     scores = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
     if mask is not None:
-        left_out = _forbidden(mask, mask_type, scores)
-        if left_out.dtype == np.bool_:
-            scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
-        else:
-            scores = scores + left_out
-    weights = _weights(as_array(scores).astype(q.dtype, copy=False))[0]
+        left_out = _forbidden(mask, mask_type, scores) != 0  # numbers count as True, as in torch
+        scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
+    weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
     mixed = np.matmul(weights, v).transpose(0, 2, 1, 3).reshape(query.shape)
     result = linear(mixed, proj_weight, proj_bias)
     if not need_weights:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arithmetic.maths import sigmoid
 from ..linear_algebra.linalg import linear
+from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import dropout as drop
@@ -228,6 +229,30 @@ def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
         )
 
 
+def _check_step(input: Array, states: list[Array], weights: Weights) -> None:
+    """Input [B, F] and states [B, H] must fit the weights of a cell, and each other."""
+    batch, features = (input.shape[wrap_dim(dim, input.ndim)] for dim in (0, 1))
+    if features != weights.w_ih.shape[1]:
+        raise OperatorError(
+            f"input has inconsistent input_size: got {features} expected {weights.w_ih.shape[1]}",
+            code="shape-mismatch",
+        )
+    size = weights.w_hh.shape[1]
+    for number, state in enumerate(states):
+        if state.shape[0] != batch:
+            raise OperatorError(
+                f"Input batch size {batch} doesn't match hidden{number} batch size "
+                f"{state.shape[0]}",
+                code="shape-mismatch",
+            )
+        if state.shape[1] != size:
+            raise OperatorError(
+                f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, "
+                f"expected {size}",
+                code="shape-mismatch",
+            )
+
+
 # --------------------------------------------------------------------------- declarations
 
 _REST: Final = (
@@ -280,6 +305,7 @@ def _declare(name: str, step: Step) -> None:
         b_hh: Array | None,
     ) -> Array:
         weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
+        _check_step(input, [hx], weights)
         _check_cell(step, hx.shape[-1], weights)
         return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
 
@@ -298,9 +324,9 @@ for _name, _step in (("rnn_tanh", _tanh_step), ("rnn_relu", _relu_step), ("gru",
     _declare(_name, _step)
 
 
-def _check_states(hx: list[Array]) -> None:
+def _check_states(hx: list[Array], name: str = "lstm") -> None:
     if len(hx) != 2:
-        raise OperatorError("lstm expects two hidden states")
+        raise OperatorError(f"{name} expects two hidden states")
 
 
 @operator(
@@ -357,6 +383,7 @@ def lstm_cell(
     b_hh: Array | None,
 ) -> tuple[Array, ...]:
     """One step of an LSTM: the new hidden and the new cell state."""
-    _check_states(hx)
+    _check_states(hx, "lstm_cell")
     weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
+    _check_step(input, hx, weights)
     return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)

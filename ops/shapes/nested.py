@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.table import operator
 
@@ -38,22 +38,24 @@ def _left_aligned(mask: Array) -> bool:
 def _check(t: Array, mask: Array) -> None:
     """Raises: OperatorError: no batch (B, T, E), or no mask (B, T) for it."""
     if mask.dtype != np.bool_:
-        raise OperatorError("Expected mask to be of ScalarType Bool", code="dtype-mismatch")
+        given = dtype_of(mask).scalar_name
+        raise OperatorError(
+            f"Expected mask to be of ScalarType Bool, but got {given} instead.",
+            code="dtype-mismatch",
+        )
     if mask.ndim != 2:
         raise OperatorError("Padding mask should be 2D")
     if t.ndim != 3:
-        raise OperatorError(f"Input should be a 3D tensor, but has {t.ndim} dimensions")
+        raise OperatorError("Input should be a 3D tensor, N * L * D")
     if t.shape[:2] != mask.shape:
-        raise OperatorError(
-            f"Mask size should match input size, but got {list(mask.shape)} for {list(t.shape)}",
-            code="shape-mismatch",
-        )
+        raise OperatorError("Mask size should match input size", code="shape-mismatch")
 
 
 @operator("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool")
 def fits_nested(t: Array, mask: Array) -> bool:
     """Whether every row is kept up to some place, and nothing after it."""
-    return t.ndim == 3 and mask.ndim == 2 and t.shape[:2] == mask.shape and _left_aligned(mask)
+    _check(t, mask)
+    return _left_aligned(mask)
 
 
 @operator("aten::_nested_tensor_from_mask(Tensor t, Tensor mask, bool mask_check=True) -> Tensor")

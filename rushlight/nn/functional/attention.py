@@ -1,4 +1,8 @@
-"""Functions of layers: attention."""
+"""Functions of layers: attention with several heads.
+
+T is the number of places that ask (the query's), S of those that are asked, B the batch, E the
+width; `rows` are B * heads, since every head of every sequence attends for itself.
+"""
 
 # Script reads these bodies: no casts in them.
 # mypy: disable-error-code="no-any-return, unreachable, arg-type"
@@ -15,9 +19,7 @@ from ...ops.memory.dtype import DType
 from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
-from .activations import softmax
 from .dropouts import dropout
-from .resizing import pad
 
 __all__ = [
     "multi_head_attention_forward",
@@ -33,81 +35,19 @@ _bmm: Operator = eager_function("aten::bmm")
 _cat: Operator = eager_function("aten::cat")
 _is_floating_point: Operator = eager_function("aten::is_floating_point")
 _linear: Operator = eager_function("aten::linear")
+_pad: Operator = eager_function("aten::constant_pad_nd")
+_softmax: Operator = eager_function("aten::softmax")
 _zeros: Operator = eager_function("aten::zeros")
 _zeros_like: Operator = eager_function("aten::zeros_like")
 
-# ruff: noqa: SIM102, SIM108
-
-
-def _mha_shape_check(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    key_padding_mask: Tensor | None,
-    attn_mask: Tensor | None,
-    num_heads: int,
-) -> bool:
-    """Whether the query is a batch; all others must agree with it."""
-    if query.dim() == 3:
-        is_batched = True
-        if key.dim() != 3 or value.dim() != 3:
-            raise AssertionError(
-                "For batched (3-D) `query`, expected `key` and `value` to be 3-D"
-                f" but found {key.dim()}-D and {value.dim()}-D tensors respectively"
-            )
-        if key_padding_mask is not None:
-            if key_padding_mask.dim() != 2:
-                raise AssertionError(
-                    "For batched (3-D) `query`, expected `key_padding_mask` to be `None` or 2-D"
-                    f" but found {key_padding_mask.dim()}-D tensor instead"
-                )
-        if attn_mask is not None:
-            if attn_mask.dim() not in (2, 3):
-                raise AssertionError(
-                    "For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D"
-                    f" but found {attn_mask.dim()}-D tensor instead"
-                )
-    elif query.dim() == 2:
-        is_batched = False
-        if key.dim() != 2 or value.dim() != 2:
-            raise AssertionError(
-                "For unbatched (2-D) `query`, expected `key` and `value` to be 2-D"
-                f" but found {key.dim()}-D and {value.dim()}-D tensors respectively"
-            )
-        if key_padding_mask is not None:
-            if key_padding_mask.dim() != 1:
-                raise AssertionError(
-                    "For unbatched (2-D) `query`, expected `key_padding_mask` to be `None` or 1-D"
-                    f" but found {key_padding_mask.dim()}-D tensor instead"
-                )
-        if attn_mask is not None:
-            if attn_mask.dim() not in (2, 3):
-                raise AssertionError(
-                    "For unbatched (2-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D"
-                    f" but found {attn_mask.dim()}-D tensor instead"
-                )
-            if attn_mask.dim() == 3:
-                expected_shape = (num_heads, query.shape[0], key.shape[0])
-                if attn_mask.shape != expected_shape:
-                    raise AssertionError(
-                        f"Expected `attn_mask` shape to be {expected_shape} "
-                        f"but got {attn_mask.shape}"
-                    )
-    else:
-        raise AssertionError(
-            "query should be unbatched 2D or batched 3D tensor but received "
-            f"{query.dim()}-D query tensor"
-        )
-    return is_batched
+# --------------------------------------------------------------------------- masks
 
 
 def _none_or_dtype(input: Tensor | None) -> DType | None:
     """The dtype of a tensor that may be missing."""
-    if input is None:
-        return None
-    elif isinstance(input, Tensor):
-        return input.dtype
-    raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+    if input is not None and not isinstance(input, Tensor):
+        raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+    return None if input is None else input.dtype
 
 
 def _canonical_mask(
@@ -119,80 +59,280 @@ def _canonical_mask(
     check_other: bool = True,
 ) -> Tensor | None:
     """A mask to be added: minus infinity where a bool mask is True."""
-    if mask is not None:
-        _mask_dtype = mask.dtype
-        _mask_is_float = _is_floating_point(mask)
-        if _mask_dtype != dtype_names.boolean and (not _mask_is_float):
-            raise AssertionError(f"only bool and floating types of {mask_name} are supported")
-        if check_other and other_type is not None:
-            if _mask_dtype != other_type:
-                warnings.warn(
-                    f"Support for mismatched {mask_name} and {other_name} "
-                    "is deprecated. Use same type for both instead.",
-                    stacklevel=2,
-                )
-        if not _mask_is_float:
-            mask = _zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))
-    return mask
+    if mask is None:
+        return None
+    is_floating = _is_floating_point(mask)
+    if not is_floating and mask.dtype != dtype_names.boolean:
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and other_type != mask.dtype:
+        _warn_of_mismatch(mask_name, other_name)
+    if is_floating:
+        return mask
+    return _zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))
 
 
-def _in_projection_packed(
-    q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None
-) -> list[Tensor]:
-    """Query, key and value by one weight that holds all three projections."""
-    E = q.size(-1)
-    if k is v:
-        if q is k:
-            proj = _linear(q, w, b)
-            proj = proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-            return [proj[0], proj[1], proj[2]]
-        else:
-            w_q, w_kv = w.split([E, E * 2])
-            if b is None:
-                b_q = b_kv = None
-            else:
-                b_q, b_kv = b.split([E, E * 2])
-            q_proj = _linear(q, w_q, b_q)
-            kv_proj = _linear(k, w_kv, b_kv)
-            kv_proj = (
-                kv_proj.unflatten(-1, (2, E)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+def _warn_of_mismatch(one: str, other: str) -> None:
+    warnings.warn(
+        f"Support for mismatched {one} and {other} is deprecated. Use same type for both instead.",
+        stacklevel=3,
+    )
+
+
+def added_masks(
+    attention: Tensor | None,
+    padding: Tensor | None,
+    dtype: DType,
+    name: str = "attn_mask",
+    padding_name: str = "key_padding_mask",
+) -> tuple[Tensor | None, Tensor | None]:
+    """The masks of attention and of padding, both to be added to scores of this dtype."""
+    padding = _canonical_mask(padding, padding_name, _none_or_dtype(attention), name, dtype)
+    return _canonical_mask(attention, name, None, "", dtype, False), padding
+
+
+def _wider(mask: Tensor | None, count: int) -> Tensor | None:
+    """With places at the end that are seen by all."""
+    return mask if mask is None or count == 0 else _pad(mask, [0, count])
+
+
+def _joined_masks(
+    attention: Tensor | None, padding: Tensor | None, batch: int, heads: int, sources: int
+) -> Tensor | None:
+    """One mask (1 or rows, T or 1, S) of (T, S) or (rows, T, S), and of padding (B, S)."""
+    if attention is not None and attention.dim() == 2:
+        attention = attention.unsqueeze(0)
+    if padding is None:
+        return attention
+    if not is_scripting():
+        _check_padding(padding, sources, batch)
+    wide = padding.view(batch, 1, 1, sources).expand(-1, heads, -1, -1)
+    joined = wide.reshape(batch * heads, 1, sources)
+    return joined if attention is None else attention + joined
+
+
+# --------------------------------------------------------------------------- checks
+
+
+def _check_dims(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+) -> None:
+    """Raises: AssertionError: the inputs are neither all a batch nor all one sequence."""
+    dims = query.dim()
+    if dims != 2 and dims != 3:
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor"
+        )
+    given = "For batched (3-D)" if dims == 3 else "For unbatched (2-D)"
+    if key.dim() != dims or value.dim() != dims:
+        raise AssertionError(
+            f"{given} `query`, expected `key` and `value` to be {dims}-D"
+            f" but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != dims - 1:
+        raise AssertionError(
+            f"{given} `query`, expected `key_padding_mask` to be `None` or {dims - 1}-D"
+            f" but found {key_padding_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None and attn_mask.dim() not in (2, 3):
+        raise AssertionError(
+            f"{given} `query`, expected `attn_mask` to be `None`, 2-D or 3-D"
+            f" but found {attn_mask.dim()}-D tensor instead"
+        )
+
+
+def _check_mask_of_one(mask: Tensor | None, heads: int, targets: int, sources: int) -> None:
+    """Raises: AssertionError: a mask for each head of one sequence is not (heads, T, S)."""
+    if mask is not None and mask.dim() == 3 and mask.shape != (heads, targets, sources):
+        raise AssertionError(
+            f"Expected `attn_mask` shape to be {(heads, targets, sources)} but got {mask.shape}"
+        )
+
+
+def _check_mask(mask: Tensor, rows: int, targets: int, sources: int) -> None:
+    """Raises: RuntimeError: the mask is neither (T, S) nor (rows, T, S)."""
+    if mask.dim() == 2 and mask.shape != (targets, sources):
+        raise RuntimeError(
+            f"The shape of the 2D attn_mask is {mask.shape}, but should be {(targets, sources)}."
+        )
+    if mask.dim() == 3 and mask.shape != (rows, targets, sources):
+        raise RuntimeError(
+            f"The shape of the 3D attn_mask is {mask.shape}, "
+            f"but should be {(rows, targets, sources)}."
+        )
+
+
+def _check_padding(mask: Tensor, sources: int, batch: int) -> None:
+    """Raises: AssertionError: the mask is not (B, S)."""
+    for place, wanted in enumerate((batch, sources)):
+        if mask.shape[place] != wanted:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{place}] to be {wanted}, "
+                f"but got {mask.shape[place]}"
             )
-            return [q_proj, kv_proj[0], kv_proj[1]]
-    else:
-        w_q, w_k, w_v = w.chunk(3)
-        if b is None:
-            b_q = b_k = b_v = None
-        else:
-            b_q, b_k, b_v = b.chunk(3)
-        return [_linear(q, w_q, b_q), _linear(k, w_k, b_k), _linear(v, w_v, b_v)]
 
 
-def _in_projection(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    w_q: Tensor,
-    w_k: Tensor,
-    w_v: Tensor,
-    b_q: Tensor | None = None,
-    b_k: Tensor | None = None,
-    b_v: Tensor | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Query, key and value by three weights; all get as wide as the query."""
-    Eq, Ek, Ev = q.size(-1), k.size(-1), v.size(-1)
-    if w_q.shape != (Eq, Eq):
-        raise AssertionError(f"expecting query weights shape of {(Eq, Eq)}, but got {w_q.shape}")
-    if w_k.shape != (Eq, Ek):
-        raise AssertionError(f"expecting key weights shape of {(Eq, Ek)}, but got {w_k.shape}")
-    if w_v.shape != (Eq, Ev):
-        raise AssertionError(f"expecting value weights shape of {(Eq, Ev)}, but got {w_v.shape}")
-    if b_q is not None and b_q.shape != (Eq,):
-        raise AssertionError(f"expecting query bias shape of {(Eq,)}, but got {b_q.shape}")
-    if b_k is not None and b_k.shape != (Eq,):
-        raise AssertionError(f"expecting key bias shape of {(Eq,)}, but got {b_k.shape}")
-    if b_v is not None and b_v.shape != (Eq,):
-        raise AssertionError(f"expecting value bias shape of {(Eq,)}, but got {b_v.shape}")
-    return _linear(q, w_q, b_q), _linear(k, w_k, b_k), _linear(v, w_v, b_v)
+def _check_widths(width: int, wanted: int, heads: int) -> None:
+    """Raises: AssertionError: the query is not as wide as the layer, or heads do not divide it."""
+    if width != wanted:
+        raise AssertionError(f"was expecting embedding dimension of {wanted}, but got {width}")
+    if width % heads != 0:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {heads}")
+
+
+def _check_sources(key: Tensor, value: Tensor, widths_may_differ: bool) -> None:
+    """Raises: AssertionError: keys and values do not belong together."""
+    if widths_may_differ and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+        )
+    if not widths_may_differ and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def _check_biases(
+    bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None, static_v: Tensor | None
+) -> None:
+    """Raises: AssertionError: places for all are not given for both, or beside static ones."""
+    if bias_v is None:
+        if bias_k is not None:
+            raise AssertionError("bias_k is set but bias_v is None")
+    elif bias_k is None:
+        raise AssertionError("bias_v is set but bias_k is None")
+    elif static_k is not None:
+        raise AssertionError("bias cannot be added to static key.")
+    elif static_v is not None:
+        raise AssertionError("bias cannot be added to static value.")
+
+
+# --------------------------------------------------------------------------- projections
+
+
+def _biases(joined: Tensor | None) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Those of query, key and value."""
+    if joined is None:
+        return None, None, None
+    query, key, value = joined.chunk(3)
+    return query, key, value
+
+
+def _several(x: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> list[Tensor]:
+    """Projections of one tensor by one product; each is contiguous."""
+    made = _linear(x, weight, bias).unflatten(-1, (count, x.size(-1)))
+    return list(made.permute(2, 0, 1, 3).contiguous().unbind(0))
+
+
+def _projected(
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
+) -> list[Tensor]:
+    """Query, key and value by one weight; what is one tensor takes part in one product."""
+    width = query.size(-1)
+    if key is not value:
+        w_query, w_key, w_value = weight.chunk(3)
+        b_query, b_key, b_value = _biases(bias)
+        return [
+            _linear(query, w_query, b_query),
+            _linear(key, w_key, b_key),
+            _linear(value, w_value, b_value),
+        ]
+    if query is key:
+        return _several(query, weight, bias, 3)
+    w_query, w_rest = weight.split([width, 2 * width])
+    if bias is None:
+        return [_linear(query, w_query)] + _several(key, w_rest, None, 2)  # noqa: RUF005
+    b_query, b_rest = bias.split([width, 2 * width])
+    return [_linear(query, w_query, b_query)] + _several(key, w_rest, b_rest, 2)  # noqa: RUF005
+
+
+def _projected_apart(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weights: tuple[Tensor | None, Tensor | None, Tensor | None],
+    bias: Tensor | None,
+) -> list[Tensor]:
+    """Query, key and value by weights of their own, to the width of the query."""
+    width = query.size(-1)
+    of_query, of_key, of_value = _biases(bias)
+    return [
+        _projected_by(query, weights[0], of_query, width, "query"),
+        _projected_by(key, weights[1], of_key, width, "key"),
+        _projected_by(value, weights[2], of_value, width, "value"),
+    ]
+
+
+def _projected_by(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, width: int, name: str
+) -> Tensor:
+    """Query, key or value by a weight of its own, to the width of the query."""
+    if weight is None:
+        raise AssertionError(f"use_separate_proj_weight is True but {name[0]}_proj_weight is None")
+    if weight.shape != (width, x.size(-1)):
+        raise AssertionError(
+            f"expecting {name} weights shape of {(width, x.size(-1))}, but got {weight.shape}"
+        )
+    if bias is not None and bias.shape != (width,):
+        raise AssertionError(f"expecting {name} bias shape of {(width,)}, but got {bias.shape}")
+    return _linear(x, weight, bias)
+
+
+# --------------------------------------------------------------------------- heads
+
+
+def _in_heads(x: Tensor, given: Tensor | None, name: str, rows: int, width: int) -> Tensor:
+    """(S, B, E) as (rows, S, `width`), unless they are given in that form."""
+    if given is None:
+        return x.view(x.size(0), rows, width).transpose(0, 1)
+    if given.size(0) != rows:
+        raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
+    if given.size(2) != width:
+        raise AssertionError(f"expecting {name}.size(2) of {width}, but got {given.size(2)}")
+    return given
+
+
+def _with_bias(x: Tensor, bias: Tensor | None) -> Tensor:
+    """With one place more (1, 1, E) at the end, the same for all sequences."""
+    return x if bias is None else _cat([x, bias.repeat(1, x.size(1), 1)])
+
+
+def _with_zeros(x: Tensor) -> Tensor:
+    """One place more, of zeros, that all can attend to."""
+    return _cat([x, _zeros((x.size(0), 1, x.size(2)), dtype=x.dtype, device=x.device)], dim=1)
+
+
+def _weights(query: Tensor, key: Tensor, mask: Tensor | None, dropout_p: float) -> Tensor:
+    """(rows, T, S): how much each place takes of the others."""
+    scaled = query * math.sqrt(1.0 / float(query.size(-1)))
+    turned = key.transpose(-2, -1)
+    scores = _bmm(scaled, turned) if mask is None else _baddbmm(mask, scaled, turned)
+    weights = _softmax(scores, -1)
+    return dropout(weights, dropout_p) if dropout_p > 0.0 else weights
+
+
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    heads: int,
+    dropout_p: float,
+    is_causal: bool,
+) -> Tensor:
+    """The attention (rows, T, E / heads), by the operator that keeps no weights."""
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.unflatten(0, (-1, heads))
+    by_head = (-1, heads)
+    return scaled_dot_product_attention(
+        query.unflatten(0, by_head),
+        key.unflatten(0, by_head),
+        value.unflatten(0, by_head),
+        mask,
+        dropout_p,
+        is_causal,
+    ).flatten(0, 1)
 
 
 def multi_head_attention_forward(
@@ -226,212 +366,54 @@ def multi_head_attention_forward(
 
     The weights are given back too, averaged over the heads or not, if they are needed.
     """
-    is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
-    if not is_batched:
-        query = query.unsqueeze(1)
-        key = key.unsqueeze(1)
-        value = value.unsqueeze(1)
-        if key_padding_mask is not None:
-            key_padding_mask = key_padding_mask.unsqueeze(0)
-
-    tgt_len, bsz, embed_dim = query.shape
-    src_len, _, _ = key.shape
-    key_padding_mask = _canonical_mask(
-        key_padding_mask,
-        "key_padding_mask",
-        _none_or_dtype(attn_mask),
-        "attn_mask",
-        query.dtype,
-    )
+    _check_dims(query, key, value, key_padding_mask, attn_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
             "method `generate_square_subsequent_mask` to create this mask."
         )
-    if is_causal and key_padding_mask is None and not need_weights:
-        attn_mask = None
-    else:
-        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
-        if key_padding_mask is not None:
-            is_causal = False
+    is_batched = query.dim() == 3
+    if not is_batched:
+        _check_mask_of_one(attn_mask, num_heads, query.size(0), key.size(0))
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    # where nothing forbids it, the operator makes the causal mask by itself
+    is_causal = is_causal and key_padding_mask is None and not need_weights
+    mask, padding = added_masks(None if is_causal else attn_mask, key_padding_mask, query.dtype)
 
-    if embed_dim != embed_dim_to_check:
-        raise AssertionError(
-            f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
-        )
-    if isinstance(embed_dim, Tensor):
-        head_dim = embed_dim.div(num_heads, rounding_mode="trunc")
-    else:
-        head_dim = embed_dim // num_heads
-    if head_dim * num_heads != embed_dim:
-        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    targets, batch, width = query.shape
+    rows, head = batch * num_heads, width // num_heads
+    _check_widths(width, embed_dim_to_check, num_heads)
+    _check_sources(key, value, use_separate_proj_weight)
+    if mask is not None:
+        _check_mask(mask, rows, targets, key.size(0))
+    _check_biases(bias_k, bias_v, static_k, static_v)
     if use_separate_proj_weight:
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} "
-                f"do not match value's {value.shape[:2]}"
-            )
+        weights_of = (q_proj_weight, k_proj_weight, v_proj_weight)
+        query, key, value = _projected_apart(query, key, value, weights_of, in_proj_bias)
+    elif in_proj_weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     else:
-        if key.shape != value.shape:
-            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-
-    # projections
-    if not use_separate_proj_weight:
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
-    else:
-        if q_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is True but q_proj_weight is None")
-        if k_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is True but k_proj_weight is None")
-        if v_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is True but v_proj_weight is None")
-        if in_proj_bias is None:
-            b_q = b_k = b_v = None
-        else:
-            b_q, b_k, b_v = in_proj_bias.chunk(3)
-        q, k, v = _in_projection(
-            query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, b_q, b_k, b_v
-        )
-
-    if attn_mask is not None:
-        if attn_mask.dim() == 2:
-            correct_2d_size = (tgt_len, src_len)
-            if attn_mask.shape != correct_2d_size:
-                raise RuntimeError(
-                    f"The shape of the 2D attn_mask is {attn_mask.shape}, "
-                    f"but should be {correct_2d_size}."
-                )
-            attn_mask = attn_mask.unsqueeze(0)
-        elif attn_mask.dim() == 3:
-            correct_3d_size = (bsz * num_heads, tgt_len, src_len)
-            if attn_mask.shape != correct_3d_size:
-                raise RuntimeError(
-                    f"The shape of the 3D attn_mask is {attn_mask.shape}, "
-                    f"but should be {correct_3d_size}."
-                )
-        else:
-            raise RuntimeError(f"attn_mask's dimension {attn_mask.dim()} is not supported")
-
-    # places that are the same for all sequences
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None:
-            raise AssertionError("bias cannot be added to static key.")
-        if static_v is not None:
-            raise AssertionError("bias cannot be added to static value.")
-        k = _cat([k, bias_k.repeat(1, bsz, 1)])
-        v = _cat([v, bias_v.repeat(1, bsz, 1)])
-        if attn_mask is not None:
-            attn_mask = pad(attn_mask, (0, 1))
-        if key_padding_mask is not None:
-            key_padding_mask = pad(key_padding_mask, (0, 1))
-    else:
-        if bias_k is not None:
-            raise AssertionError("bias_k is set but bias_v is None")
-        if bias_v is not None:
-            raise AssertionError("bias_v is set but bias_k is None")
-
-    # (T, B, E) as (B * heads, T, head_dim)
-    q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
-    if static_k is None:
-        k = k.view(k.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
-    else:
-        if static_k.size(0) != bsz * num_heads:
-            raise AssertionError(
-                f"expecting static_k.size(0) of {bsz * num_heads}, but got {static_k.size(0)}"
-            )
-        if static_k.size(2) != head_dim:
-            raise AssertionError(
-                f"expecting static_k.size(2) of {head_dim}, but got {static_k.size(2)}"
-            )
-        k = static_k
-    if static_v is None:
-        v = v.view(v.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
-    else:
-        if static_v.size(0) != bsz * num_heads:
-            raise AssertionError(
-                f"expecting static_v.size(0) of {bsz * num_heads}, but got {static_v.size(0)}"
-            )
-        if static_v.size(2) != head_dim:
-            raise AssertionError(
-                f"expecting static_v.size(2) of {head_dim}, but got {static_v.size(2)}"
-            )
-        v = static_v
+        query, key, value = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    query = _in_heads(query, None, "", rows, head)
+    key = _in_heads(_with_bias(key, bias_k), static_k, "static_k", rows, head)
+    value = _in_heads(_with_bias(value, bias_v), static_v, "static_v", rows, head)
     if add_zero_attn:
-        zero_attn_shape = (bsz * num_heads, 1, head_dim)
-        k = _cat([k, _zeros(zero_attn_shape, dtype=k.dtype, device=k.device)], dim=1)
-        v = _cat([v, _zeros(zero_attn_shape, dtype=v.dtype, device=v.device)], dim=1)
-        if attn_mask is not None:
-            attn_mask = pad(attn_mask, (0, 1))
-        if key_padding_mask is not None:
-            key_padding_mask = pad(key_padding_mask, (0, 1))
-    src_len = k.size(1)
+        key, value = _with_zeros(key), _with_zeros(value)
+    more = (0 if bias_k is None else 1) + (1 if add_zero_attn else 0)
+    mask = _joined_masks(_wider(mask, more), _wider(padding, more), batch, num_heads, key.size(1))
 
-    if key_padding_mask is not None:
-        if not is_scripting():
-            _check_key_padding_mask(key_padding_mask, src_len, bsz)
-        key_padding_mask = (
-            key_padding_mask.view(bsz, 1, 1, src_len)
-            .expand(-1, num_heads, -1, -1)
-            .reshape(bsz * num_heads, 1, src_len)
-        )
-        if attn_mask is None:
-            attn_mask = key_padding_mask
-        else:
-            attn_mask = attn_mask + key_padding_mask
-    if not training:
-        dropout_p = 0.0
-
+    dropout_p = dropout_p if training else 0.0
+    weights: Tensor | None = None
     if need_weights:
-        _B, _Nt, E = q.shape
-        q_scaled = q * math.sqrt(1.0 / float(E))
-        if is_causal and attn_mask is None:
-            raise AssertionError("FIXME: is_causal not implemented for need_weights")
-        if attn_mask is not None:
-            attn_output_weights = _baddbmm(attn_mask, q_scaled, k.transpose(-2, -1))
-        else:
-            attn_output_weights = _bmm(q_scaled, k.transpose(-2, -1))
-        attn_output_weights = softmax(attn_output_weights, dim=-1)
-        if dropout_p > 0.0:
-            attn_output_weights = dropout(attn_output_weights, p=dropout_p)
-        attn_output = _bmm(attn_output_weights, v)
-        attn_output = attn_output.transpose(0, 1).reshape(tgt_len * bsz, embed_dim)
-        attn_output = _linear(attn_output, out_proj_weight, out_proj_bias)
-        attn_output = attn_output.view(tgt_len, bsz, attn_output.size(1))
-
-        attn_output_weights = attn_output_weights.view(bsz, num_heads, tgt_len, src_len)
-        if average_attn_weights:
-            attn_output_weights = attn_output_weights.mean(dim=1)
-        if not is_batched:
-            attn_output = attn_output.squeeze(1)
-            attn_output_weights = attn_output_weights.squeeze(0)
-        return attn_output, attn_output_weights
+        taken = _weights(query, key, mask, dropout_p)
+        mixed = _bmm(taken, value)
+        taken = taken.unflatten(0, (batch, num_heads))
+        weights = taken.mean(1) if average_attn_weights else taken
     else:
-        if attn_mask is not None:
-            if attn_mask.size(0) == 1 and attn_mask.dim() == 3:
-                attn_mask = attn_mask.unsqueeze(0)
-            else:
-                attn_mask = attn_mask.view(bsz, num_heads, -1, src_len)
-        q = q.view(bsz, num_heads, tgt_len, head_dim)
-        k = k.view(bsz, num_heads, src_len, head_dim)
-        v = v.view(bsz, num_heads, src_len, head_dim)
-        attn_output = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
-        attn_output = attn_output.permute(2, 0, 1, 3).reshape(bsz * tgt_len, embed_dim)
-        attn_output = _linear(attn_output, out_proj_weight, out_proj_bias)
-        attn_output = attn_output.view(tgt_len, bsz, attn_output.size(1))
-        if not is_batched:
-            attn_output = attn_output.squeeze(1)
-        return attn_output, None
-
-
-def _check_key_padding_mask(mask: Tensor, src_len: int, bsz: int) -> None:
-    """The mask must be (B, S)."""
-    if mask.shape[0] != bsz:
-        raise AssertionError(
-            f"Expected key_padded_mask.shape[0] to be {bsz}, but got {mask.shape[0]}"
-        )
-    if mask.shape[1] != src_len:
-        raise AssertionError(
-            f"Expected key_padded_mask.shape[1] to be {src_len}, but got {mask.shape[1]}"
-        )
+        mixed = _attended(query, key, value, mask, num_heads, dropout_p, is_causal)
+    mixed = mixed.transpose(0, 1).reshape(targets * batch, width)
+    output = _linear(mixed, out_proj_weight, out_proj_bias).unflatten(0, (targets, batch))
+    if is_batched:
+        return output, weights
+    return output.squeeze(1), None if weights is None else weights.squeeze(0)

@@ -167,12 +167,10 @@ class RNNBase(Module):
                     f"Convert input: input.to({wanted}), or convert model: "
                     f"model.to({input.dtype})"
                 )
-        expected_input_dim = 2 if batch_sizes is not None else 3
-        if input.dim() != expected_input_dim:
-            raise RuntimeError(
-                f"input must have {expected_input_dim} dimensions, got {input.dim()}"
-            )
-        if self.input_size != input.size(-1):
+        dims = 3 if batch_sizes is None else 2
+        if input.dim() != dims:
+            raise RuntimeError(f"input must have {dims} dimensions, got {input.dim()}")
+        if input.size(-1) != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. "
                 f"Expected {self.input_size}, got {input.size(-1)}"
@@ -182,16 +180,18 @@ class RNNBase(Module):
         self, input: Tensor, batch_sizes: Tensor | None
     ) -> tuple[int, int, int]:
         """(layers * directions, B, width of the state)."""
+        width = self.proj_size if self.proj_size > 0 else self.hidden_size
+        return self._count(), self._batch(input, batch_sizes), width
+
+    def _count(self) -> int:
+        """How many states there are: one for each layer and direction."""
+        return self.num_layers * (2 if self.bidirectional else 1)
+
+    def _batch(self, input: Tensor, batch_sizes: Tensor | None) -> int:
+        """How many sequences there are: packed, the number of those that have a first step."""
         if batch_sizes is not None:
-            mini_batch = int(batch_sizes[0])
-        else:
-            mini_batch = input.size(0) if self.batch_first else input.size(1)
-        num_directions = 2 if self.bidirectional else 1
-        if self.proj_size > 0:
-            expected_hidden_size = (self.num_layers * num_directions, mini_batch, self.proj_size)
-        else:
-            expected_hidden_size = (self.num_layers * num_directions, mini_batch, self.hidden_size)
-        return expected_hidden_size
+            return int(batch_sizes[0])
+        return input.size(0 if self.batch_first else 1)
 
     def check_hidden_size(
         self,
@@ -225,9 +225,8 @@ class RNNBase(Module):
 
     def __getstate__(self) -> dict[str, Any]:
         self._update_flat_weights()
-        state = self.__dict__.copy()
-        del state["_flat_weight_refs"]
-        return state
+        left_out = ("_flat_weight_refs",)  # nobody can pickle references
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

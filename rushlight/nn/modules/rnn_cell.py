@@ -27,6 +27,15 @@ _rnn_tanh_cell: Operator = eager_function("aten::rnn_tanh_cell")
 _zeros: Operator = eager_function("aten::zeros")
 
 
+def _check_dims(kind: str, name: str, x: Tensor) -> None:
+    """Raises: ValueError: `x` is neither a vector nor a batch of vectors."""
+    if x.dim() not in (1, 2):
+        raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {x.dim()}D instead")
+
+
+_check_dims.__module__ = "rushlight.nn.modules.rnn"  # as archives know it
+
+
 class RNNCellBase(Module):
     """The weights of a cell: those of the input, of the state, and the biases."""
 
@@ -79,6 +88,17 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    def _as_rows(self, kind: str, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Input and state as batches; the state is 0 if there is none."""
+        _check_dims(kind, "input", input)
+        if hx is not None:
+            _check_dims(kind, "hidden", hx)
+        rows = input if input.dim() == 2 else input.unsqueeze(0)
+        if hx is not None:
+            return rows, hx if input.dim() == 2 else hx.unsqueeze(0)
+        size = (rows.size(0), self.hidden_size)
+        return rows, _zeros(size, dtype=rows.dtype, device=rows.device)
+
 
 class RNNCell(RNNCellBase):
     """`h = tanh(W_ih x + b_ih + W_hh h + b_hh)`, or with relu."""
@@ -102,31 +122,15 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """(B, input_size) or (input_size), and the state."""
-        if input.dim() not in (1, 2):
-            raise ValueError(f"RNNCell: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        if hx is not None and hx.dim() not in (1, 2):
-            raise ValueError(f"RNNCell: Expected hidden to be 1D or 2D, got {hx.dim()}D instead")
-        is_batched = input.dim() == 2
-        if not is_batched:
-            input = input.unsqueeze(0)
-        if hx is None:
-            hx = _zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
-        else:
-            hx = hx.unsqueeze(0) if not is_batched else hx
+        rows, state = self._as_rows("RNNCell", input, hx)
+        weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
         if self.nonlinearity == "tanh":
-            ret = _rnn_tanh_cell(
-                input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-            )
+            new = _rnn_tanh_cell(rows, state, *weights, *biases)
         elif self.nonlinearity == "relu":
-            ret = _rnn_relu_cell(
-                input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-            )
+            new = _rnn_relu_cell(rows, state, *weights, *biases)
         else:
-            ret = input
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        if not is_batched:
-            ret = ret.squeeze(0)
-        return ret
+        return new if input.dim() == 2 else new.squeeze(0)
 
 
 class LSTMCell(RNNCellBase):
@@ -148,26 +152,21 @@ class LSTMCell(RNNCellBase):
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
         """(B, input_size) or (input_size), and the state."""
-        if input.dim() not in (1, 2):
-            raise ValueError(f"LSTMCell: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        _check_dims("LSTMCell", "input", input)
         if hx is not None:
-            for idx, value in enumerate(hx):
-                if value.dim() not in (1, 2):
-                    raise ValueError(
-                        f"LSTMCell: Expected hx[{idx}] to be 1D or 2D, got {value.dim()}D instead"
-                    )
-        is_batched = input.dim() == 2
-        if not is_batched:
-            input = input.unsqueeze(0)
+            for number, part in enumerate(hx):
+                _check_dims("LSTMCell", f"hx[{number}]", part)
+        weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
+        rows = input if input.dim() == 2 else input.unsqueeze(0)
         if hx is None:
-            zeros = _zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
-            hx = (zeros, zeros)
+            zeros = _zeros(rows.size(0), self.hidden_size, dtype=rows.dtype, device=rows.device)
+            state = (zeros, zeros)
         else:
-            hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0)) if not is_batched else hx
-        ret = _lstm_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        if not is_batched:
-            ret = (ret[0].squeeze(0), ret[1].squeeze(0))
-        return ret
+            state = hx if input.dim() == 2 else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+        hidden, cell = _lstm_cell(rows, state, *weights, *biases)
+        if input.dim() == 2:
+            return hidden, cell
+        return hidden.squeeze(0), cell.squeeze(0)
 
 
 class GRUCell(RNNCellBase):
@@ -187,18 +186,7 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """(B, input_size) or (input_size), and the state."""
-        if input.dim() not in (1, 2):
-            raise ValueError(f"GRUCell: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        if hx is not None and hx.dim() not in (1, 2):
-            raise ValueError(f"GRUCell: Expected hidden to be 1D or 2D, got {hx.dim()}D instead")
-        is_batched = input.dim() == 2
-        if not is_batched:
-            input = input.unsqueeze(0)
-        if hx is None:
-            hx = _zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
-        else:
-            hx = hx.unsqueeze(0) if not is_batched else hx
-        ret = _gru_cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        if not is_batched:
-            ret = ret.squeeze(0)
-        return ret
+        rows, state = self._as_rows("GRUCell", input, hx)
+        weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
+        new = _gru_cell(rows, state, *weights, *biases)
+        return new if input.dim() == 2 else new.squeeze(0)

@@ -2,7 +2,6 @@
 
 # Script reads these bodies: no casts in them.
 # mypy: disable-error-code="no-any-return, unreachable"
-# ruff: noqa: SIM114
 
 from __future__ import annotations
 
@@ -10,14 +9,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ... import compiler
-from ...backends import mha
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
+from ..functional.attention import added_masks
 from ..init import xavier_uniform_
-from ..modes import is_autocast_enabled, is_grad_enabled
 from .module import Module
 from .normalization import LayerNorm
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
@@ -39,7 +36,7 @@ __all__ = [
 
 Operator = Callable[..., Any]
 
-_nested_from_mask: Operator = eager_function("aten::_nested_tensor_from_mask")
+_arange: Operator = eager_function("aten::arange")
 _left_aligned: Operator = eager_function("aten::_nested_tensor_from_mask_left_aligned")
 
 
@@ -64,26 +61,22 @@ class Transformer(Module):
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__()
-        common = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
-        flags = (batch_first, norm_first, bias)
-        if custom_encoder is not None:
-            self.encoder = custom_encoder
-        else:
-            encoder_layer = TransformerEncoderLayer(*common, *flags, **made)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-            self.encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm)
-        if custom_decoder is not None:
-            self.decoder = custom_decoder
-        else:
-            decoder_layer = TransformerDecoderLayer(*common, *flags, **made)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-            self.decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
+        made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        shape = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
+        order = (batch_first, norm_first)
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(*shape, *order, **made)
+            norm = LayerNorm(d_model, layer_norm_eps, **made)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            other = TransformerDecoderLayer(*shape, *order, **made)
+            norm = LayerNorm(d_model, layer_norm_eps, **made)
+            custom_decoder = TransformerDecoder(other, num_decoder_layers, norm)
+        self.decoder = custom_decoder
         self._reset_parameters()
-        self.d_model = d_model
-        self.nhead = nhead
-        self.batch_first = batch_first
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
         self,
@@ -100,22 +93,19 @@ class Transformer(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Both (T, B, E), or (B, T, E) with `batch_first`, or (T, E)."""
-        is_batched = src.dim() == 3
-        if not self.batch_first and src.size(1) != tgt.size(1) and is_batched:
-            raise RuntimeError("the batch number of src and tgt must be equal")
-        elif self.batch_first and src.size(0) != tgt.size(0) and is_batched:
+        batch = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(
-            src,
-            mask=src_mask,
-            src_key_padding_mask=src_key_padding_mask,
-            is_causal=src_is_causal,
-        )
-        output = self.decoder(
+        return self.decoder(
             tgt,
-            memory,
+            self.encoder(
+                src,
+                mask=src_mask,
+                src_key_padding_mask=src_key_padding_mask,
+                is_causal=src_is_causal,
+            ),
             tgt_mask=tgt_mask,
             memory_mask=memory_mask,
             tgt_key_padding_mask=tgt_key_padding_mask,
@@ -123,7 +113,6 @@ class Transformer(Module):
             tgt_is_causal=tgt_is_causal,
             memory_is_causal=memory_is_causal,
         )
-        return output
 
     @staticmethod
     def generate_square_subsequent_mask(
@@ -202,105 +191,38 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """(T, B, E), or (B, T, E) with `batch_first`, or (T, E)."""
-        src_key_padding_mask = F._canonical_mask(
-            mask=src_key_padding_mask,
-            mask_name="src_key_padding_mask",
-            other_type=F._none_or_dtype(mask),
-            other_name="mask",
-            target_type=src.dtype,
+        mask, padding = added_masks(
+            mask, src_key_padding_mask, src.dtype, "mask", "src_key_padding_mask"
         )
-        mask = F._canonical_mask(
-            mask=mask,
-            mask_name="mask",
-            other_type=None,
-            other_name="",
-            target_type=src.dtype,
-            check_other=False,
-        )
-        output = src
-        convert_to_nested = False
-        first_layer = self.layers[0]
-        src_key_padding_mask_for_layers = src_key_padding_mask
-        why_not_sparsity_fast_path = ""
-        str_first_layer = "self.layers[0]"
-        batch_first = first_layer.self_attn.batch_first
-        is_fastpath_enabled = mha.get_fastpath_enabled()
-        do_mask_check = getattr(self, "mask_check", True)
-
-        if not is_fastpath_enabled:
-            why_not_sparsity_fast_path = "torch.backends.mha.get_fastpath_enabled() was not True"
-        elif not hasattr(self, "use_nested_tensor"):
-            why_not_sparsity_fast_path = "use_nested_tensor attribute not present"
-        elif not self.use_nested_tensor:
-            why_not_sparsity_fast_path = "self.use_nested_tensor (set in init) was not True"
-        elif first_layer.training:
-            why_not_sparsity_fast_path = f"{str_first_layer} was in training mode"
-        elif src.dim() != 3:
-            why_not_sparsity_fast_path = (
-                f"input not batched; expected src.dim() of 3 but got {src.dim()}"
-            )
-        elif src_key_padding_mask is None:
-            why_not_sparsity_fast_path = "src_key_padding_mask was None"
-        elif do_mask_check and compiler.is_compiling():
-            why_not_sparsity_fast_path = "mask_check enabled with torch.compile or torch.export"
-        elif do_mask_check and not _left_aligned(src, src_key_padding_mask.logical_not()):
-            why_not_sparsity_fast_path = (
-                "mask_check enabled, and src and src_key_padding_mask was not left aligned"
-            )
-        elif src.is_nested:
-            why_not_sparsity_fast_path = "NestedTensor input is not supported"
-        elif mask is not None:
-            why_not_sparsity_fast_path = "src_key_padding_mask and mask were both supplied"
-        elif is_autocast_enabled():
-            why_not_sparsity_fast_path = "autocast is enabled"
-
-        if not why_not_sparsity_fast_path:
-            tensor_args = (
-                src,
-                first_layer.self_attn.in_proj_weight,
-                first_layer.self_attn.in_proj_bias,
-                first_layer.self_attn.out_proj.weight,
-                first_layer.self_attn.out_proj.bias,
-                first_layer.norm1.weight,
-                first_layer.norm1.bias,
-                first_layer.norm2.weight,
-                first_layer.norm2.bias,
-                first_layer.linear1.weight,
-                first_layer.linear1.bias,
-                first_layer.linear2.weight,
-                first_layer.linear2.bias,
-            )
-            _supported_device_type = ["cpu", "cuda", "xpu", "privateuseone"]
-            if src.device.type not in _supported_device_type:
-                why_not_sparsity_fast_path = (
-                    f"src device is neither one of {_supported_device_type}"
-                )
-            elif is_grad_enabled() and any([x.requires_grad for x in tensor_args]):  # noqa: C419
-                why_not_sparsity_fast_path = (
-                    "grad is enabled and at least one of query or the "
-                    "input/output projection weights or biases requires_grad"
-                )
-            if (not why_not_sparsity_fast_path) and (src_key_padding_mask is not None):
-                convert_to_nested = True
-                output = _nested_from_mask(
-                    output, src_key_padding_mask.logical_not(), mask_check=False
-                )
-                src_key_padding_mask_for_layers = None
-
-        seq_len = _get_seq_len(src, batch_first)
-        is_causal = _detect_is_causal_mask(mask, is_causal, seq_len)
-        for mod in self.layers:
-            output = mod(
-                output,
-                src_mask=mask,
-                is_causal=is_causal,
-                src_key_padding_mask=src_key_padding_mask_for_layers,
-            )
-        if convert_to_nested:
-            output = output.to_padded_tensor(0.0, src.size())
+        output, padded = src, self._left_out(src, mask, padding)
+        if padded is not None:
+            padding, _ = added_masks(padded, None, src.dtype)
+        length = _get_seq_len(src, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(mask, is_causal, length)
+        for layer in self.layers:
+            output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if padded is not None:
+            output = output.masked_fill(padded.unsqueeze(-1), 0.0)
         if self.norm is not None:
             output = self.norm(output)
         return output
+
+    def _left_out(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor | None:
+        """Where the result is 0, (B, T): in inference, places behind the ends of sequences."""
+        first = self.layers[0]
+        if padding is None or first.training or not getattr(self, "use_nested_tensor", False):
+            return None
+        if src.dim() != 3:
+            return None
+        kept = padding.logical_not()
+        if getattr(self, "mask_check", True) and not _left_aligned(src, kept):
+            return None
+        if hasattr(first, "_infers") and first.self_attn.in_proj_bias is not None:  # noqa: SIM102
+            if mask is None and first._infers(src) and not src.is_nested:
+                if kept.size() != src.size()[:2]:
+                    raise RuntimeError("Mask size should match input size")
+                return _arange(src.size(1), device=src.device) >= kept.sum(1).unsqueeze(1)
+        return None
 
 
 class TransformerDecoder(Module):
@@ -331,18 +253,17 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Both (T, B, E), or (B, T, E) with `batch_first`, or (T, E)."""
-        output = tgt
-        seq_len = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
-        tgt_is_causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, seq_len)
-        for mod in self.layers:
-            output = mod(
+        output, length = tgt, _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, length)
+        for layer in self.layers:
+            output = layer(
                 output,
                 memory,
                 tgt_mask=tgt_mask,
                 memory_mask=memory_mask,
                 tgt_key_padding_mask=tgt_key_padding_mask,
                 memory_key_padding_mask=memory_key_padding_mask,
-                tgt_is_causal=tgt_is_causal,
+                tgt_is_causal=causal,
                 memory_is_causal=memory_is_causal,
             )
         if self.norm is not None:

@@ -2,7 +2,6 @@
 
 # Script reads these bodies: no casts in them.
 # mypy: disable-error-code="no-any-return, unreachable"
-# ruff: noqa: C419, SIM201
 
 from __future__ import annotations
 
@@ -14,8 +13,11 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
-from ..modes import is_autocast_enabled, is_grad_enabled
+from ..functional.attention import added_masks
+from ..modes import is_autocast_enabled
+from ..sizes import is_scripting
 from .activation import GELU, MultiheadAttention, ReLU
+from .attention import records
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
@@ -27,6 +29,47 @@ __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 Operator = Callable[..., Any]
 
 _encoder_layer: Operator = eager_function("aten::_transformer_encoder_layer_fwd")
+
+
+def _has_hooks(module: Module) -> bool:
+    """Whether somebody wants to see what goes in or comes out somewhere inside."""
+    kinds = ("_forward_hooks", "_forward_pre_hooks")
+    return any(getattr(each, kind, None) for each in module.modules() for kind in kinds)
+
+
+def _activation(given: str | Activation) -> Activation:
+    return _get_activation_fn(given) if isinstance(given, str) else given
+
+
+def _number_of(activation: Activation) -> int:
+    """What the operator for a whole layer knows an activation by; 0 is none of its own."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
+
+
+def _furnish(
+    layer: Any,
+    attentions: tuple[str, ...],
+    widths: tuple[int, int, int],
+    dropout: float,
+    eps: float,
+    batch_first: bool,
+    made: dict[str, Any],
+) -> None:
+    """Give a layer its parts: each that is added to what comes in has its own norm and dropout."""
+    width, heads, inner = widths
+    for name in attentions:
+        attention = MultiheadAttention(width, heads, dropout, batch_first=batch_first, **made)
+        setattr(layer, name, attention)
+    layer.linear1 = Linear(width, inner, **made)
+    layer.dropout = Dropout(dropout)
+    layer.linear2 = Linear(inner, width, **made)
+    numbers = range(1, len(attentions) + 2)
+    for number in numbers:
+        setattr(layer, f"norm{number}", LayerNorm(width, eps, **made))
+    for number in numbers:
+        setattr(layer, f"dropout{number}", Dropout(dropout))
 
 
 class TransformerEncoderLayer(Module):
@@ -53,33 +96,17 @@ class TransformerEncoderLayer(Module):
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **made
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+        made = {"bias": bias, "device": device, "dtype": dtype}
+        widths = (d_model, nhead, dim_feedforward)
+        _furnish(self, ("self_attn",), widths, dropout, layer_norm_eps, batch_first, made)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        if isinstance(activation, str):
-            activation = _get_activation_fn(activation)
-        if activation is F.relu or isinstance(activation, ReLU):
-            self.activation_relu_or_gelu = 1
-        elif activation is F.gelu or isinstance(activation, GELU):
-            self.activation_relu_or_gelu = 2
-        else:
-            self.activation_relu_or_gelu = 0
-        self.activation = activation
+        self.activation = _activation(activation)
+        self.activation_relu_or_gelu = _number_of(self.activation)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if not hasattr(self, "activation"):
-            self.activation = F.relu
+        inside = "activation" in state.get("_modules", ())
+        super().__setstate__(state if inside else {"activation": F.relu, **state})
 
     def forward(
         self,
@@ -89,121 +116,68 @@ class TransformerEncoderLayer(Module):
         is_causal: bool = False,
     ) -> Tensor:
         """(T, B, E), or (B, T, E) with `batch_first`, or (T, E)."""
-        src_key_padding_mask = F._canonical_mask(
-            mask=src_key_padding_mask,
-            mask_name="src_key_padding_mask",
-            other_type=F._none_or_dtype(src_mask),
-            other_name="src_mask",
-            target_type=src.dtype,
+        src_mask, src_key_padding_mask = added_masks(
+            src_mask, src_key_padding_mask, src.dtype, "src_mask", "src_key_padding_mask"
         )
-        src_mask = F._canonical_mask(
-            mask=src_mask,
-            mask_name="src_mask",
-            other_type=None,
-            other_name="",
-            target_type=src.dtype,
-            check_other=False,
-        )
-        is_fastpath_enabled = mha.get_fastpath_enabled()
-        why_not_sparsity_fast_path = ""
-        if not is_fastpath_enabled:
-            why_not_sparsity_fast_path = "torch.backends.mha.get_fastpath_enabled() was not True"
-        elif src.dim() != 3:
-            why_not_sparsity_fast_path = (
-                f"input not batched; expected src.dim() of 3 but got {src.dim()}"
-            )
-        elif self.training:
-            why_not_sparsity_fast_path = "training is enabled"
-        elif not self.self_attn.batch_first:
-            why_not_sparsity_fast_path = "self_attn.batch_first was not True"
-        elif self.self_attn.in_proj_bias is None:
-            why_not_sparsity_fast_path = "self_attn was passed bias=False"
-        elif not self.self_attn._qkv_same_embed_dim:
-            why_not_sparsity_fast_path = "self_attn._qkv_same_embed_dim was not True"
-        elif not self.activation_relu_or_gelu:
-            why_not_sparsity_fast_path = "activation_relu_or_gelu was not True"
-        elif not (self.norm1.eps == self.norm2.eps):
-            why_not_sparsity_fast_path = "norm1.eps is not equal to norm2.eps"
-        elif src.is_nested and (src_key_padding_mask is not None or src_mask is not None):
-            why_not_sparsity_fast_path = (
-                "neither src_key_padding_mask nor src_mask are not supported "
-                "with NestedTensor input"
-            )
-        elif self.self_attn.num_heads % 2 == 1:
-            why_not_sparsity_fast_path = "num_head is odd"
-        elif is_autocast_enabled():
-            why_not_sparsity_fast_path = "autocast is enabled"
-        elif any(
-            [
-                len(getattr(m, "_forward_hooks", {})) + len(getattr(m, "_forward_pre_hooks", {}))
-                for m in self.modules()
-            ]
-        ):
-            why_not_sparsity_fast_path = "forward pre-/hooks are attached to the module"
-        if not why_not_sparsity_fast_path:
-            tensor_args = (
-                src,
-                self.self_attn.in_proj_weight,
-                self.self_attn.in_proj_bias,
-                self.self_attn.out_proj.weight,
-                self.self_attn.out_proj.bias,
-                self.norm1.weight,
-                self.norm1.bias,
-                self.norm2.weight,
-                self.norm2.bias,
-                self.linear1.weight,
-                self.linear1.bias,
-                self.linear2.weight,
-                self.linear2.bias,
-            )
-            _supported_device_type = ["cpu", "cuda", "xpu", "privateuseone"]
-            if not all([x.device.type in _supported_device_type for x in tensor_args]):
-                why_not_sparsity_fast_path = (
-                    f"some Tensor argument's device is neither one of {_supported_device_type}"
-                )
-            elif is_grad_enabled() and any([x.requires_grad for x in tensor_args]):
-                why_not_sparsity_fast_path = (
-                    "grad is enabled and at least one of query or the "
-                    "input/output projection weights or biases requires_grad"
-                )
-            if not why_not_sparsity_fast_path:
-                merged_mask, mask_type = self.self_attn.merge_masks(
-                    src_mask, src_key_padding_mask, src
-                )
-                return _encoder_layer(
-                    src,
-                    self.self_attn.embed_dim,
-                    self.self_attn.num_heads,
-                    self.self_attn.in_proj_weight,
-                    self.self_attn.in_proj_bias,
-                    self.self_attn.out_proj.weight,
-                    self.self_attn.out_proj.bias,
-                    self.activation_relu_or_gelu == 2,
-                    self.norm_first,
-                    self.norm1.eps,
-                    self.norm1.weight,
-                    self.norm1.bias,
-                    self.norm2.weight,
-                    self.norm2.bias,
-                    self.linear1.weight,
-                    self.linear1.bias,
-                    self.linear2.weight,
-                    self.linear2.bias,
-                    merged_mask,
-                    mask_type,
-                )
-        x = src
+        if self.self_attn.in_proj_bias is not None:  # noqa: SIM102
+            if self._is_one_operator(src, src_mask is not None or src_key_padding_mask is not None):
+                mask, kind = self.self_attn.merge_masks(src_mask, src_key_padding_mask, src)
+                return self._at_once(src, mask, kind)
         if self.norm_first:
-            x = x + self._sa_block(
-                self.norm1(x), src_mask, src_key_padding_mask, is_causal=is_causal
-            )
-            x = x + self._ff_block(self.norm2(x))
-        else:
-            x = self.norm1(
-                x + self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
-            )
-            x = self.norm2(x + self._ff_block(x))
-        return x
+            src = src + self._sa_block(self.norm1(src), src_mask, src_key_padding_mask, is_causal)
+            return src + self._ff_block(self.norm2(src))
+        src = self.norm1(src + self._sa_block(src, src_mask, src_key_padding_mask, is_causal))
+        return self.norm2(src + self._ff_block(src))
+
+    def _is_one_operator(self, src: Tensor, masked: bool) -> bool:
+        """Whether one operator does all that such a layer does to a batch."""
+        attention = self.self_attn
+        if self.training or not attention.batch_first or not attention._qkv_same_embed_dim:
+            return False
+        if self.activation_relu_or_gelu == 0 or self.norm1.eps != self.norm2.eps:
+            return False
+        if attention.num_heads % 2 == 1 or (masked and src.is_nested):
+            return False
+        if not is_scripting():  # noqa: SIM102
+            if _has_hooks(self):
+                return False
+        return self._infers(src)
+
+    def _infers(self, src: Tensor) -> bool:
+        """Whether nothing but the result for a batch is asked of the layer."""
+        if self.training or src.dim() != 3 or not (src.is_cpu or src.is_cuda):
+            return False
+        if not mha.get_fastpath_enabled() or is_autocast_enabled():
+            return False
+        attention, out = self.self_attn, self.self_attn.out_proj
+        weights = [src, attention.in_proj_weight, attention.in_proj_bias, out.weight, out.bias]
+        weights += [self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias]
+        weights += [self.linear1.weight, self.linear1.bias, self.linear2.weight, self.linear2.bias]
+        return not records(weights)
+
+    def _at_once(self, src: Tensor, mask: Tensor | None, kind: int | None) -> Tensor:
+        return _encoder_layer(
+            src,
+            self.self_attn.embed_dim,
+            self.self_attn.num_heads,
+            self.self_attn.in_proj_weight,
+            self.self_attn.in_proj_bias,
+            self.self_attn.out_proj.weight,
+            self.self_attn.out_proj.bias,
+            self.activation_relu_or_gelu == 2,
+            self.norm_first,
+            self.norm1.eps,
+            self.norm1.weight,
+            self.norm1.bias,
+            self.norm2.weight,
+            self.norm2.bias,
+            self.linear1.weight,
+            self.linear1.bias,
+            self.linear2.weight,
+            self.linear2.bias,
+            mask,
+            kind,
+        )
 
     def _sa_block(
         self,
@@ -212,7 +186,7 @@ class TransformerEncoderLayer(Module):
         key_padding_mask: Tensor | None,
         is_causal: bool = False,
     ) -> Tensor:
-        x = self.self_attn(
+        attended, _ = self.self_attn(
             x,
             x,
             x,
@@ -220,12 +194,12 @@ class TransformerEncoderLayer(Module):
             key_padding_mask=key_padding_mask,
             need_weights=False,
             is_causal=is_causal,
-        )[0]
-        return self.dropout1(x)
+        )
+        return self.dropout1(attended)
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
-        return self.dropout2(x)
+        inner = self.dropout(self.activation(self.linear1(x)))
+        return self.dropout2(self.linear2(inner))
 
 
 class TransformerDecoderLayer(Module):
@@ -249,35 +223,17 @@ class TransformerDecoderLayer(Module):
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
-        heads: dict[str, Any] = {
-            "dropout": dropout,
-            "batch_first": batch_first,
-            "bias": bias,
-            **made,
-        }
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, **heads)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, **heads)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+        made = {"bias": bias, "device": device, "dtype": dtype}
+        widths = (d_model, nhead, dim_feedforward)
+        attentions = ("self_attn", "multihead_attn")
+        _furnish(self, attentions, widths, dropout, layer_norm_eps, batch_first, made)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        if isinstance(activation, str):
-            self.activation = _get_activation_fn(activation)
-        else:
-            self.activation = activation
+        self.activation = _activation(activation)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "activation" not in state:
-            state["activation"] = F.relu
-        super().__setstate__(state)
+        # torch's copies of a layer forget an activation that is a module; so do its results
+        super().__setstate__({"activation": F.relu, **state})
 
     def forward(
         self,
@@ -291,21 +247,16 @@ class TransformerDecoderLayer(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Both (T, B, E), or (B, T, E) with `batch_first`, or (T, E)."""
-        x = tgt
         if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+            x = tgt + self._sa_block(self.norm1(tgt), tgt_mask, tgt_key_padding_mask, tgt_is_causal)
             x = x + self._mha_block(
                 self.norm2(x), memory, memory_mask, memory_key_padding_mask, memory_is_causal
             )
-            x = x + self._ff_block(self.norm3(x))
-        else:
-            x = self.norm1(x + self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
-            x = self.norm2(
-                x
-                + self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
-            )
-            x = self.norm3(x + self._ff_block(x))
-        return x
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(tgt + self._sa_block(tgt, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+        seen = self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        x = self.norm2(x + seen)
+        return self.norm3(x + self._ff_block(x))
 
     def _sa_block(
         self,
@@ -314,16 +265,16 @@ class TransformerDecoderLayer(Module):
         key_padding_mask: Tensor | None,
         is_causal: bool = False,
     ) -> Tensor:
-        x = self.self_attn(
+        attended, _ = self.self_attn(
             x,
             x,
             x,
             attn_mask=attn_mask,
             key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
             need_weights=False,
-        )[0]
-        return self.dropout1(x)
+            is_causal=is_causal,
+        )
+        return self.dropout1(attended)
 
     def _mha_block(
         self,
@@ -333,17 +284,17 @@ class TransformerDecoderLayer(Module):
         key_padding_mask: Tensor | None,
         is_causal: bool = False,
     ) -> Tensor:
-        x = self.multihead_attn(
+        attended, _ = self.multihead_attn(
             x,
             mem,
             mem,
             attn_mask=attn_mask,
             key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
             need_weights=False,
-        )[0]
-        return self.dropout2(x)
+            is_causal=is_causal,
+        )
+        return self.dropout2(attended)
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
-        return self.dropout3(x)
+        inner = self.dropout(self.activation(self.linear1(x)))
+        return self.dropout3(self.linear2(inner))

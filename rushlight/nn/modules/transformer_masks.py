@@ -29,36 +29,26 @@ def _generate_square_subsequent_mask(
     sz: int, device: Device | None = None, dtype: DType | None = None
 ) -> Tensor:
     """A mask to be added by which a place sees only itself and what comes before."""
-    return _triu(_full((sz, sz), float("-inf"), dtype=dtype, device=device), diagonal=1)
+    closed = _full((sz, sz), float("-inf"), dtype=dtype, device=device)
+    return _triu(closed, 1)
 
 
 def _get_seq_len(src: Tensor, batch_first: bool) -> int | None:
+    """T of (T, E), (T, B, E), or (B, T, E) with `batch_first`; None where rows have their own."""
     if src.is_nested:
         return None
-    else:
-        src_size = src.size()
-        if len(src_size) == 2:
-            return src_size[0]
-        else:
-            seq_len_pos = 1 if batch_first else 0
-            return src_size[seq_len_pos]
+    return src.size(1 if batch_first and src.dim() == 3 else 0)
 
 
 def _detect_is_causal_mask(
     mask: Tensor | None, is_causal: bool | None = None, size: int | None = None
 ) -> bool:
     """Whether a mask is the causal one; `is_causal` says so if it is not None."""
-    make_causal = is_causal is True
-    if is_causal is None and mask is not None:
-        sz = size if size is not None else mask.size(-2)
-        causal_comparison = _generate_square_subsequent_mask(
-            sz, device=mask.device, dtype=mask.dtype
-        )
-        if mask.size() == causal_comparison.size():
-            make_causal = bool((mask == causal_comparison).all())
-        else:
-            make_causal = False
-    return make_causal
+    if is_causal is not None or mask is None:
+        return is_causal is True
+    length = mask.size(-2) if size is None else size
+    causal = _generate_square_subsequent_mask(length, mask.device, mask.dtype)
+    return mask.size() == causal.size() and bool((mask == causal).all())
 
 
 for _function in (_generate_square_subsequent_mask, _get_seq_len, _detect_is_causal_mask):
@@ -75,8 +65,7 @@ def _get_activation_fn(activation: str) -> Activation:
     Raises:
         RuntimeError: another name than "relu" and "gelu".
     """
-    if activation == "relu":
-        return F.relu
-    if activation == "gelu":
-        return F.gelu
-    raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    functions = {"relu": F.relu, "gelu": F.gelu}
+    if activation not in functions:
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return functions[activation]

@@ -126,22 +126,20 @@ def _packed_sequence_init_args(
     unsorted_indices: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
     """All four parts, from those that are given."""
-    if unsorted_indices is None:
-        unsorted_indices = invert_permutation(sorted_indices)
-    if batch_sizes is not None:
-        if batch_sizes.device.type != "cpu":
-            raise ValueError(
-                "batch_sizes should always be on CPU. "
-                "Instances of PackedSequence should never be created manually. "
-                "They should be instantiated by functions like pack_sequence "
-                "and pack_padded_sequences in nn.utils.rnn. "
-                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
-            )
-        return data, batch_sizes, sorted_indices, unsorted_indices
-    else:
+    back = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
+    if batch_sizes is None:
         if not (isinstance(data, (list, tuple)) and len(data) == 2):
             raise AssertionError("Expected data to be a list or tuple of length 2")
-        return data[0], data[1], sorted_indices, unsorted_indices
+        return data[0], data[1], sorted_indices, back
+    if batch_sizes.device.type != "cpu":
+        raise ValueError(
+            "batch_sizes should always be on CPU. "
+            "Instances of PackedSequence should never be created manually. "
+            "They should be instantiated by functions like pack_sequence "
+            "and pack_padded_sequences in nn.utils.rnn. "
+            "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
+        )
+    return data, batch_sizes, sorted_indices, back
 
 
 def _packed_sequence_init(
@@ -197,26 +195,21 @@ def pad_packed_sequence(
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The sequences padded to one length, in the order they had before, and their lengths."""
-    max_seq_length = sequence.batch_sizes.size(0)
-    if total_length is not None:
-        if total_length < max_seq_length:
-            raise ValueError(
-                "Expected total_length to be at least the length "
-                "of the longest sequence in input, but got "
-                f"total_length={total_length} and max sequence length being {max_seq_length}"
-            )
-        max_seq_length = total_length
-    padded_output, lengths = _pad_packed(
-        sequence.data, sequence.batch_sizes, batch_first, padding_value, max_seq_length
-    )
-    unsorted_indices = sequence.unsorted_indices
-    if unsorted_indices is not None:
-        batch_dim = 0 if batch_first else 1
-        return (
-            padded_output.index_select(batch_dim, unsorted_indices),
-            lengths[unsorted_indices.cpu()],
+    longest = sequence.batch_sizes.size(0)
+    if total_length is not None and total_length < longest:
+        raise ValueError(
+            "Expected total_length to be at least the length "
+            "of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {longest}"
         )
-    return padded_output, lengths
+    steps = longest if total_length is None else total_length
+    padded, lengths = _pad_packed(
+        sequence.data, sequence.batch_sizes, batch_first, padding_value, steps
+    )
+    back = sequence.unsorted_indices
+    if back is None:
+        return padded, lengths
+    return padded.index_select(0 if batch_first else 1, back), lengths[back.cpu()]
 
 
 def pad_sequence(
@@ -242,16 +235,11 @@ def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
     """The sequences without what pads them."""
-    unpadded_sequences = []
     if not batch_first:
         padded_sequences.transpose_(0, 1)
-    max_length = padded_sequences.shape[1]
-    idx = _arange(max_length, device=lengths.device)
-    for seq, length in zip(padded_sequences, lengths):  # noqa: B905  (script knows no `strict`)
-        mask = idx < length
-        unpacked_seq = seq[mask]
-        unpadded_sequences.append(unpacked_seq)
-    return unpadded_sequences
+    places = _arange(padded_sequences.size(1), device=lengths.device)
+    pairs = zip(padded_sequences, lengths)  # noqa: B905  (script knows no `strict`)
+    return [sequence[places < length] for sequence, length in pairs]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
