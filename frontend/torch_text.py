@@ -123,10 +123,12 @@ def runtime_error_text(
     `frames` are the calls, outermost first.  For a loaded archive they are places in the archive's
     code, and `original` those of the source it was made from, as far as the archive knows them.
     """
+    message, cut, _ = message.partition("\0")  # C ends a text there
+    end = "" if cut else "\n"
     if not original:
-        return f"{FAILED}{_traceback('', frames)}{error}: {message}\n"
+        return f"{FAILED}{_traceback('', frames)}{error}: {message}{end}"
     parts = _traceback(", serialized code", frames) + "\n" + _traceback(", original code", original)
-    return f"{FAILED}{parts}{error}: {message}\n"
+    return f"{FAILED}{parts}{error}: {message}{end}"
 
 
 def _traceback(kind: str, frames: Sequence[Frame]) -> str:

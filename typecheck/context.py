@@ -66,6 +66,8 @@ class Context:
         self.remainders = 0
         self._temporaries = 0
         self.sliced: set[int] = set()
+        self.discarded: tree.Expr | None = None
+        """The expression that is a statement, whose value nobody asks for."""
 
     # ------------------------------------------------------------- given by later classes
 

@@ -335,6 +335,16 @@ def _print(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             torch_span=node.function.span,
         )
         return self.none(node.span)
+    if node is not self.discarded:
+        self.report(
+            "argument-type",
+            "`print` gives no value",
+            node.span,
+            "used as a value here",
+            torch="None cannot be used as a value",
+            torch_span=Span(node.span.source, node.span.start, node.span.end - len(")")),
+        )
+        return self.unknown(node.span)
     bindings = tuple(typed.Given(i) for i in range(len(given.positional)))
     call = typed.OperatorCall(node.span, NONE, _PRINT, tuple(given.positional), bindings)
     return self.sequenced(statements, call, node.span)

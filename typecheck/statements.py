@@ -103,6 +103,7 @@ class Statements(Joins, Elements):
                     torch="Cannot emit expr for: (dots)",
                 )
             return
+        self.discarded = node.value
         value = self.sugared(node.value)
         if isinstance(value, typed.Expr):
             self.warn_unused(node, value)

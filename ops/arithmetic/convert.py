@@ -13,7 +13,7 @@ from ..table.promotion import number_dtype
 from ..table.table import operator
 from .scalar_maths import int_of
 
-__all__ = ["item", "number_tensor", "to_dtype", "truth"]
+__all__ = ["item", "number_tensor", "real_part", "to_dtype", "truth"]
 
 _FLOAT64: Final = np.dtype(np.float64)
 
@@ -70,17 +70,22 @@ def truth(a: Array) -> bool:
 
 @operator("aten::Int.Tensor(Tensor a) -> int")
 def int_of_tensor(a: Array) -> int:
-    number = _real(item(a), "int64_t")
-    if isinstance(number, float) and not -_BEYOND <= number <= _BEYOND:
+    number = real_part(item(a), "int64_t")
+    if not -_BEYOND <= number <= (_BEYOND if isinstance(number, float) else _LARGEST):
         raise OperatorError("value cannot be converted to type int64_t without overflow")
     return int_of(number) if isinstance(number, float) else int(number)
 
 
 _BEYOND: Final = 2.0**63
+_LARGEST: Final = (1 << 63) - 1
 
 
-def _real(number: Any, kind: str) -> Any:
-    """A number, of a complex one its real part if that is all of it."""
+def real_part(number: Any, kind: str) -> Any:
+    """A number, of a complex one its real part if that is all of it.
+
+    Raises:
+        OperatorError: there is an imaginary part.
+    """
     if not isinstance(number, complex):
         return number
     if number.imag:
@@ -90,7 +95,7 @@ def _real(number: Any, kind: str) -> Any:
 
 @operator("aten::Float.Tensor(Tensor a) -> float")
 def float_of_tensor(a: Array) -> float:
-    return float(_real(item(a), "double"))
+    return float(real_part(item(a), "double"))
 
 
 def _implicit(a: Array) -> Any:
@@ -118,7 +123,7 @@ def int_implicit(a: Array) -> int:
 
 @operator("aten::FloatImplicit(Tensor a) -> float")
 def float_implicit(a: Array) -> float:
-    return float(_implicit(a))
+    return float(real_part(_implicit(a), "double"))
 
 
 @operator("aten::ScalarImplicit(Tensor a) -> Scalar")
@@ -127,8 +132,8 @@ def scalar_implicit(a: Array) -> Any:
 
 
 @operator("aten::ComplexImplicit(Tensor a) -> complex")
-def complex_of_tensor(a: Array) -> complex:
-    return complex(item(a))
+def complex_implicit(a: Array) -> complex:
+    return complex(_implicit(a))
 
 
 # --------------------------------------------------------------------------- number to tensor

@@ -16,12 +16,14 @@ from ..memory.errors import OperatorError
 from ..table.table import operator
 
 __all__ = [
+    "INVALID",
     "divide_floats",
     "floordiv_floats",
     "floordiv_ints",
     "power",
     "remainder_floats",
     "remainder_ints",
+    "signed_nan",
     "wrap64",
     "zero_division",
 ]
@@ -74,13 +76,8 @@ def neg_int(a: int) -> int:
 
 
 operator("aten::neg.float(float a) -> float")(python.neg)
-operator("aten::neg.complex(complex a) -> complex")(python.neg)
 
 _PAIRS: Final = (("float", "int"), ("int", "float"))
-_COMPLEX_PAIRS: Final = (
-    *(("complex", "float"), ("complex", "int")),
-    *(("float", "complex"), ("int", "complex")),
-)
 
 
 def _declare_pairs(
@@ -105,9 +102,7 @@ def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], 
 
 for _name, _forward in (("add", python.add), ("sub", python.sub), ("mul", python.mul)):
     operator(f"aten::{_name}.float(float a, float b) -> float")(_forward)
-    operator(f"aten::{_name}.complex(complex a, complex b) -> complex")(_forward)
     _declare_pairs(_name, _forward, _PAIRS, "float")
-    _declare_pairs(_name, _forward, _COMPLEX_PAIRS, "complex")
     operator(f"aten::{_name}(Scalar a, Scalar b) -> Scalar")(_wrapping(_forward))
 
 
@@ -116,28 +111,25 @@ def neg_scalar(a: Scalar) -> Scalar:
     return wrap64(-a) if isinstance(a, int) else -a
 
 
+INVALID: Final = math.inf - math.inf
+"""The NaN that this processor makes of an invalid operation; on x86 its sign is set, and shows."""
+
+
+def signed_nan(number: float) -> str:
+    """What C makes of a number that is none: it shows its sign; empty for any other number."""
+    if number == number:
+        return ""
+    return "-nan" if math.copysign(1.0, number) < 0 else "nan"
+
+
 @operator("aten::div.int(int a, int b) -> float", "aten::div.float(float a, float b) -> float")
 def divide_floats(a: float, b: float) -> float:
     """The quotient as C computes it: infinite or not a number for a divisor of 0."""
     if b:
         return float(a) / float(b)
-    if not a or a != a or b != b:
-        return math.nan
-    return math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-@operator("aten::div(Scalar a, Scalar b) -> float")
-def divide_scalars(a: Scalar, b: Scalar) -> Scalar:
-    if isinstance(a, complex) or isinstance(b, complex):
-        return divide_complex(complex(a), complex(b))
-    return divide_floats(a, b)
-
-
-@operator("aten::div.complex(complex a, complex b) -> complex")
-def divide_complex(a: complex, b: complex) -> complex:
-    if b:
-        return a / b
-    return complex(divide_floats(a.real, 0.0), divide_floats(a.imag, 0.0))
+    if a != a:
+        return a
+    return math.copysign(math.inf, a) * math.copysign(1.0, b) if a else INVALID
 
 
 @operator("aten::floordiv.int(int a, int b) -> int")
@@ -184,9 +176,10 @@ def remainder_ints(a: int, b: int) -> int:
 
 def fmod(a: float, b: float) -> float:
     """C's remainder, with the sign of `a`; not a number where Python's raises."""
-    if math.isinf(a) or not b:
-        return math.nan
-    return math.fmod(a, b)
+    try:
+        return math.fmod(a, b)
+    except ValueError:
+        return INVALID
 
 
 @operator(
@@ -195,7 +188,7 @@ def fmod(a: float, b: float) -> float:
     "aten::remainder.int_float(int a, float b) -> float",
 )
 def remainder_floats(a: float, b: float) -> float:
-    return fmod(b + fmod(a, b), b)
+    return fmod(fmod(a, b) + b, b)
 
 
 @operator("aten::remainder(Scalar a, Scalar b) -> Scalar")
@@ -223,29 +216,23 @@ def fmod_scalars(a: float, b: float) -> float:
     "aten::pow.float_int(float a, int b) -> float",
 )
 def power(a: float, b: float) -> float:
+    """C's power.
+
+    Raises:
+        OperatorError: 0 is raised to a negative number.
+    """
+    if a == 0 and b < 0:
+        raise OperatorError(
+            "0.0 cannot be raised to a negative power",
+            code="division-by-zero",
+            headline="0 is raised to a negative power",
+        )
     try:
         return math.pow(a, b)
     except OverflowError:
         return -math.inf if a < 0 and b % 2 == 1 else math.inf
     except ValueError:
-        if a == 0:
-            raise OperatorError(
-                "0.0 cannot be raised to a negative power",
-                code="division-by-zero",
-                headline="0 is raised to a negative power",
-            ) from None
-        return math.nan
-
-
-@operator("aten::pow.Scalar_Scalar(Scalar a, Scalar b) -> float")
-def power_scalars(a: Scalar, b: Scalar) -> Scalar:
-    if isinstance(a, complex) or isinstance(b, complex):
-        return complex(a) ** b
-    return power(a, b)
-
-
-operator("aten::pow.complex(complex a, complex b) -> complex")(python.pow)
-_declare_pairs("pow", python.pow, (("complex", "float"), ("float", "complex")), "complex")
+        return INVALID
 
 
 @operator("aten::pow.int_to_int(int a, int b) -> int")

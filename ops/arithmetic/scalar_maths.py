@@ -19,21 +19,24 @@ import numpy as np
 from ..memory.dtype import Scalar
 from ..memory.errors import OperatorError
 from ..table.table import operator
-from .scalar import divide_complex, divide_floats, fmod, wrap64
+from .complex_scalars import COMPLEX_FUNCTIONS, divide_complex
+from .scalar import INVALID, divide_floats, fmod, signed_nan, wrap64
 
 __all__ = ["as_c_int", "float_of", "int_of", "log"]
 
 Function = Callable[[float], float]
 
 
-def _safe(function: Function, overflow: Callable[[float], float] = abs) -> Function:
+def _safe(
+    function: Function, overflow: Callable[[float], float] = abs, invalid: float = INVALID
+) -> Function:
     """A function of `math` that gives what C gives where Python raises."""
 
     def call(a: float) -> float:
         try:
             return float(function(a))
         except ValueError:
-            return math.nan
+            return invalid
         except OverflowError:
             return math.copysign(math.inf, overflow(a))
 
@@ -44,12 +47,17 @@ def log(a: float) -> float:
     """The natural logarithm; -inf for 0, not a number below."""
     if a > 0:
         return math.log(a)
-    return -math.inf if a == 0 else math.nan
+    return _not_above_zero(a)
 
 
 def _log10(a: float) -> float:
-    if a > 0:
-        return math.log10(a)
+    return math.log10(a) if a > 0 else _not_above_zero(a)
+
+
+def _not_above_zero(a: float) -> float:
+    """A logarithm of 0, of what is below, or of a NaN."""
+    if a != a:
+        return a
     return -math.inf if a == 0 else math.nan
 
 
@@ -92,9 +100,9 @@ def _sign(a: float) -> float:
 
 
 _REAL: Final[dict[str, Function]] = {
-    "acos": _safe(math.acos),
+    "acos": _safe(math.acos, invalid=math.nan),
     "acosh": _safe(math.acosh),
-    "asin": _safe(math.asin),
+    "asin": _safe(math.asin, invalid=math.nan),
     "asinh": _safe(math.asinh),
     "atan": _safe(math.atan),
     "atanh": _safe(_atanh),
@@ -120,30 +128,6 @@ _REAL: Final[dict[str, Function]] = {
 }
 
 
-def _safe_complex(name: str) -> Callable[[complex], complex]:
-    """A function of `cmath`; where Python raises, NumPy gives what C gives."""
-    function = getattr(cmath, name)
-
-    def call(a: complex) -> complex:
-        try:
-            return complex(function(a))
-        except (ValueError, OverflowError):
-            spelling = f"arc{name[1:]}" if name[0] == "a" else name
-            with np.errstate(all="ignore"):
-                return complex(getattr(np, spelling)(complex(a)))
-
-    return call
-
-
-_COMPLEX: Final[dict[str, Callable[[complex], complex]]] = {
-    name: _safe_complex(name)
-    for name in (
-        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp"),
-        *("log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
-    )
-}
-
-
 def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
     """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
 
@@ -161,9 +145,11 @@ for _name, _real in _REAL.items():
         f"aten::{_name}.float(float a) -> float",
     )
     _declare(_real)
-    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(_either(_real, _COMPLEX.get(_name)))
-    if _name in _COMPLEX:
-        operator(f"aten::{_name}.complex(complex a) -> complex")(_COMPLEX[_name])
+    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(
+        _either(_real, COMPLEX_FUNCTIONS.get(_name))
+    )
+    if _name in COMPLEX_FUNCTIONS:
+        operator(f"aten::{_name}.complex(complex a) -> complex")(COMPLEX_FUNCTIONS[_name])
 
 
 # --------------------------------------------------------------------------- two operands
@@ -188,7 +174,7 @@ def log_to_base(a: float, b: float) -> float:
     "aten::log.int_complex(int a, complex b) -> complex",
 )
 def complex_log_to_base(a: complex, b: complex) -> complex:
-    return divide_complex(_COMPLEX["log"](a), _COMPLEX["log"](b))
+    return divide_complex(COMPLEX_FUNCTIONS["log"](a), COMPLEX_FUNCTIONS["log"](b))
 
 
 @operator(
@@ -223,7 +209,10 @@ def _declare_of_two(name: str, forward: Callable[[float, float], float], generic
 
 
 def _remainder(a: float, b: float) -> float:
-    return math.nan if math.isinf(a) or not b else math.remainder(a, b)
+    try:
+        return math.remainder(a, b)
+    except ValueError:
+        return INVALID
 
 
 _declare_of_two("atan2", math.atan2, ".Scalar_Scalar")
@@ -321,7 +310,7 @@ def _whole(a: float) -> float:
     if -_BEYOND <= a <= _BEYOND:
         return a
     raise OperatorError(
-        f"Cannot convert float {a:f} to integer",
+        f"Cannot convert float {signed_nan(a) or format(a, 'f')} to integer",
         code="number-too-large",
         headline=f"{a!r} is no whole number of 64 bits",
     )

@@ -29,7 +29,7 @@ from ...typecheck.types import (
     Type,
     VariableType,
 )
-from ..memory.dtype import DTYPES, Device, DType, Layout, MemoryFormat
+from ..memory.dtype import PYTHON_DTYPES, Device, DType, Layout, MemoryFormat
 from ..random_numbers.random import Generator
 from ..table.pointwise import number_as
 from ..table.promotion import number_dtype
@@ -44,10 +44,6 @@ class Mismatch(Exception):
     """The arguments do not fit the overload: `Form.fault` says why."""
 
 
-_PYTHON_DTYPES: Final = {
-    **{float: DTYPES["float64"], int: DTYPES["int64"]},
-    **{bool: DTYPES["bool"], complex: DTYPES["complex128"]},
-}
 _NO: Final = object()
 Converter = Callable[[Any, bool], Any]
 
@@ -348,7 +344,7 @@ class Form:
     def _converted(self, place: int, value: Any, lenient: bool) -> Any:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
-            value = _PYTHON_DTYPES.get(value, value)
+            value = PYTHON_DTYPES.get(value, value)
         if lenient and argument.type == TENSOR and self.name not in TAKE_NUMBERS:
             return self.converters[place](value, False)
         return self.converters[place](value, lenient)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, DType
+from ..memory.dtype import DTYPES, PYTHON_DTYPES, DType
 from ..table.layer_names import NEVER_METHODS
 from ..table.table import TABLE
 from ..tensors.construct import tensor
@@ -174,16 +174,20 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         dtype = rest.pop(0).dtype
-    elif rest and isinstance(rest[0], DType):
+    elif rest and _is_dtype(rest[0]):
         dtype = rest.pop(0)
     elif rest:
         device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], DType)):
+        if rest and (rest[0] is None or _is_dtype(rest[0])):
             dtype = rest.pop(0)
     names = ("non_blocking", "copy")
     kwargs |= dict(zip(names, rest, strict=False))
     converted: Tensor = eager_function("aten::to")(self, dtype=dtype, device=device, **kwargs)
     return converted
+
+
+def _is_dtype(value: Any) -> bool:
+    return isinstance(value, DType) or (isinstance(value, type) and value in PYTHON_DTYPES)
 
 
 def new_tensor(

@@ -16,6 +16,7 @@ __all__ = [
     "DType",
     "Device",
     "DTYPES",
+    "PYTHON_DTYPES",
     "Layout",
     "MemoryFormat",
     "Scalar",
@@ -132,6 +133,12 @@ def _read(words: str) -> dict[str, DType]:
 
 DTYPES: Final = _read(_WORDS)
 """All dtypes by name."""
+
+PYTHON_DTYPES: Final[dict[Any, DType]] = {
+    **{float: DTYPES["float64"], int: DTYPES["int64"]},
+    **{bool: DTYPES["bool"], complex: DTYPES["complex128"]},
+}
+"""What Python's own types stand for as a dtype."""
 
 _BY_NUMBER: Final = {d.number: d for d in DTYPES.values()}
 _BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {}

@@ -17,7 +17,7 @@ import numpy as np
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
-    *("IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
+    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "told"),
 ]
 
@@ -87,6 +87,11 @@ class IndexOutOfRange(OperatorError, IndexError):
 
     def __init__(self, torch_message: str, *, headline: str = "") -> None:
         super().__init__(torch_message, code="index-out-of-range", headline=headline)
+
+
+@_shown_as(ValueError)
+class BadNumber(OperatorError, ValueError):
+    """A Python number that does not do, which in torch is a ValueError."""
 
 
 @_shown_as(TypeError)

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.walks import containers_in, fold
+from ..arithmetic.scalar import signed_nan
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..quantized_tensors.arrays import dequantize, quantizer_of
@@ -33,11 +34,11 @@ def format_number(number: float) -> str:
     """A float: `1.`, `0.10000000000000001`, `1e+20`; whole ones below 2**63 with all digits."""
     if math.isfinite(number) and abs(number) < 2**63 and number == int(number):
         return f"{int(number)}."
-    return f"{number:.17g}"
+    return signed_nan(number) or f"{number:.17g}"
 
 
 def _format_complex(number: complex) -> str:
-    sign = "-" if math.copysign(1.0, number.imag) < 0 else "+"
+    sign = "+" if number.imag >= 0 else "-"
     return f"{format_number(number.real)}{sign}{format_number(abs(number.imag))}j"
 
 

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Device, Scalar, check_device, default_dtype, numpy_dtype
+from ..memory.dtype import Array, Device, Scalar, check_device, default_dtype, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
-from ..shapes.creation import shape_of
 from ..table.grad_mode import RUNNING
-from ..table.pointwise import cast
+from ..table.pointwise import cast, number_in
 from ..table.promotion import number_dtype
 from ..table.table import operator
 from .hashing import type_name
@@ -37,6 +36,16 @@ def _element_type(data: Any) -> str:
     return "float" if isinstance(first, list) else type_name(first)
 
 
+def _shape(data: Any) -> list[int]:
+    shape: list[int] = []
+    while isinstance(data, list):
+        shape.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return shape
+
+
 def _array_of_lists(data: Any, element: str) -> Array:
     """A tensor of the numbers in lists, of the dtype that their type gives.
 
@@ -45,7 +54,7 @@ def _array_of_lists(data: Any, element: str) -> Array:
     """
     _check_element(element, data)
     dtype = default_dtype.float if element == "float" else _DTYPES[element]
-    shape = shape_of(data)
+    shape = _shape(data)
     if 0 in shape:
         return np.empty(shape, dtype)
     return np.array(list(_elements(data, shape, 0)), _DTYPES[element]).astype(dtype).reshape(shape)
@@ -55,7 +64,7 @@ _DTYPES: Final = {"int": np.dtype(np.int64), "float": np.dtype(float), "bool": n
 
 
 def _check_element(element: str, data: Any) -> None:
-    if element == "complex" or element.startswith("Union["):
+    if element == "complex" or (element.startswith("Union[") and "bool" not in element):
         shown = element.replace("[", "(").replace("]", ")")
         raise OperatorError(
             f"Add new condition, expected Float, Complex, Int, or Bool but got{shown}",
@@ -93,7 +102,7 @@ def _array_of(data: Any, element: str | None) -> Array:
     if isinstance(data, list | tuple):
         data = list(data)
         return _array_of_lists(data, element or _element_type(data))
-    return np.array(data, number_dtype(data))
+    return number_in(data, number_dtype(data))
 
 
 def tensor(
@@ -107,6 +116,10 @@ def tensor(
     made = _array_of(data, element)
     if dtype is not None:
         made = cast(made, numpy_dtype(dtype))
+    if requires_grad and of_numpy(made.dtype).kind not in "fc":
+        raise OperatorError(
+            "Only Tensors of floating point and complex dtype can require gradients"
+        )
     if requires_grad and RUNNING.record is not None:
         RUNNING.record.handle_of(made).requires_grad_(True)
     return made

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.scalar_maths import int_of
+from ..arithmetic.scalar import signed_nan
 from ..memory.allocation import note_output
 from ..memory.dtype import Device
 from ..memory.errors import OperatorError
 from ..table.table import operator
 from .display_aten import format_for_print
-from .strings import joined, to_bytes
+from .strings import from_bytes, joined, to_bytes
 
 __all__: list[str] = []
 
@@ -87,7 +87,13 @@ def _too_few() -> OperatorError:
 
 
 _KINDS: tuple[tuple[type, str], ...] = (
-    *((str, "String"), (float, "Double"), (complex, "ComplexDouble"), (type(None), "None")),
+    *(
+        (str, "String"),
+        (bool, "Bool"),
+        (float, "Double"),
+        (complex, "ComplexDouble"),
+        (type(None), "None"),
+    ),
     *((np.ndarray, "Tensor"), (list, "GenericList"), (tuple, "Tuple"), (Device, "Device")),
 )
 
@@ -107,21 +113,41 @@ def _specified(specifier: str, value: Any) -> str:
             f"%{specifier} requires a number for formatting, but got {_kind(value)}"
         )
     if specifier in "di":
-        return str(int_of(value) if isinstance(value, float) else int(value))
+        return str(_c_int(value) if isinstance(value, float) else int(value))
     if specifier in "eEfF":
-        return f"{float(value):{specifier}}"
+        return _as_c_float(specifier, value)
     if specifier == "c":
-        if isinstance(value, str) and len(value) == 1:
-            return value
-        if not isinstance(value, int):
-            raise OperatorError(
-                f"%c requires an int or char for formatting, but got {_kind(value)}"
-            )
-        return chr(value)
+        return _character(value)
     raise OperatorError(
         f"The specifier %{specifier} is not supported in TorchScript format strings",
         headline=f"`%{specifier}` is not one of %s %d %i %f %F %e %E %c",
     )
+
+
+_BEYOND: Final = 2.0**31
+
+
+def _c_int(number: float) -> int:
+    """A float cut to C's `int`; the lowest one where it does not fit, as on x86."""
+    return int(number) if -_BEYOND - 1 < number < _BEYOND else -(1 << 31)
+
+
+def _as_c_float(specifier: str, number: float) -> str:
+    """A number rounded to C's `float`; `%F` is written as `%f`."""
+    with np.errstate(over="ignore"):
+        rounded = float(np.float32(number))
+    lower = specifier.replace("F", "f")
+    text = signed_nan(rounded) or f"{rounded:{lower}}"
+    return text.upper() if specifier == "E" else text
+
+
+def _character(value: Any) -> str:
+    """What `%c` writes: a string of one byte, or the low byte of a whole number."""
+    if isinstance(value, str) and len(to_bytes(value)) == 1:
+        return value
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise OperatorError(f"%c requires an int or char for formatting, but got {_kind(value)}")
+    return from_bytes(bytes([value & 0xFF]))
 
 
 @operator("aten::percentFormat(str self, ...) -> str")
@@ -147,4 +173,4 @@ def percent_format(self: str, *values: Any) -> str:
         text += _specified(specifier, next(left))
     if count < len(values):
         raise OperatorError("Too many arguments for format string")
-    return text + rest
+    return joined(text + rest)

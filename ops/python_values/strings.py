@@ -134,18 +134,26 @@ def isidentifier(self: str) -> bool:
 
 
 @operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str')
+@_on_bytes
 def strip(self: str, chars: str) -> str:
     return self.strip(chars)
 
 
 @operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str')
+@_on_bytes
 def lstrip(self: str, chars: str) -> str:
     return self.lstrip(chars)
 
 
 @operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str')
+@_on_bytes
 def rstrip(self: str, chars: str) -> str:
     return self.rstrip(chars)
+
+
+@_on_bytes
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
 
 
 def _check_separator(separator: str) -> None:
@@ -155,8 +163,9 @@ def _check_separator(separator: str) -> None:
 
 @operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]")
 def split(self: str, separator: str | None, max: int) -> list[str]:
+    """The parts between separators; between white space all of them, whatever `max` is."""
     if separator is None:
-        return self.rstrip(WHITE).split(None, max)
+        return _words(self)
     _check_separator(separator)
     return self.split(separator, max)
 
@@ -169,6 +178,7 @@ def rsplit(self: str, separator: str, max: int) -> list[str]:
 
 _LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9])"
 """Of bytes, as torch has it: some are parts of ordinary characters."""
+_WORD = re.compile("[^ \t\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9]+")
 
 
 @operator("aten::splitlines(str self, bool keepends=False) -> str[]")
@@ -216,10 +226,24 @@ def expandtabs(self: str, tabsize: int) -> str:
     return "".join(pieces)
 
 
+def _padded(name: str) -> Callable[[str, int, str], str]:
+    pad = getattr(str, name)
+
+    @_on_bytes
+    def padded(self: str, width: int, fillchar: str) -> str:
+        if len(fillchar) != 1:
+            raise OperatorError(
+                "TypeError: The fill character must be exactly one character long",
+                headline=f"{fillchar!r} is not one character",
+            )
+        text: str = pad(self, width, fillchar)
+        return text
+
+    return padded
+
+
 for _name in ("center", "ljust", "rjust"):
-    operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(
-        _on_bytes(getattr(str, _name))
-    )
+    operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(_padded(_name))
 operator("aten::zfill(str self, int width) -> str")(
     _on_bytes(lambda self, width: self.rjust(width, "0"))
 )
@@ -316,7 +340,7 @@ def ordinal(string: str) -> int:
 @operator("aten::chr(int i) -> str")
 def character_of(i: int) -> str:
     """The character of the lowest eight bits, as in torch."""
-    if not 0 <= i < 0x110000:
+    if not 0 <= i < 0x10FFFF:  # torch leaves out the last one
         raise OperatorError(
             f"chr() arg not in range(0x110000), found {i}",
             headline=f"`chr` takes 0 to 1114111, not {i}",

@@ -17,17 +17,15 @@ from ..memory.dtype import (
     Scalar,
     check_device,
     default_dtype,
-    dtype_of,
     numpy_dtype,
-    of_numpy,
 )
-from ..memory.errors import OperatorError
+from ..memory.errors import BadNumber, OperatorError
 from ..table.ordered import check_dtype
 from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
-from ..table.promotion import number_dtype, result_dtype
+from ..table.promotion import number_dtype
 from ..table.table import operator
 
-__all__ = ["OPTIONS", "arange", "check_options", "check_sizes", "float_dtype", "from_data"]
+__all__ = ["OPTIONS", "arange", "check_options", "check_sizes", "float_dtype"]
 
 OPTIONS: Final = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -37,12 +35,9 @@ OPTIONS: Final = (
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _INT64: Final = np.dtype(np.int64)
 _EXACT: Final = 1 << 62
+_BEYOND: Final = 1 << 63
 
 Sizes = Sequence[int]
-
-
-class BadNumber(OperatorError, ValueError):
-    """A Python number that does not do, which in torch is a ValueError."""
 
 
 _MANY: Final = 2**31
@@ -255,6 +250,11 @@ def arange(
         if plain and max(end, -start, step) < _EXACT:
             return np.arange(start, end, step)
     check_options(layout, device)
+    for number in (start, end, step):
+        if isinstance(number, complex):
+            raise OperatorError("value cannot be converted to type double without overflow")
+        if isinstance(number, int) and not -_BEYOND <= number < _BEYOND:
+            raise OperatorError("value cannot be converted to type int64_t without overflow")
     if step == 0:
         raise OperatorError("step must be nonzero", headline="`step` is 0")
     if not all(math.isfinite(n) for n in (start, end)):
@@ -441,75 +441,6 @@ for _name, _below in (("tril", True), ("triu", False)):
         f"aten::{_name}_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
         "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     )(_indices(_below))
-
-
-# --------------------------------------------------------------------------- from Python values
-
-
-def shape_of(data: Any) -> list[int]:
-    shape: list[int] = []
-    while isinstance(data, (list, tuple)):
-        shape.append(len(data))
-        if not data:
-            break
-        data = data[0]
-    return shape
-
-
-def _flatten(data: Any, shape: Sequence[int], depth: int, into: list[Any]) -> None:
-    if depth == len(shape):
-        if isinstance(data, np.ndarray):
-            data = data.item()
-        into.append(data)
-        return
-    if not isinstance(data, (list, tuple)) or len(data) != shape[depth]:
-        got = len(data) if isinstance(data, (list, tuple)) else 0
-        raise OperatorError(
-            f"expected sequence of length {shape[depth]} at dim {depth} (got {got})",
-            code="shape-mismatch",
-            headline=f"the lists of `data` differ in length: {shape[depth]} and {got}",
-        )
-    for element in data:
-        _flatten(element, shape, depth + 1, into)
-
-
-def from_data(data: Any, dtype: np.dtype[Any] | None) -> Array:
-    """A tensor of numbers in (nested) lists; the dtype follows the numbers unless given.
-
-    Raises:
-        OperatorError: the lists are ragged.
-        TypeError: something is not a number.
-    """
-    shape = shape_of(data)
-    numbers: list[Any] = []
-    _flatten(data, shape, 0, numbers)
-    for number in numbers:
-        if isinstance(number, np.generic):
-            of_numpy(number.dtype)
-        elif not isinstance(number, (bool, int, float, complex)):
-            raise TypeError(f"new(): invalid data type '{type(number).__name__}'")
-    if dtype is None:
-        dtype = result_dtype(
-            [n.item() if isinstance(n, np.generic) else n for n in numbers] or [0.0]
-        )
-    if dtype.kind in "iu" and any(
-        isinstance(n, int) and not -(1 << 63) <= n < 1 << 63 + (dtype.kind == "u") for n in numbers
-    ):
-        raise BadNumber("Overflow when unpacking long long", code="number-too-large")
-    return _numbers_as(numbers, dtype).reshape(shape)
-
-
-def _numbers_as(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
-    if dtype.kind in "iu":
-        wrapped = [number_as(n, dtype) for n in numbers]
-        return np.array(wrapped, dtype)
-    if dtype.kind != "c" and any(isinstance(n, complex) for n in numbers):
-        raise OperatorError("value cannot be converted to type double without overflow")
-    if dtype.kind in "fcb" or dtype_of(np.empty(0, dtype)).is_floating_point:
-        wide = np.complex128 if dtype.kind == "c" else np.float64
-        source = np.array(numbers, bool if dtype.kind == "b" else wide)
-        return source.astype(dtype)
-    return np.array(numbers, dtype)
 
 
 @operator(

@@ -77,7 +77,14 @@ def cast(array: Array, dtype: Dtype) -> Array:
         array = array.real
     if dtype == _FLOAT16 and array.dtype == _FLOAT64:  # torch goes by way of float32
         array = array.astype(_FLOAT32)
+    if (
+        dtype.name == "float8_e4m3fn"
+    ):  # which has no infinity: what is too large becomes the largest
+        array = np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN)
     return array.astype(dtype)
+
+
+_LARGEST_E4M3FN: Final = 448.0
 
 
 def number_as(number: Scalar, dtype: Dtype) -> Array:

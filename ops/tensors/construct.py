@@ -9,18 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..memory.dtype import (
+    PYTHON_DTYPES,
     Array,
     Device,
     DType,
     admitted,
     check_device,
-    default_dtype,
     get_default_dtype,
     of_numpy,
 )
-from ..memory.errors import OperatorError
 from ..memory.storage import borrowed
-from ..shapes.creation import from_data
+from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
 
@@ -44,81 +43,13 @@ def _check(device: Device | str | int | None) -> None:
         check_device(device if isinstance(device, Device) else Device(str(device)))
 
 
-def _first_leaf(data: Any) -> Any:
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return data
-
-
-def _array_of(data: Any, dtype: np.dtype[Any] | None) -> Array:
-    """A new array of Python data; floats become the default dtype unless told otherwise."""
-    if isinstance(data, Tensor):
-        data = data._array
-    if isinstance(data, (np.ndarray, np.generic)):
-        source = admitted(np.asarray(data))
-        return source.astype(source.dtype if dtype is None else dtype).view(np.ndarray)
-    if not isinstance(data, (list, tuple, bool, int, float, complex)):
-        if hasattr(data, "__array__"):
-            return _array_of(np.asarray(data), dtype)
-        if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, str):
-            return _array_of([data[i] for i in range(len(data))], dtype)
-        if isinstance(data, str):
-            raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
-    return _array_of_numbers(data, dtype)
-
-
-def _bare(data: Any) -> Any:
-    """Nested lists with 0-d arrays in place of tensors, whose history new tensors do not have."""
-    if isinstance(data, (list, tuple)):
-        return [_bare(each) for each in data]
-    if not isinstance(data, Tensor):
-        return data
-    if data._array.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
-    return data._array.reshape(())
-
-
-def _array_of_numbers(data: Any, dtype: np.dtype[Any] | None) -> Array:
-    try:
-        found = np.array(_bare(data) if isinstance(_first_leaf(data), Tensor) else data)
-    except ValueError:  # ragged
-        return from_data(data, dtype)
-    if found.dtype.kind == "u" and isinstance(_first_leaf(data), (Tensor, np.ndarray, np.generic)):
-        return found.astype(of_numpy(found.dtype).numpy if dtype is None else dtype)
-    if found.dtype.kind not in "bifc" or (dtype is not None and dtype.kind in "iu"):
-        return _by_hand(data, found, dtype)
-    if dtype is None:
-        dtype = found.dtype
-        if not isinstance(_first_leaf(data), (Tensor, np.ndarray, np.generic)):
-            if found.dtype.kind == "f" or not found.size:
-                dtype = default_dtype.float
-            elif found.dtype.kind == "c":
-                dtype = default_dtype.complex
-    return found.astype(of_numpy(dtype).numpy)
-
-
-def _check_range(numbers: Array, dtype: np.dtype[Any]) -> None:
-    """Refuse numbers too large for a whole-number dtype; an unsigned one takes negatives too."""
-    limits = np.iinfo(dtype)
-    low = limits.min or -limits.max
-    if not np.all((numbers >= low) & (numbers <= limits.max)):
-        raise OperatorError(
-            f"value cannot be converted to type {dtype.name} without overflow",
-            code="number-too-large",
-            headline=f"`data` has a number that does not fit `torch.{dtype.name}`",
-        )
-
-
-def _by_hand(data: Any, found: Array, dtype: np.dtype[Any] | None) -> Array:
-    if found.dtype.kind in "if" and dtype is not None:
-        _check_range(found, dtype)
-        return found.astype(dtype)
-    if found.dtype.kind == "U":
-        raise ValueError("too many dimensions 'str'")
-    if found.dtype.kind == "O":
-        return from_data(data, dtype)
-    return found.astype(dtype) if dtype is not None else from_data(data, None)
+def _given(name: str, dtype: Any) -> DType:
+    """A dtype that a caller gave, perhaps as one of Python's types."""
+    found = PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else dtype
+    if not isinstance(found, DType):
+        shown = type(dtype).__name__
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {shown}")
+    return found
 
 
 @stands_for("aten::tensor")
@@ -133,8 +64,10 @@ def tensor(
     """A new tensor of numbers, nested lists of them, or an array; always a copy.
 
     Raises:
-        TypeError: something is not a number.
-        ValueError: the lists differ in length.
+        TypeError: something is no number, or none that the dtype takes.
+        ValueError: the lists differ in length; a whole number has more than 64 bits.
+        RuntimeError: no dtype stands for something; a number is too large for the dtype; integers
+            cannot require gradients.
     """
     _check(device)
     if isinstance(data, Tensor):
@@ -146,12 +79,9 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    try:
-        array = _array_of(data, None if dtype is None else dtype.numpy)
-    except RuntimeError as error:
-        if "expected sequence" in str(error):
-            raise ValueError(str(error)) from None
-        raise
+    array = array_of_data(data, None if dtype is None else _given("tensor", dtype).numpy)
+    if requires_grad and of_numpy(array.dtype).kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
         tracer = current_tracer()
@@ -164,6 +94,8 @@ def tensor(
 def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     _check(device)
+    if dtype is not None:
+        dtype = _given("as_tensor", dtype)
     if isinstance(data, Tensor):
         return data if dtype is None or dtype is data.dtype else data.to(dtype)
     if isinstance(data, np.ndarray):

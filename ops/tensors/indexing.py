@@ -147,6 +147,8 @@ def _select(array: Array, dim: int, place: int, whole: Array, shown_dim: int) ->
     _check_rank(array, dim, whole)
     size = array.shape[dim]
     if not -size <= place < size:
+        if not -(1 << 63) <= place < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexOutOfRange(
             f"index {place} is out of bounds for dimension {shown_dim} with size {size}",
             headline=f"index {place} is out of range for dimension {shown_dim} of size {size}",
@@ -156,7 +158,8 @@ def _select(array: Array, dim: int, place: int, whole: Array, shown_dim: int) ->
 
 def _slice(part: slice) -> slice:
     if part.step is not None and int(part.step) <= 0:
-        raise ValueError("step must be greater than zero")
+        sentence = "step must be greater than zero" if part.step else "slice step cannot be zero"
+        raise ValueError(sentence)
     return part
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..arithmetic.convert import item, truth
+from ..arithmetic.convert import int_of_tensor, item, real_part, truth
 from ..memory.dims import wrap_dim
 from ..memory.dtype import (
     CPU,
@@ -20,14 +20,11 @@ from ..memory.dtype import (
     Device,
     DType,
     Layout,
-    admitted,
     default_dtype,
     dtype_of,
 )
-from ..memory.errors import OperatorError
 from ..memory.storage import address, storage_of, strides_of, view_of
 from ..memory.versions import written
-from ..shapes.creation import from_data
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
@@ -35,6 +32,7 @@ from ..table.grad_mode import is_grad_enabled
 from .differentiable import Differentiable, gradients
 from .display import format_array
 from .indexing import get_item, set_item
+from .python_data import array_of_arguments
 from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .untyped_storage import Storage
 
@@ -85,7 +83,7 @@ class Tensor(Differentiable):
     _array: Array
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        return cls._of(_legacy(args))
+        return cls._of(array_of_arguments(args, Size))
 
     @classmethod
     def _of(cls, array: Array, requires_grad: bool = False) -> Self:
@@ -282,15 +280,16 @@ class Tensor(Differentiable):
     def __int__(self) -> int:
         if ACTIVE:
             _warn("Converting a tensor to a Python integer")
-        return int(item(self._array))
+        number = real_part(_only(self._array), "int64_t")
+        return int(number) if isinstance(number, float) else int_of_tensor(self._array)
 
     def __float__(self) -> float:
         if ACTIVE:
             _warn("Converting a tensor to a Python float")
-        return float(item(self._array))
+        return float(real_part(_only(self._array), "double"))
 
     def __complex__(self) -> complex:
-        return complex(item(self._array))
+        return complex(_only(self._array))
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "biu" or self._array.size != 1:
@@ -315,6 +314,11 @@ class Tensor(Differentiable):
         return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
 
     def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, Tensor | bool | int | float | complex):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}."
+            )
         value = element._array if isinstance(element, Tensor) else element
         return bool(np.any(self._array == value))
 
@@ -332,7 +336,7 @@ class Tensor(Differentiable):
     def __format__(self, form: str) -> str:
         if not self._array.ndim and type(self) is Tensor:
             return format(item(self._array), form)
-        return format(repr(self), form)
+        return object.__format__(self, form)
 
     # ------------------------------------------------------------------ parts
 
@@ -564,6 +568,13 @@ def _plain(key: Any) -> Any:
     return key
 
 
+def _only(array: Array) -> Any:
+    """The one element, as Python's conversions ask for it."""
+    if array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(array)
+
+
 def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
     """A copy; tensors that shared memory share the copy's memory."""
     owner, offset, _ = storage_of(array)
@@ -576,23 +587,3 @@ def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
         return fresh
     begin = offset * array.itemsize
     return view_of(fresh, array.shape, array.strides, begin, array.dtype)
-
-
-def _legacy(args: tuple[Any, ...]) -> Array:
-    """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype."""
-    dtype = default_dtype.float
-    if not args:
-        return np.empty(0, dtype)
-    first = args[0]
-    if len(args) == 1 and isinstance(first, Tensor):
-        return first._array
-    if len(args) == 1 and isinstance(first, np.ndarray):
-        return admitted(first).astype(dtype)
-    if len(args) == 1 and isinstance(first, (list, tuple)) and not isinstance(first, Size):
-        return from_data(first, dtype)
-    sizes = first if isinstance(first, Size) else args
-    if not all(isinstance(size, int) for size in sizes):
-        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
-    if any(size < 0 for size in sizes):
-        raise OperatorError(f"Trying to create tensor with negative dimension: {list(sizes)}")
-    return np.empty(tuple(sizes), dtype)

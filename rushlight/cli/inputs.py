@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.shapes.creation import from_data
+from ..ops.tensors.python_data import array_of_data
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.schema import Argument
 from ..typecheck.types import (
@@ -173,6 +173,6 @@ def _tensor(value: Any, name: str) -> Tensor:
     if not isinstance(value, bool | int | float | complex | list | tuple):
         raise CommandError(f"cannot make a tensor{place} from {value!r}")
     try:
-        return Tensor._of(from_data(value, None))
+        return Tensor._of(array_of_data(value, None))
     except (RuntimeError, ValueError, TypeError) as error:
         raise CommandError(f"cannot make a tensor{place}: {one_line(error)}") from None

@@ -95,3 +95,71 @@ def test_what_was_found_in_place_of_a_member_of_a_union() -> None:
 
     with pytest.raises(RuntimeError, match=r"but instead found type Dict\[str, str\]"):
         rushlight.jit.script(either)({"a": "b"})
+
+
+def test_percent_formats_take_cs_float_and_int() -> None:
+    def f(x: float, n: int) -> str:
+        return "%f|%F|%e|%E|%d|" % (x, x, x, x, x) + "%f|%d|%c" % (n, n, n)  # noqa: UP031
+
+    function = rushlight.jit.script(f)
+    assert function(123456.789, 2**24 + 1) == (
+        "123456.789062|123456.789062|1.234568e+05|1.234568E+05|123456|16777216.000000|16777217|\x01"
+    )
+    assert (
+        function(1e39, 2**33 + 66) == "inf|inf|inf|INF|-2147483648|8589934592.000000|8589934658|B"
+    )
+    assert function(-float("nan"), 65).startswith("-nan|-nan|-nan|-NAN|-2147483648|")
+
+
+def test_percent_c_takes_one_byte() -> None:
+    def f(word: str) -> str:
+        return "%c" % word  # noqa: UP031
+
+    function = rushlight.jit.script(f)
+    assert function("a") == "a"
+    with pytest.raises(RuntimeError, match="%c requires an int or char for formatting"):
+        function("é")
+
+
+def test_words_and_strips_are_of_bytes() -> None:
+    def f(text: str, chars: str):  # type: ignore[no-untyped-def]
+        parts = [[ord(c) for c in part] for part in text.split()]
+        return parts, text.split(None, 1), text.lstrip(chars) == text
+
+    function = rushlight.jit.script(f)
+    assert function("a b c\x1f", "x") == (
+        [[97], [98], [99, 31]],
+        ["a", "b", "c\x1f"],
+        True,
+    )
+    assert function("日", "é")[0] == [[0xE6, 0x97, 0xA5]]
+    with pytest.raises(UnicodeDecodeError):
+        function("é", "é")  # the second byte counts as white space
+
+
+def test_a_fill_is_one_byte() -> None:
+    def f(text: str, fill: str) -> str:
+        return text.center(5, fill)
+
+    function = rushlight.jit.script(f)
+    assert function("ab", "*") == "**ab*"
+    for fill in ("", "ab", "é"):
+        with pytest.raises(RuntimeError, match="TypeError: The fill character must be exactly one"):
+            function("ab", fill)
+
+
+def test_messages_end_at_a_null_character() -> None:
+    def f(text: str) -> None:
+        assert not text, text
+
+    with pytest.raises(rushlight.jit.Error) as caught:
+        rushlight.jit.script(f)("a\0b")
+    assert str(caught.value).endswith("AssertionError: a")
+
+
+def test_print_gives_no_value() -> None:
+    def f(text: str):  # type: ignore[no-untyped-def]
+        return print(text)
+
+    with pytest.raises(RuntimeError, match="None cannot be used as a value"):
+        rushlight.jit.script(f)

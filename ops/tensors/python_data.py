@@ -1,0 +1,333 @@
+"""Arrays made of Python data: numbers, nested sequences of them, arrays and tensors.
+
+Data is looked at three times, as in torch: the first items of sequences give the shape, the types
+of all items the dtype, and then each number is stored.  Each look has errors of its own, so what
+is wrong first is told first.  Lists of plain numbers, which are nearly all, NumPy reads at once.
+"""
+
+from __future__ import annotations
+
+import math
+import operator as python
+from collections.abc import Callable, Iterable
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from ..arithmetic.scalar_maths import int_of
+from ..memory.dtype import Array, DType, admitted, default_dtype, of_numpy
+from ..memory.errors import BadNumber, OperatorError
+from ..table.pointwise import cast
+from ..table.promotion import promote
+
+__all__ = ["array_of_arguments", "array_of_data"]
+
+Dtype = np.dtype[Any]
+
+_MOST_DIMS: Final = 128
+_HEAP_TYPE: Final = 1 << 9
+_INT64: Final = np.dtype(np.int64)
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_NUMBERS: Final = frozenset({bool, int, float, complex})
+
+
+def array_of_data(data: Any, dtype: Dtype | None) -> Array:
+    """A new array of Python data; without a dtype it has the one that the numbers call for.
+
+    Raises:
+        TypeError: something is no number, or none that the dtype takes.
+        ValueError: sequences differ in length; a whole number has more than 64 bits.
+        OverflowError: a whole number is too large for a float or for uint64.
+        RuntimeError: no dtype stands for something; a number is too large for the dtype.
+    """
+    array = _array_in(data)
+    if array is not None:
+        return array.astype(array.dtype if dtype is None else dtype).view(np.ndarray)
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{spelled_type(data)}'")
+    if dtype is None and type(data) is float:
+        return np.array(data, default_dtype.float)
+    found = _at_once(data, None if dtype is None else of_numpy(dtype))
+    return _one_by_one(data, dtype) if found is None else found
+
+
+def _array_in(data: Any) -> Array | None:
+    """The array that data is or holds."""
+    if isinstance(data, np.ndarray):
+        return admitted(data)
+    found = getattr(data, "_array", None)
+    return found if isinstance(found, np.ndarray) else None
+
+
+def array_of_arguments(args: tuple[Any, ...], sizes_class: type) -> Array:
+    """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype; of a tensor its
+    own.
+
+    Raises:
+        TypeError: the arguments are neither.
+        OperatorError: a size is negative.
+    """
+    dtype = default_dtype.float
+    if not args:
+        return np.empty(0, dtype)
+    first = args[0]
+    if len(args) == 1 and not isinstance(first, sizes_class):
+        array = getattr(first, "_array", None)
+        if isinstance(array, np.ndarray):
+            return array
+        if _is_sequence(first):
+            return array_of_data(first, dtype)
+    sizes = first if isinstance(first, sizes_class) else args
+    if not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
+        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+    for size in sizes:
+        if size < 0:
+            shown = f"{size}: {list(sizes)}"
+            raise OperatorError(f"Trying to create tensor with negative dimension {shown}")
+    return np.empty(tuple(sizes), dtype)
+
+
+# ----------------------------------------------------------------------- at once
+
+
+def _at_once(data: Any, wanted: DType | None) -> Array | None:
+    """The array as NumPy reads lists; None where it may see them otherwise than torch."""
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    own = first.dtype if isinstance(first, np.ndarray | np.generic) else None
+    if own is None and type(first) not in _NUMBERS:
+        return None
+    try:
+        found = np.array(data)
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        return None
+    if not found.size or (own is not None and (own != found.dtype or not found.ndim)):
+        return None
+    if isinstance(first, np.ndarray) and not first.ndim:
+        return None
+    return _without_dtype(data, found, own) if wanted is None else _of_dtype(data, found, wanted)
+
+
+def _without_dtype(data: Any, found: Array, own: Dtype | None) -> Array | None:
+    if own is not None:
+        return admitted(found)
+    if found.dtype == _INT64 or found.dtype == _BOOL:
+        return found
+    if not _types_in(data, found.ndim) <= _NUMBERS:
+        return None
+    if found.dtype == np.float64:
+        return found.astype(default_dtype.float, copy=False)
+    return found.astype(default_dtype.complex) if found.dtype == np.complex128 else None
+
+
+def _types_in(data: Any, depth: int) -> set[type]:
+    """The types of what lists of lists hold."""
+    items: Iterable[Any] = data if depth else (data,)
+    for _ in range(depth - 1):
+        items = chain.from_iterable(items)
+    return set(map(type, items))
+
+
+def _of_dtype(data: Any, found: Array, wanted: DType) -> Array | None:
+    source, target = found.dtype.kind, wanted.kind
+    if target == "f" and source in "bif":
+        wide = found.astype(np.float64, copy=False) if source == "i" else found
+        return _rounded(wide, wanted.numpy)
+    if target == "c" and source in "bifc":
+        return found.astype(np.complex128, copy=False).astype(wanted.numpy, copy=False)
+    if target in "iu" and source in "bi" and wanted.numpy != np.uint64:
+        return _narrowed(found, wanted.numpy)
+    if target == "i" and source == "f" and _types_in(data, found.ndim) == {float}:
+        return _narrowed(found, wanted.numpy)
+    return found.astype(np.bool_) if target == "b" and source == "b" else None
+
+
+def _narrowed(numbers: Array, dtype: Dtype) -> Array | None:
+    """Numbers in a whole-number dtype, an unsigned one takes negatives too; None if one is too
+    large."""
+    limits = np.iinfo(dtype)
+    if not np.all((numbers >= (limits.min or -limits.max)) & (numbers <= limits.max)):
+        return None
+    with np.errstate(invalid="ignore"):  # 2.0**63 passes, and wraps
+        return numbers.astype(dtype)
+
+
+def _rounded(numbers: Array, dtype: Dtype) -> Array:
+    """Doubles in another dtype; to 16 bits and less by way of float32."""
+    if dtype.itemsize < 4:
+        numbers = numbers.astype(_FLOAT32)
+    return cast(numbers, dtype)
+
+
+# ----------------------------------------------------------------------- shape and dtype
+
+
+def _is_sequence(data: Any) -> bool:
+    """Whether an object has items by number, as far as its type tells (tensors do not count)."""
+    if isinstance(data, dict | np.generic | MappingProxyType):
+        return False
+    if not any("__getitem__" in vars(cls) for cls in type(data).__mro__):
+        return False
+    return not isinstance(getattr(data, "_array", None), np.ndarray)
+
+
+def _shape(data: Any) -> list[int]:
+    shape: list[int] = []
+    while type(data) not in _NUMBERS and _is_sequence(data):
+        shape.append(len(data))
+        if len(shape) > _MOST_DIMS:
+            raise ValueError(f"too many dimensions '{spelled_type(data)}'")
+        if not shape[-1]:
+            break
+        try:
+            item = data[0]
+        except Exception:
+            raise ValueError(
+                f"could not determine the shape of object type '{spelled_type(data)}'"
+            ) from None
+        _check_self(item, data)
+        data = item
+    return shape
+
+
+def _check_self(item: Any, data: Any) -> None:
+    if item is data and not isinstance(data, str):
+        raise TypeError("new(): self-referential lists are incompatible")
+
+
+def _inferred(data: Any) -> Dtype:
+    """The dtype that data calls for: of the items of a sequence the common one."""
+    array = _array_in(data)
+    if array is not None:
+        return array.dtype
+    if isinstance(data, np.generic) and not isinstance(data, np.str_ | np.bytes_):
+        return of_numpy(data.dtype).numpy
+    for number, dtype in (
+        *((bool, _BOOL), (int, _INT64), (float, default_dtype.float)),
+        (complex, default_dtype.complex),
+    ):
+        if isinstance(data, number):
+            return dtype
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{spelled_type(data)}'")
+    if not _is_sequence(data):
+        raise RuntimeError(f"Could not infer dtype of {spelled_type(data)}")
+    found = None
+    for place in range(len(data)):
+        item = data[place]
+        _check_self(item, data)
+        kind = _inferred(item)
+        found = kind if found is None else promote(found, kind)
+    return default_dtype.float if found is None else found
+
+
+def spelled_type(data: Any) -> str:
+    """The name of a type as C has it: of one written in C with its module."""
+    cls = type(data)
+    if cls.__module__ == "builtins" or cls.__flags__ & _HEAP_TYPE:
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+# ----------------------------------------------------------------------- one by one
+
+
+def _one_by_one(data: Any, dtype: Dtype | None) -> Array:
+    shape = _shape(data)
+    if dtype is None:
+        dtype = _inferred(data)
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    letter = of_numpy(dtype).kind
+    if letter in "iu":
+        stored: list[Any] = list(_leaves(data, shape, 0, _whole_number(dtype)))
+        return np.array(stored, dtype).reshape(shape)
+    if letter == "b":
+        return np.array(list(_leaves(data, shape, 0, _truth)), np.bool_).reshape(shape)
+    if letter == "c":
+        return np.array(list(_leaves(data, shape, 0, _complex))).astype(dtype).reshape(shape)
+    if letter != "f":
+        raise RuntimeError("store_scalar: invalid type")
+    numbers = np.array(list(_leaves(data, shape, 0, _real)), np.float64)
+    return _rounded(numbers, dtype).reshape(shape)
+
+
+def _leaves(data: Any, shape: list[int], depth: int, store: Callable[[Any], Any]) -> Iterable[Any]:
+    if depth == len(shape):
+        yield store(data)
+        return
+    array = _array_in(data)
+    try:
+        items = list(data if array is None else array)
+    except TypeError:
+        raise TypeError("not a sequence") from None
+    if len(items) != shape[depth]:
+        raise ValueError(
+            f"expected sequence of length {shape[depth]} at dim {depth} (got {len(items)})"
+        )
+    for item in items:
+        yield from _leaves(item, shape, depth + 1, store)
+
+
+def _real(number: Any) -> float:
+    array = getattr(number, "_array", None)
+    if isinstance(array, np.ndarray):
+        return float(number)
+    return math.ldexp(number, 0)
+
+
+def _complex(number: Any) -> complex:
+    if isinstance(number, complex) or hasattr(type(number), "__complex__"):
+        return complex(number)
+    return complex(_real(number))
+
+
+def _truth(number: Any) -> bool:
+    return bool(number if isinstance(number, float | complex | np.bool_) else python.index(number))
+
+
+def _whole_number(dtype: Dtype) -> Callable[[Any], int]:
+    """What stores a number in a whole-number dtype: floats are cut, too large numbers refused."""
+    limits = np.iinfo(dtype)
+    low, bits = int(limits.min), 8 * dtype.itemsize
+
+    def store(number: Any) -> int:
+        if isinstance(number, float):
+            fits = low <= number <= float(limits.max)
+            value = int_of(number) if fits else 0  # 2.0**63 passes, and wraps
+        else:
+            value = _of_64_bits(python.index(number))
+            fits = (low or -int(limits.max)) <= value <= limits.max
+        if not fits:
+            raise _overflow(dtype)
+        return value if value >= 0 or low else value + (1 << bits)
+
+    return _store_uint64 if dtype == np.uint64 else store
+
+
+def _store_uint64(number: Any) -> int:
+    if not isinstance(number, int | np.integer):
+        raise TypeError("an integer is required")
+    if number < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if number >> 64:
+        raise OverflowError("int too big to convert")
+    return int(number)
+
+
+def _of_64_bits(number: int) -> int:
+    if not -(1 << 63) <= number < 1 << 63:
+        raise BadNumber("Overflow when unpacking long long", code="number-too-large")
+    return int(number)
+
+
+def _overflow(dtype: Dtype) -> OperatorError:
+    return OperatorError(
+        f"value cannot be converted to type {dtype.name} without overflow",
+        code="number-too-large",
+        headline=f"`data` has a number that does not fit `torch.{dtype.name}`",
+    )
