@@ -165,7 +165,8 @@ def _check_separator(separator: str) -> None:
 def split(self: str, separator: str | None, max: int) -> list[str]:
     """The parts between separators; between white space all of them, whatever `max` is."""
     if separator is None:
-        return _words(self)
+        words: list[str] = _words(self)
+        return words
     _check_separator(separator)
     return self.split(separator, max)
 

@@ -62,7 +62,7 @@ def _array_in(data: Any) -> Array | None:
     return found if isinstance(found, np.ndarray) else None
 
 
-def array_of_arguments(args: tuple[Any, ...], sizes_class: type) -> Array:
+def array_of_arguments(args: tuple[Any, ...], sizes_class: type[tuple[int, ...]]) -> Array:
     """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype; of a tensor its
     own.
 
