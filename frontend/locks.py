@@ -1,9 +1,10 @@
 """Locks that survive a fork.
 
 A lock that another thread holds when the process forks would stay taken in the child for ever, and
-what it protects would stay half-made.  So a fork waits until nobody else holds a lock made here, or
-imports one of our modules; the child gets all of them anew.  Who holds a lock must come to an end
-by itself: after `PATIENCE` seconds the fork goes on, and the child forgets what was half-made.
+what it protects would stay half-made.  So a fork waits until nobody else holds a lock made here,
+imports one of our modules, or is inside a foreign function that is `whole`; the child gets all of
+them anew.  Who holds a lock must come to an end by itself: after `PATIENCE` seconds the fork goes
+on, and the child forgets what was half-made.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from time import monotonic, sleep
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 from weakref import ref
 
-__all__ = ["after_fork", "ask_first", "fork_safe_lock"]
+__all__ = ["after_fork", "fork_safe_lock", "whole"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PATIENCE: Final = 120.0
 """Seconds that a fork waits for other threads."""
 
 _OURS: Final = (
     *("rushlight", "numba", "llvmlite", "lark", "threadpoolctl", "ml_dtypes", "numpy", "ctypes"),
-    "concurrent",
 )
 """Packages that are imported in the middle of work, when they are first needed."""
 
@@ -38,7 +41,7 @@ _first: Final = threading.RLock()
 
 
 class _Held(threading.local):
-    """The locks that the thread which forks has taken for that."""
+    """What the thread that forks has taken for that, and lent."""
 
     def __init__(self) -> None:
         self.locks: list[Any] = []
@@ -85,18 +88,45 @@ def _before() -> None:
     if _held.all:
         return  # registered more than once
     until = monotonic() + PATIENCE
+    lent = _lend()
     tries = 0
     while True:
-        for lock in _all_locks():
-            if lock.acquire(timeout=max(0.0, until - monotonic())):
-                _held.locks.append(lock)
+        _take(_all_locks(), until)
         _imp.acquire_lock()  # every import needs it to begin
         tries += 1
         if monotonic() > until or not _importing_elsewhere(tries < 20):
-            _held.all = True
-            return
+            break
         _release()  # what is imported may need our locks
         sleep(0.001)
+    _take([_gate], until)
+    _closed.append(None)
+    _take([each() for each in list(_of_threads.values())], until)
+    for _ in range(lent):
+        _logging().acquire()
+    _held.all = True
+
+
+def _take(locks: list[Any], until: float) -> None:
+    for lock in locks:
+        if lock is not None and lock.acquire(timeout=max(0.0, until - monotonic())):
+            _held.locks.append(lock)
+
+
+def _logging() -> Any:
+    return getattr(sys.modules.get("logging"), "_lock", None)
+
+
+def _lend() -> int:
+    """Let others log while the fork waits for them; gives how often the lock has to be taken again.
+
+    The fork takes that lock too, and first if `logging` was imported after this module.  Those who
+    hold a lock of ours, or import, may need it.
+    """
+    lock, count = _logging(), 0
+    while lock is not None and lock._is_owned():
+        lock.release()
+        count += 1
+    return count
 
 
 def _importing_elsewhere(about_to_begin: bool) -> bool:
@@ -108,6 +138,7 @@ def _importing_elsewhere(about_to_begin: bool) -> bool:
 
 
 def _release() -> None:
+    _closed.clear()
     _imp.release_lock()
     while _held.locks:
         _held.locks.pop().release()
@@ -123,31 +154,53 @@ def _after_in_child() -> None:
     if not _held.all:
         return
     _after_in_parent()
-    for lock in _all_locks():
-        if not lock._is_owned():
+    for lock in (*_all_locks(), _gate, *(each() for each in list(_of_threads.values()))):
+        if lock is not None and not lock._is_owned():
             lock._at_fork_reinit()
     for forget in _forgetting:
         forget()
 
 
-def ask_first() -> None:
-    """Have a fork wait here before it takes the locks of other modules that are loaded by now.
+# --------------------------------------------------------------------------- foreign functions
 
-    Python asks those that registered last first.  numba logs and starts threads while it holds its
-    own lock: if the fork had taken those of `logging` before, both would wait for ever.
+_gate: Final = threading.RLock()
+"""Held by the fork while it waits for threads to come out of foreign functions."""
+_closed: Final[list[None]] = []
+"""Not empty if the gate is."""
+_of_threads: Final[dict[int, ref[Any]]] = {}
+
+
+class _Inside(threading.local):
+    """The lock that a thread holds while it is inside a foreign function."""
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        key = id(self.lock)
+        with _gate:
+            _of_threads[key] = ref(self.lock, partial(_of_threads.pop, key))
+
+
+_inside: Final = _Inside()
+
+
+def whole(function: Callable[P, T]) -> Callable[P, T]:
+    """A function of a library that a fork amid it would leave locked, in the child or for good.
+
+    A fork waits for it.  It must take no lock of ours, and call nothing that does.
     """
-    if hasattr(os, "register_at_fork") and not _TAKEN.issuperset(_loaded()):
-        _TAKEN.update(_loaded())
-        os.register_at_fork(
-            before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
-        )
+
+    @wraps(function)
+    def call(*values: P.args, **named: P.kwargs) -> T:
+        if _closed and not _inside.lock._is_owned():
+            with _gate:  # or who does nothing else would never let the fork in
+                pass
+        with _inside.lock:
+            return function(*values, **named)
+
+    return call
 
 
-_TAKEN: Final[set[str]] = set()
-
-
-def _loaded() -> set[str]:
-    return {__name__, *sys.modules.keys() & {"logging", "concurrent.futures.thread"}}
-
-
-ask_first()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    )

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import after_fork, ask_first, fork_safe_lock
+from ...frontend.locks import after_fork, fork_safe_lock
 from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
@@ -306,7 +306,6 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
     """
     import numba
 
-    ask_first()
     space: dict[str, Any] = {"math": math, **_libm(source.maths)}
     space.update(int64=numba.int64, uint64=numba.uint64)
     for name, value in source.constants.items():

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...ops.linear_algebra.linalg import gated_dot
 from ...ops.table.grad_mode import RUNNING
 from ...ops.table.table import Operator
 from ..code.code import Code, Step
@@ -112,7 +113,7 @@ def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) ->
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
     space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
     space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
-    space.update(divide=np.true_divide)
+    space.update(divide=np.true_divide, len=len, dot=gated_dot)
     space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ops.kernels.blas import ALONE
 from ..code.reuse import LARGE
 
 __all__ = [
@@ -97,6 +98,8 @@ SLOTS = {
 _BOTH_FLOAT32 = " if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 
+_DOT = f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {ALONE} else dot({{0}}, {{1}}))"
+
 ON_FLOAT32 = "{a} = {p}({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 ON_LISTS = "{a} = {p}({all}) if type({0}[0]) is ndarray else {o}({all})"
 """Likewise, of a list that is not empty."""
@@ -177,12 +180,12 @@ OPERATORS = {
     "aten::tanh": "{a} = tanh({0})" + _ON_FLOAT32,
     "aten::t": "{a} = {0}.T if {0}.ndim == 2 and type({0}) is ndarray else {o}({all})",
     "aten::mm": (
-        "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == {0}.ndim == 2 "
-        "and {1}.size < 65536 else {o}({all})"
+        "{a} = " + _DOT + " if {0}.dtype is float32 is {1}.dtype and {1}.ndim == {0}.ndim == 2 "
+        "else {o}({all})"
     ),
     "aten::matmul": (
-        "{a} = {0}.dot({1}) if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
-        "0 < {0}.ndim < 3 and {1}.size < 65536 else {o}({all})"
+        "{a} = " + _DOT + " if {0}.dtype is float32 is {1}.dtype and {1}.ndim == 2 and "
+        "0 < {0}.ndim < 3 else {o}({all})"
     ),
 }
 """Operators written out; where a line raises, the operator's forward would have raised too, and

@@ -7,16 +7,54 @@ own, so that user threads may call kernels at the same time, and a forked child 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from queue import SimpleQueue
+from typing import Any, Final
 
-from ...frontend.locks import after_fork, ask_first
+from ...frontend.locks import after_fork
 from ..memory.allocation import carrying
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
 __all__ = ["get_threads", "set_threads", "share"]
+
+
+class _Part:
+    """A piece of work for whichever thread comes first."""
+
+    def __init__(self, work: Callable[..., Any], *values: Any) -> None:
+        self._work = work
+        self._values = values
+        self._begun = threading.Lock()
+        self._ended = threading.Lock()
+        self._ended.acquire()
+        self._process = os.getpid()
+        self._error: BaseException | None = None
+
+    def do(self) -> None:
+        """Do it, unless another thread does."""
+        if not self._begun.acquire(blocking=False):
+            return
+        try:
+            self._work(*self._values)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._values = ()
+            self._ended.release()
+
+    def finish(self) -> BaseException | None:
+        """What it raised, or what came to this thread meanwhile; it has ended in any case."""
+        came: BaseException | None = None
+        while True:
+            try:
+                self.do()
+                while not self._ended.acquire(timeout=1.0):
+                    if os.getpid() != self._process:
+                        return RuntimeError("a signal's handler forked amid a native kernel")
+            except BaseException as error:  # from such a handler
+                came = error
+            else:
+                return came or self._error
 
 
 class _Crew:
@@ -24,20 +62,51 @@ class _Crew:
 
     def __init__(self) -> None:
         self.size = _wanted()
-        self.pool: ThreadPoolExecutor | None = None
+        self._forget()
+        after_fork(self._forget)
 
-    def start(self) -> ThreadPoolExecutor:
-        """The pool; two threads may both make one, then the last is kept."""
-        if self.pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # start-up need not wait for it
+    def _forget(self) -> None:
+        """In a forked child there are no threads but one."""
+        self._parts: SimpleQueue[_Part | None] = SimpleQueue()
+        self._members = 0
+        self._growing = threading.Lock()
 
-            ask_first()
-            self.pool = ThreadPoolExecutor(max(1, self.size - 1), "rushlight-kernel")
-        return self.pool
+    def give(self, parts: list[_Part]) -> None:
+        """Have parts done by other threads, as far as there are some."""
+        if self._members < self.size - 1 and self._growing.acquire(blocking=False):
+            try:
+                while self._members < self.size - 1 and self._begin():
+                    self._members += 1
+            finally:
+                self._growing.release()
+        if self._members:
+            for part in parts:
+                self._parts.put(part)
 
-    def forget(self) -> None:
-        """In a forked child the threads are gone."""
-        self.pool = None
+    def _begin(self) -> bool:
+        name = f"rushlight-kernel_{self._members}"
+        thread = threading.Thread(target=_serve, args=(self._parts,), name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            if not str(error).startswith("can't"):  # but from the handler of a signal
+                raise
+            return False  # no more threads, or Python is shutting down
+        return True
+
+    def resize(self, size: int) -> None:
+        """Have so many threads, the one that shares included."""
+        parts, members = self._parts, self._members
+        self.size = size
+        self._forget()
+        for _ in range(members):
+            parts.put(None)
+
+
+def _serve(parts: SimpleQueue[_Part | None]) -> None:
+    while (part := parts.get()) is not None:
+        part.do()
+        del part  # which holds arrays
 
 
 def _wanted() -> int:
@@ -50,7 +119,6 @@ def _wanted() -> int:
 
 
 _CREW: Final = _Crew()
-after_fork(_CREW.forget)
 
 
 def get_threads() -> int:
@@ -68,7 +136,7 @@ def set_threads(count: int) -> None:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
-    _CREW.size, _CREW.pool = count, None
+    _CREW.resize(count)
     _limit_blas(count)
 
 
@@ -89,20 +157,13 @@ def share(kernel: Callable[..., Any], count: int, least: int, *rest: Any) -> Non
     if parts <= 1:
         kernel(0, count, *rest)
         return
-    pool = _CREW.start()
     work = carrying(kernel)
     bounds = [count * i // parts for i in range(parts + 1)]
+    pending = [_Part(work, bounds[i], bounds[i + 1], *rest) for i in range(1, parts)]
     try:
-        pending = [pool.submit(work, bounds[i], bounds[i + 1], *rest) for i in range(1, parts)]
-    except RuntimeError:  # the interpreter is shutting down: no new threads
-        kernel(0, count, *rest)
-        return
-    try:
+        _CREW.give(pending)
         kernel(0, bounds[1], *rest)
     finally:
-        _wait(pending)
-
-
-def _wait(pending: list[Future[Any]]) -> None:
-    for each in pending:
-        each.result()
+        errors = [error for part in pending if (error := part.finish()) is not None]
+        if errors:
+            raise errors[0]

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..kernels import blas
 from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
@@ -61,7 +62,7 @@ def _scores(
 ) -> Array:
     """`query @ key.T * scale`, with the mask added or minus infinity where it is False."""
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or math.nan)
-    scores: Array = np.matmul(query, np.swapaxes(key, -1, -2))
+    scores: Array = blas.matmul(query, np.swapaxes(key, -1, -2))
     scores *= scores.dtype.type(factor)
     if is_causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
@@ -129,7 +130,7 @@ def attention_and_weights(
         weights = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
     elif dropout_p > 0:
         weights = dropout(weights, dropout_p, True)
-    result = np.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
+    result = blas.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
     return result.astype(query.dtype, copy=False), weights.astype(query.dtype, copy=False)
 
 
@@ -176,7 +177,7 @@ def attention_and_sums(
         )
     scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
     weights, sums = _weights(scores)
-    return np.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
+    return blas.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
 
 
 @operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
@@ -237,12 +238,12 @@ def native_multi_head_attention(
         raise OperatorError("`embed_dim` must divide evenly by `num_heads`")
     parts = zip((query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True)
     q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
-    scores = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
+    scores = blas.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
     if mask is not None:
         left_out = _forbidden(mask, mask_type, scores) != 0  # numbers count as True, as in torch
         scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
     weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
-    mixed = np.matmul(weights, v).transpose(0, 2, 1, 3).reshape(query.shape)
+    mixed = blas.matmul(weights, v).transpose(0, 2, 1, 3).reshape(query.shape)
     result = linear(mixed, proj_weight, proj_bias)
     if not need_weights:
         return result, np.zeros(0, query.dtype)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import blas, family
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -85,7 +85,7 @@ def _pointwise(seen: Array, weight: Array, groups: int) -> Array:
     batch, channels, *space = seen.shape
     columns = seen.reshape(batch, groups, channels // groups, -1)
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    return as_array(np.matmul(rows, columns)).reshape(batch, weight.shape[0], *space)
+    return as_array(blas.matmul(rows, columns)).reshape(batch, weight.shape[0], *space)
 
 
 def _depthwise(
@@ -140,9 +140,9 @@ def _dense(
             taken, made = columns[..., :length], sums[..., :length]
             np.copyto(taken, source)
             if groups == 1 and made.flags.c_contiguous:
-                np.dot(rows[0], taken.reshape(rows.shape[2], length), made[0])
+                blas.dot(rows[0], taken.reshape(rows.shape[2], length), made[0])
             else:
-                np.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
+                blas.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
             whole = made.reshape(weight.shape[0], count, *inner)
             result[n, :, top : top + count] = whole[(slice(None), slice(None), *crop)]
     return result
@@ -167,7 +167,7 @@ def _strided(
     result = np.empty((input.shape[0], weight.shape[0], *output), input.dtype)
     for n, sample in enumerate(seen):
         columns = sample.reshape(groups, rows.shape[2], -1)
-        np.matmul(rows, columns, out=result[n].reshape(groups, rows.shape[1], -1))
+        blas.matmul(rows, columns, out=result[n].reshape(groups, rows.shape[1], -1))
     return result
 
 
@@ -198,7 +198,7 @@ def _transposed(
     total = np.zeros(shape, kept)
     if input.size and weight.size and all(output):
         rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
-        columns = np.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
+        columns = blas.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
         parts = columns.reshape(batch, made, *kernel, *space).astype(kept, copy=False)
         for position in positions(kernel):
             target = shifted(total, position, space, stride, dilation)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready
+from ..kernels import LARGE, blas, family, is_ready
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, dtype_of
@@ -339,9 +339,9 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) ->
         raise _sizes_differ("bias", bias.shape[0], weight.shape[0])
     first = widened(input1).reshape(-1, input1.shape[-1])
     second = widened(input2).reshape(-1, input2.shape[-1])
-    turned = np.tensordot(first, widened(weight), ((1,), (1,)))
+    turned = blas.tensordot(first, widened(weight), ((1,), (1,)))
     turned = widened(turned.astype(weight.dtype, copy=False))  # torch keeps it in the dtype
-    result = np.matmul(turned, second[:, :, None])[:, :, 0]
+    result = blas.matmul(turned, second[:, :, None])[:, :, 0]
     result = result.reshape(*input1.shape[:-1], weight.shape[0])
     if bias is not None:
         result = result + widened(bias)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready
+from ..kernels import LARGE, blas, family, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, wide_dtype
@@ -58,7 +58,7 @@ def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
     mean = _total(rows, -1, None, None, True)
     _divide(mean, count, mean)
     centered = _subtract(rows, mean)
-    squares = np.vecdot(centered, centered)[:, None]
+    squares = blas.vecdot(centered, centered)[:, None]
     if squares.size and not squares.item(squares.argmax()) < math.inf:
         squares = np.square(centered, dtype=np.float64).sum(-1, keepdims=True)
     if rows.shape[-1]:

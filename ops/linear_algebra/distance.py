@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
@@ -76,7 +77,7 @@ def _check_rows(x1: Array, x2: Array, p: float) -> None:
 def _by_products(x1: Array, x2: Array) -> Array:
     """Euclidean distances from one matrix product: fast, but less exact for close vectors."""
     first, second = np.square(x1).sum(-1, keepdims=True), np.square(x2).sum(-1, keepdims=True)
-    squares = first + np.swapaxes(second, -1, -2) - 2 * np.matmul(x1, np.swapaxes(x2, -1, -2))
+    squares = first + np.swapaxes(second, -1, -2) - 2 * blas.matmul(x1, np.swapaxes(x2, -1, -2))
     return as_array(np.sqrt(np.maximum(squares, 0)))
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.table import operator
@@ -35,7 +36,7 @@ def _minor(matrix: Array) -> tuple[Array, int]:
         if not pivot > 0:
             return lower, k + 1
         lower[k, k] = np.sqrt(pivot)
-        lower[k + 1 :, k] -= lower[k + 1 :, :k] @ np.conj(row)
+        lower[k + 1 :, k] -= blas.matmul(lower[k + 1 :, :k], np.conj(row))
         lower[k + 1 :, k] /= lower[k, k]
     return lower, 0
 
@@ -47,7 +48,7 @@ def _cholesky(matrices: Array, upper: bool) -> tuple[Array, Array]:
         return matrices.copy(), np.zeros(batch, np.int32)
     lower_half = adjoint(matrices) if upper else matrices
     try:
-        factors, info = np.asarray(np.linalg.cholesky(lower_half)), np.zeros(batch, np.int32)
+        factors, info = np.asarray(blas.cholesky(lower_half)), np.zeros(batch, np.int32)
     except np.linalg.LinAlgError:
         flat = lower_half.reshape(-1, *matrices.shape[-2:])
         found = [_minor(matrix) for matrix in flat]
@@ -144,7 +145,7 @@ def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
 
 
 def _qr(A: Array, mode: str) -> tuple[Array, ...]:
-    found: Any = np.linalg.qr(A, cast(Any, mode))
+    found: Any = blas.qr(A, cast(Any, mode))
     parts = found if isinstance(found, tuple) else (found,)
     return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
 
@@ -170,7 +171,7 @@ def _reflect(target: Array, reflections: Array, tau: Array, i: int) -> None:
     rows = target[..., i:, :]
     v = reflections[..., i:, i, None].copy()
     v[..., 0, :] = 1
-    rows -= (tau[..., i, None, None] * v) @ (adjoint(v) @ rows)
+    rows -= blas.matmul(tau[..., i, None, None] * v, blas.matmul(adjoint(v), rows))
 
 
 def _check_reflections(input: Array, tau: Array) -> None:

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.table import operator
@@ -85,9 +86,9 @@ def _one_column(a: Array, k: int, hermitian: bool) -> None:
 def _two_columns(a: Array, k: int, hermitian: bool) -> None:
     block = _block(a, k, hermitian)
     columns = a[k + 2 :, k : k + 2].copy()
-    scaled = np.linalg.solve(block.T, columns.T).T if columns.size else columns
+    scaled = blas.solve(block.T, columns.T).T if columns.size else columns
     other = np.conj(columns) if hermitian else columns
-    a[k + 2 :, k + 2 :] -= np.tril(scaled @ other.T)
+    a[k + 2 :, k + 2 :] -= np.tril(blas.matmul(scaled, other.T))
     a[k + 2 :, k : k + 2] = scaled
 
 
@@ -182,14 +183,14 @@ def _solve(a: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     steps = _steps(pivots)
     for k, width, row in steps:
         x[[k + width - 1, row]] = x[[row, k + width - 1]]
-        x[k + width :] -= a[k + width :, k : k + width] @ x[k : k + width]
+        x[k + width :] -= blas.matmul(a[k + width :, k : k + width], x[k : k + width])
         if width == 1:
             x[k] /= a[k, k].real if hermitian else a[k, k]
         else:
-            x[k : k + 2] = np.linalg.solve(_block(a, k, hermitian), x[k : k + 2])
+            x[k : k + 2] = blas.solve(_block(a, k, hermitian), x[k : k + 2])
     for k, width, row in reversed(steps):
         turned = a[k + width :, k : k + width].T
-        x[k : k + width] -= (np.conj(turned) if hermitian else turned) @ x[k + width :]
+        x[k : k + width] -= blas.matmul(np.conj(turned) if hermitian else turned, x[k + width :])
         x[[k + width - 1, row]] = x[[row, k + width - 1]]
     return x
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import mul
+from ..kernels import blas
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -19,7 +20,7 @@ from ..table.promotion import kind, promote
 from ..table.refusals import CPP_NAMES
 from ..table.table import operator
 
-__all__ = ["c_name", "linear", "matmul", "mm", "mv"]
+__all__ = ["c_name", "gated_dot", "linear", "matmul", "mm", "mv"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -99,8 +100,8 @@ _FEW_ROWS: Final = 64
 _LARGE: Final = 1 << 16
 
 
-def _dot(a: Array, b: Array) -> Array:
-    """`a.dot(b)`.
+def gated_dot(a: Array, b: Array) -> Array:
+    """`a.dot(b)`, where it may be large.
 
     OpenBLAS takes up to three times as long for a few rows times a large turned matrix as for the
     matrix times the turned rows, which is the same product turned.
@@ -108,8 +109,14 @@ def _dot(a: Array, b: Array) -> Array:
     if b.size >= _LARGE and a.ndim == b.ndim == 2 and 1 < len(a) <= _FEW_ROWS:
         turned = b.T
         if turned.flags.c_contiguous:
-            return np.ascontiguousarray(turned.dot(a.T).T)
-    product: Array = a.dot(b)
+            return np.ascontiguousarray(blas.dot(turned, a.T).T)
+    product: Array = blas.dot(a, b)
+    return product
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """`a.dot(b)`."""
+    product: Array = a.dot(b) if len(a) * b.size < blas.ALONE else gated_dot(a, b)
     return product
 
 
@@ -121,8 +128,8 @@ def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
         return result if type(result) is ndarray else asarray(result)
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
-        return asarray(np.matmul(a, b))
-    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+        return asarray(blas.matmul(a, b))
+    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
 @operator("aten::mm(Tensor self, Tensor mat2) -> Tensor")
@@ -168,7 +175,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
             f"{name}: Expected mat2 dtype to be of type int8 but got {_c_name(mat2)}",
             code="dtype-mismatch",
         )
-    return np.asarray(self.astype(np.int32) @ mat2.astype(np.int32))
+    return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))
 
 
 @operator("aten::mv(Tensor self, Tensor vec) -> Tensor")
@@ -260,11 +267,12 @@ def _batch_error(a: Array, b: Array) -> OperatorError:
 def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
-        return asarray(np.matmul(a, b))
+        alone = a.size * b.size < blas.ALONE
+        return asarray(np.matmul(a, b) if alone else blas.matmul(a, b))
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
-        return asarray(np.matmul(a, b))
-    return asarray(np.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+        return asarray(blas.matmul(a, b))
+    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
 @operator(

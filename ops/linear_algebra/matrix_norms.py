@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import blas, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
@@ -103,7 +103,7 @@ def _length(array: Array, keepdim: bool) -> Array:
     rows = family("rows") if is_ready(flat) else None
     if rows is None:
         wide = flat.astype(_FLOAT64)
-        squares = float(wide.dot(wide))
+        squares = float(blas.dot(wide, wide))
     else:
         squares = rows.squares(flat, 0.0)
     result = np.asarray(math.sqrt(squares), _FLOAT32)
@@ -162,7 +162,8 @@ def singular_values(array: Array) -> Array:
     count = min(array.shape[-2:])
     if not array.size:
         return np.zeros((*array.shape[:-2], count), real_dtype(array.dtype))
-    return np.linalg.svd(array, compute_uv=False).astype(real_dtype(array.dtype), copy=False)
+    found: Array = blas.svd(array, compute_uv=False)
+    return found.astype(real_dtype(array.dtype), copy=False)
 
 
 def _matrix_dims(self: Array, dim: Sequence[int]) -> tuple[int, int]:
@@ -370,9 +371,9 @@ def linalg_svdvals(A: Array, driver: str | None) -> Array:
 def _cond_by_inverse(self: Array, order: float | str) -> Array:
     check_square(self, f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'})")
     norm = matrix_norm(self, order, (-2, -1), False)
-    singular = np.linalg.det(self) == 0 if self.size else np.zeros(self.shape[:-2], bool)
+    singular = blas.det(self) == 0 if self.size else np.zeros(self.shape[:-2], bool)
     regular = np.where(singular[..., None, None], np.eye(self.shape[-1], dtype=self.dtype), self)
-    of_inverse = matrix_norm(np.linalg.inv(regular), order, (-2, -1), False)
+    of_inverse = matrix_norm(blas.inv(regular), order, (-2, -1), False)
     product = np.where(singular, np.inf, norm * of_inverse)
     return as_array(product).astype(real_dtype(self.dtype))
 

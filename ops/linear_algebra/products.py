@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import mul, sub
+from ..kernels import blas
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
@@ -136,7 +137,7 @@ def tensordot(
                 code="shape-mismatch",
                 roles={"self": f"has size {a}", "other": f"has size {b}"},
             )
-    found = np.tensordot(_wide(self), _wide(other), (first, second))
+    found = blas.tensordot(_wide(self), _wide(other), (first, second))
     return np.asarray(found).astype(self.dtype, copy=False)
 
 
@@ -183,7 +184,7 @@ def linalg_multi_dot(tensors: list[Array]) -> Array:
             )
     if len(tensors) == 2:
         return matmul(tensors[0], tensors[1])
-    found = np.asarray(np.linalg.multi_dot([_wide(t) for t in tensors]))
+    found = np.asarray(blas.multi_dot([_wide(t) for t in tensors]))
     return found.astype(tensors[0].dtype, copy=False)
 
 
@@ -230,10 +231,10 @@ def _exponential(array: Array) -> Array:
     term = np.broadcast_to(np.eye(array.shape[-1], dtype=array.dtype), array.shape)
     total = term.copy()
     for k in range(1, 19):
-        term = term @ scaled / k
+        term = blas.matmul(term, scaled) / k
         total = total + term
     for k in range(int(steps.max(initial=0))):
-        total = np.where((steps > k)[..., None, None], total @ total, total)
+        total = np.where((steps > k)[..., None, None], blas.matmul(total, total), total)
     return total
 
 
@@ -322,7 +323,7 @@ def _covariance(
         factor = float(own(total) - own(correction) * (weights * importance).sum() / own(total))
     else:
         factor = total - correction
-    products = np.asarray((centred * heavy) @ np.conj(centred).T)
+    products = np.asarray(blas.matmul(centred * heavy, np.conj(centred).T))
     return as_array(products / real.type(max(factor, 0.0)))
 
 

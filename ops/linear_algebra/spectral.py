@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
@@ -44,7 +45,7 @@ def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     check_square(self, "linalg.eigh")
     _check_triangle(UPLO)
     check_lapack(self, "linalg_eigh_cpu")
-    values, vectors = np.linalg.eigh(self, "U" if UPLO in "Uu" else "L")
+    values, vectors = blas.eigh(self, "U" if UPLO in "Uu" else "L")
     return values.astype(real_dtype(self.dtype), copy=False), vectors.astype(self.dtype, copy=False)
 
 
@@ -77,7 +78,7 @@ def _check_eigen(self: Array, name: str) -> None:
 @operator("aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)")
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
-    values, vectors = np.linalg.eig(self)
+    values, vectors = blas.eig(self)
     return _complex(values, self), _complex(vectors, self)
 
 
@@ -87,7 +88,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
 )
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
-    return _complex(np.asarray(np.linalg.eigvals(self)), self)
+    return _complex(np.asarray(blas.eigvals(self)), self)
 
 
 # --------------------------------------------------------------------------- singular values
@@ -120,7 +121,7 @@ def _not_finite() -> LinAlgError:
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
-    u, s, v = np.linalg.svd(A, full_matrices)
+    u, s, v = blas.svd(A, full_matrices)
     dtype = A.dtype
     return (
         u.astype(dtype, copy=False),
@@ -224,11 +225,13 @@ def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
         LinAlgError: an element is NaN.
     """
     finite = np.asarray(np.isfinite(A).all((-2, -1)))
+    found: tuple[Array, Array, Array]
     if finite.all():
-        return np.linalg.svd(A, False)
+        found = blas.svd(A, False)
+        return found
     if np.isnan(A).any():
         raise _not_finite()
-    left, values, turned = np.linalg.svd(np.where(finite[..., None, None], A, 0), False)
+    left, values, turned = blas.svd(np.where(finite[..., None, None], A, 0), False)
     for part in (left, values, turned):
         part[~finite] = np.nan
     return left, values, turned
@@ -248,7 +251,8 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
     sizes = np.abs(values)
     kept = sizes > _threshold(sizes, atol, rtol)
     inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(A.dtype)
-    return np.asarray((right * inverse[..., None, :]) @ adjoint(left)).astype(A.dtype, copy=False)
+    found = np.asarray(blas.matmul(right * inverse[..., None, :], adjoint(left)))
+    return found.astype(A.dtype, copy=False)
 
 
 @operator(
@@ -339,7 +343,7 @@ def linalg_lstsq(
         relative = 0.0
     tolerance = np.zeros((), real), np.asarray(relative, real)
     inverse = _pseudo_inverse(self, *tolerance, False)
-    found = np.broadcast_to(inverse @ right, (*batch, columns, right.shape[-1]))
+    found = np.broadcast_to(blas.matmul(inverse, right), (*batch, columns, right.shape[-1]))
     found = _in_rows_of(found, rows)
     rank = np.empty(0, np.int64)
     if driver != "gels":
@@ -350,7 +354,7 @@ def linalg_lstsq(
         values = np.broadcast_to(each, (*batch, each.shape[-1])).copy()
     residuals = np.empty(0, real)
     if rows > columns and driver != "gelsy" and (driver == "gels" or (rank == columns).all()):
-        gaps = np.abs(right - self @ found)
+        gaps = np.abs(right - blas.matmul(self, found))
         residuals = as_array((gaps * gaps).sum(-2)).astype(real)
     return (found[..., 0] if vector else found), residuals, rank, values
 

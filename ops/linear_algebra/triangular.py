@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
@@ -191,7 +192,7 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     x = np.broadcast_to(b, (*batch, *b.shape[-2:])).astype(np.result_type(a, b))
     for i in reversed(range(size)) if upper else range(size):
         known = slice(i + 1, None) if upper else slice(None, i)
-        x[..., i, :] -= (a[..., i, None, known] @ x[..., known, :])[..., 0, :]
+        x[..., i, :] -= (blas.matmul(a[..., i, None, known], x[..., known, :]))[..., 0, :]
         if not unit:
             x[..., i, :] /= a[..., i, i, None]
     return x
@@ -310,7 +311,7 @@ def is_vector(a: Array, b: Array) -> bool:
 def solve_square(a: Array, b: Array) -> tuple[Array, Array]:
     """X of A X = B, and for each matrix where its LU factors have a zero first."""
     try:
-        found = np.asarray(np.linalg.solve(a, b)) if b.size and a.size else None
+        found = np.asarray(blas.solve(a, b)) if b.size and a.size else None
     except np.linalg.LinAlgError:
         factors, pivots, info = lu_factor(a)
         return _by_factors(factors, pivots, b), info
@@ -433,7 +434,7 @@ def _check_determinant(A: Array, name: str) -> None:
 @operator("aten::linalg_det(Tensor A) -> Tensor", "aten::det(Tensor self) -> Tensor")
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
-    return np.asarray(np.linalg.det(A)).astype(A.dtype, copy=False)
+    return np.asarray(blas.det(A)).astype(A.dtype, copy=False)
 
 
 @operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)")
@@ -447,7 +448,7 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
 )
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")
-    sign, size = np.linalg.slogdet(A)
+    sign, size = blas.slogdet(A)
     return np.asarray(sign), np.asarray(size)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
 from ..table.table import operator
@@ -77,7 +78,7 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     numbers, quantizer = centred(x, "linear")
     weights, of_weight = centred(packed.weight, "linear")
     multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
-    made = requantize(numbers @ weights.T, multiplier, packed.bias, scale, zero, relu)
+    made = requantize(blas.matmul(numbers, weights.T), multiplier, packed.bias, scale, zero, relu)
     return quantized_array(made, dtype_by_name("quint8"), per_tensor(scale, zero))
 
 
@@ -121,7 +122,7 @@ def linear_tanh(x: Array, packed: PackedLinear, scale: float, zero_point: int) -
 
 def _real(packed: PackedLinear, x: Array) -> Array:
     """The layer in floats."""
-    made = x @ dequantize(packed.weight).T
+    made: Array = blas.matmul(x, dequantize(packed.weight).T)
     return made if packed.bias is None else made + packed.bias
 
 
@@ -136,7 +137,7 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     numbers, _ = centred(quantize(x, dtype_by_name("quint8"), quantizer), "linear")
     weights, of_weight = centred(packed.weight, "linear_dynamic")
     scale = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
-    made = (numbers @ weights.T).astype(F32) * scale
+    made = (blas.matmul(numbers, weights.T)).astype(F32) * scale
     return np.asarray(made if packed.bias is None else made + packed.bias, F32)
 
 
@@ -157,7 +158,7 @@ def linear_relu_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> A
 @operator(f"quantized::linear_dynamic_fp16(Tensor X, {_W} W_prepack) -> Tensor Y")
 def half_linear(x: Array, packed: PackedLinear) -> Array:
     _check_input(x, packed, "quantized::linear_dynamic_fp16")
-    made = x.astype(F32, copy=False) @ packed.weight.astype(F32).T
+    made = blas.matmul(x.astype(F32, copy=False), packed.weight.astype(F32).T)
     return made if packed.bias is None else np.asarray(made + packed.bias, F32)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import blas
 from ..layers.batch_norm import instance_norm
 from ..layers.normalize import group_norm, layer_norm
 from ..memory.dtype import Array, DType, Scalar, dtype_of
@@ -152,7 +153,7 @@ for _relu in (False, True):
 
 @operator("quantized::matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc")
 def matmul(a: Array, b: Array, scale: float, zero_point: int) -> Array:
-    return requantized(np.matmul(dequantize(a), dequantize(b)), a, scale, zero_point)
+    return requantized(blas.matmul(dequantize(a), dequantize(b)), a, scale, zero_point)
 
 
 # --------------------------------------------------------------------------- joining

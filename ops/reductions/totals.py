@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -89,7 +90,7 @@ def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     axis = wrap_dim(dim, self.ndim)
     others = tuple(d for d in range(self.ndim) if d != axis)
     sizes = np.abs(self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64))
-    norms = np.linalg.vector_norm(sizes, axis=others, keepdims=True, ord=p)
+    norms = blas.vector_norm(sizes, axis=others, keepdims=True, ord=p)
     factors = np.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
     if self.itemsize < 4:
         return as_array(self * factors.astype(self.dtype))

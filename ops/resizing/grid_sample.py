@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, wide_dtype
@@ -239,5 +240,5 @@ def affine_grid_generator(theta: Array, size: Ints, align_corners: bool) -> Arra
     lines = [_steps(count, align_corners, wide) for count in space]
     axes = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*reversed(axes), np.ones(tuple(space), wide)], -1).reshape(-1, len(space) + 1)
-    made: Array = np.matmul(base, theta.astype(wide, copy=False).swapaxes(1, 2))
+    made: Array = blas.matmul(base, theta.astype(wide, copy=False).swapaxes(1, 2))
     return made.reshape(size[0], *space, len(space)).astype(theta.dtype, copy=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.kernels import blas
 from ..serialization.files.container import ArchiveReader
 from .archive import add_trust, open_archive
 from .failure import FAILED
@@ -98,8 +99,8 @@ def _weights(one: dict[str, Any], two: dict[str, Any]) -> Iterator[dict[str, Any
                 away = np.abs(a - b)
                 yield {
                     **told,
-                    "norms": [float(np.linalg.norm(a)), float(np.linalg.norm(b))],
-                    "norm of difference": float(np.linalg.norm(away)),
+                    "norms": [float(blas.norm(a)), float(blas.norm(b))],
+                    "norm of difference": float(blas.norm(away)),
                     "largest difference": float(away.max()),
                     "elements": int(np.count_nonzero(away)),
                 }

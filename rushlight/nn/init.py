@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.kernels import blas
 from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
 from ..ops.random_numbers.random_ops import randperm
 from ..ops.tensors.tensor import Tensor
@@ -292,7 +293,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     rows = target.shape[0]
     flat = fill_normal(np.empty((rows, target.size // rows), target.dtype), 0.0, 1.0, generator)
     wide = flat.shape[0] < flat.shape[1]
-    q, r = np.linalg.qr(flat.T if wide else flat)
+    q, r = blas.qr(flat.T if wide else flat)
     q = q * np.sign(np.diagonal(r))
     target[...] = ((q.T if wide else q).reshape(target.shape) * gain).astype(target.dtype)
     return tensor

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.kernels import blas
 from ..ops.memory.dtype import DTYPES, LAYOUTS, DType, get_default_dtype
 from ..ops.tensors.tensor import Tensor
 
@@ -119,7 +120,7 @@ def _cosines(
     order = np.arange(len(weights))
     angles = 2 * np.pi * np.arange(length) / _span(length, sym)
     signs = 1.0 - 2.0 * (order % 2)
-    return _made((weights * signs) @ np.cos(order[:, None] * angles), dtype, options)
+    return _made(blas.matmul(weights * signs, np.cos(order[:, None] * angles)), dtype, options)
 
 
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:

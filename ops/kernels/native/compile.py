@@ -21,10 +21,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
-from ....frontend.locks import ask_first
 from ...memory.allocation import uncounted
-
-ask_first()
 
 __all__ = ["CACHE_VARIABLE", "cache_folder", "compiled", "generated", "inlined", "summing"]
 
