@@ -38,18 +38,19 @@ def parts_first(
         TooDeep: more than `deepest` things lie in each other.
     """
     open = set() if within is None else within
+    if id(root) in open:
+        raise HoldsItself
+    if len(open) >= deepest:
+        raise TooDeep
+    first = list(parts(root))
+    if not first:
+        yield root
+        return
+    open.add(id(root))
     done: set[int] = set()
-    path: list[tuple[_T, Iterator[_T]]] = []
-    entered: _T | None = root
+    path: list[tuple[_T, Iterator[_T]]] = [(root, iter(first))]
     try:
-        while True:
-            if entered is not None:
-                if id(entered) in open:
-                    raise HoldsItself
-                if len(open) >= deepest:
-                    raise TooDeep
-                open.add(id(entered))
-                path.append((entered, iter(parts(entered))))
+        while path:
             item, rest = path[-1]
             entered = next((part for part in rest if id(part) not in done), None)
             if entered is None:
@@ -57,8 +58,13 @@ def parts_first(
                 open.discard(id(item))
                 done.add(id(item))
                 yield item
-                if not path:
-                    return
+                continue
+            if id(entered) in open:
+                raise HoldsItself
+            if len(open) >= deepest:
+                raise TooDeep
+            open.add(id(entered))
+            path.append((entered, iter(parts(entered))))
     finally:
         open.difference_update(id(item) for item, _ in path)
 

@@ -41,6 +41,8 @@ _class_of: Final = builtins.type
 _EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
 
 
+_SHARABLE: Final = (list, dict, tuple)
+
 _Seen = dict[tuple[int, int], bool]
 """Whether a value of some identity is of a type of some identity."""
 
@@ -50,7 +52,13 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
 
     What lies in a value several times is looked at once; `seen` is what has been.
     """
-    if type.contained and isinstance(value, list | dict | tuple):
+    if type is TENSOR:
+        return isinstance(value, np.ndarray)
+    if isinstance(type, ClassType):
+        if isinstance(value, PackedWeights):
+            return type.qualified_name == value.qualified_name
+        return isinstance(value, ScriptObject) and value.cls is type
+    if type.contained and isinstance(value, _SHARABLE):
         seen = {} if seen is None else seen
         key = (id(value), id(type))
         if key not in seen:
@@ -66,10 +74,6 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
             return any(matches(value, member) for member in members)
         case ListType() | DictType() | TupleType():
             return False
-        case ClassType():
-            if isinstance(value, PackedWeights):
-                return type.qualified_name == value.qualified_name
-            return isinstance(value, ScriptObject) and value.cls is type
         case InterfaceType():
             return isinstance(value, ScriptObject) and unmet_method(value.cls, type) is None
         case EnumType():

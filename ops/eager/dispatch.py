@@ -238,9 +238,25 @@ def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
 
 def _plan_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Plan:
     """The plan for a tensor and sizes given one by one."""
+    forward = entry.forward
+    is_view = entry.is_view
 
     def call(a: Any, *sizes: int) -> Any:
-        return run(entry, [a._array, list(sizes), *defaults], (a,))
+        array = a._array
+        if a._requires_grad and is_grad_enabled():
+            return _taped()(entry, [array, list(sizes), *defaults], (a,))
+        state = enter(QUIET)
+        try:
+            result = forward(array, list(sizes), *defaults)
+        finally:
+            leave(state)
+        if type(result) is _ndarray and result is not array and not LISTENERS and not ACTIVE:
+            made = _new(Tensor)
+            made._array = result
+            if is_view and not a._requires_grad:
+                made._view_of = a
+            return made
+        return finish(entry, [array, list(sizes), *defaults], result, (a,))
 
     return call
 

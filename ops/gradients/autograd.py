@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import count
+from contextlib import ExitStack, contextmanager, nullcontext
+from itertools import chain, count
 from typing import Any, Final
 from weakref import ref
 
@@ -31,12 +31,14 @@ __all__ = [
     "Saved",
     "add_hook",
     "edge_of",
+    "is_wanted",
     "node_class",
     "run_backward",
 ]
 
 _SEQUENCE: Final = count()
 _ACCUMULATING: Final = fork_safe_lock()
+_MAKING: Final = fork_safe_lock()
 
 VERSIONS: Final[list[Callable[[Array], int]]] = [version_of]
 """What tells the version of memory that is kept: of now, or, for the thread that makes nodes of
@@ -45,6 +47,21 @@ a script's notes, of when a step was noted."""
 Grad = Tensor | None
 
 Hooks = OrderedDict[int, Callable[..., Any]]
+
+
+class Attached:
+    """What was put on a node: hooks before and after it, hooks of its results, tensors that keep
+    their gradients, and what users note."""
+
+    __slots__ = ("accumulated", "after", "before", "metadata", "of_results", "retained")
+
+    def __init__(self) -> None:
+        self.before: Hooks = OrderedDict()
+        self.after: Hooks = OrderedDict()
+        self.accumulated: Hooks = OrderedDict()
+        self.of_results: dict[int, Hooks] = {}
+        self.retained: dict[int, Any] = {}
+        self.metadata: dict[Any, Any] = {}
 
 
 class Node:
@@ -56,27 +73,26 @@ class Node:
     `bounds` are entered for a walk that comes here: of the code that the operator was part of.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_hooks",
-        "_pre_hooks",
-        "bounds",
-        "edges",
-        "metadata",
-        "result_hooks",
-        "retained",
-        "sequence",
-    )
+    __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
 
     def __init__(self, edges: Sequence[Edge | None]) -> None:
         self.edges = list(edges)
         self.bounds = RUNNING.bounds
         self.sequence = next(_SEQUENCE)
-        self.result_hooks: dict[int, Hooks] = {}
-        self.retained: dict[int, Any] = {}
-        self.metadata: dict[Any, Any] = {}
-        self._hooks: Hooks = OrderedDict()
-        self._pre_hooks: Hooks = OrderedDict()
+        self.attached: Attached | None = None
+
+    def extras(self) -> Attached:
+        """What is put on the node: made when it is first asked for, as few nodes have any."""
+        with _MAKING:
+            made = self.attached
+            if made is None:
+                made = self.attached = Attached()
+        return made
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """What users note about the node."""
+        return self.extras().metadata
 
     def apply(self, grads: list[Grad]) -> list[Grad]:
         """The gradients of the arguments, one for each edge."""
@@ -97,20 +113,23 @@ class Node:
     def register_hook(self, hook: Callable[..., Any]) -> Removable:
         """Have `hook(gradients of the arguments, gradients of the results)` called after `apply`;
         what it returns takes the place of the former."""
-        return add_hook(self._hooks, hook)
+        return add_hook(self.extras().after, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> Removable:
         """Have `hook(gradients of the results)` called before `apply`."""
-        return add_hook(self._pre_hooks, hook)
+        return add_hook(self.extras().before, hook)
 
     def run(self, grads: list[Grad]) -> list[Grad]:
         """`apply`, with the hooks around it."""
-        for hook in self._pre_hooks.values():
+        attached = self.attached
+        if attached is None:
+            return self.apply(grads)
+        for hook in attached.before.values():
             changed = hook(tuple(grads))
             if changed is not None:
                 grads = list(changed)
         results = self.apply(grads)
-        for hook in self._hooks.values():
+        for hook in attached.after.values():
             changed = hook(tuple(results), tuple(grads))
             if changed is not None:
                 results = [changed] if isinstance(changed, Tensor) else list(changed)
@@ -164,7 +183,7 @@ def node_class(base: type[Node], name: str) -> type[Any]:
 class AccumulateGrad(Node):
     """The end of the way back: adds what arrives to the leaf's `grad`."""
 
-    __slots__ = ("after_hooks", "variable")
+    __slots__ = ("variable",)
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
@@ -172,14 +191,14 @@ class AccumulateGrad(Node):
     def __init__(self, variable: Tensor) -> None:
         super().__init__(())
         self.variable = variable
-        self.after_hooks: Hooks = OrderedDict()
 
     def apply(self, grads: list[Grad]) -> list[Grad]:
         (grad,) = grads
         if grad is not None:
             self._accumulate(grad)
-            for hook in self.after_hooks.values():
-                hook(self.variable)
+            if self.attached is not None:
+                for hook in self.attached.accumulated.values():
+                    hook(self.variable)
         return []
 
     def _accumulate(self, grad: Tensor) -> None:
@@ -205,11 +224,26 @@ TURN: Final = [0]
 def edge_of(tensor: Tensor) -> Edge | None:
     """Where a tensor came from; None if it needs no gradient."""
     turn = TURN[0]
-    found = _edge_of(tensor)
+    found: Edge | None = None
+    wanted = tensor._requires_grad
+    if tensor._view_of is not None or (wanted is not True and wanted):
+        found = _edge_of(tensor)
+    elif wanted:
+        node = tensor._grad_node
+        found = _edge_of(tensor) if node is None else (node, tensor._output_number)
     if turn & 1 or TURN[0] != turn:  # what was found may be a history half-way
         with RESOLVING:
             found = _edge_of(tensor)
     return found
+
+
+def is_wanted(tensor: Tensor) -> bool:
+    """Whether a tensor needs a gradient, without the node that `edge_of` would make of a leaf."""
+    turn = TURN[0]
+    wanted = tensor._requires_grad
+    if tensor._view_of is not None or not (wanted is True or wanted is False):
+        return edge_of(tensor) is not None
+    return wanted if not turn & 1 and TURN[0] == turn else edge_of(tensor) is not None
 
 
 def _edge_of(tensor: Tensor) -> Edge | None:
@@ -360,6 +394,7 @@ class _Walk:
         """Count for every node how many gradients it has to wait for."""
         seen: set[Node] = set()
         order: list[Node] = []
+        bounded: list[tuple[Any, ...]] = []
         pending = [(node, False) for node in roots]
         while pending:
             node, done = pending.pop()
@@ -369,6 +404,8 @@ class _Walk:
             if node in seen:
                 continue
             seen.add(node)
+            if node.bounds:
+                bounded.append(node.bounds)
             pending.append((node, True))
             for edge in node.edges:
                 if edge is not None:
@@ -382,7 +419,7 @@ class _Walk:
                 if any(e is not None and (e[0] in wanted or e[0] in useful) for e in node.edges):
                     useful.add(node)
             self.useful = useful
-        self.bounds = tuple(dict.fromkeys(each for node in order for each in node.bounds))
+        self.bounds = tuple(dict.fromkeys(chain(*bounded)))
 
     def give(self, edge: Edge, grad: Grad) -> None:
         """Let a gradient arrive."""
@@ -417,23 +454,30 @@ class _Walk:
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""
         grads = self.waiting.pop(node, [])
-        for number, hooks in node.result_hooks.items():
+        if node.attached is not None:
+            self._told(node.attached, grads)
+        if self.targets is not None:
+            for number, grad in enumerate(grads):
+                if grad is not None:
+                    self.found[node, number] = grad
+        return grads
+
+    @staticmethod
+    def _told(attached: Attached, grads: list[Grad]) -> None:
+        """Call the hooks of a node's results, and keep their gradients where that was asked."""
+        for number, hooks in attached.of_results.items():
             if number < len(grads):
                 for hook in list(hooks.values()):
                     grad = grads[number]
                     changed = None if grad is None else hook(grad)
                     if changed is not None:
                         grads[number] = changed
-        for number, keeper in node.retained.items():
+        for number, keeper in attached.retained.items():
             tensor = keeper()
             if tensor is not None and number < len(grads) and grads[number] is not None:
                 before = tensor._gradient
                 grad = grads[number]
                 tensor._gradient = grad if before is None else before + grad
-        for number, grad in enumerate(grads):
-            if grad is not None and self.targets is not None:
-                self.found[node, number] = grad
-        return grads
 
 
 def run_backward(
@@ -457,11 +501,15 @@ def run_backward(
     walk = _Walk(targets, keep)
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
-    with grad_mode_set(create), _within(walk.bounds):
+    bounded = walk.bounds or RUNNING.bounds
+    with grad_mode_set(create), _within(walk.bounds) if bounded else _UNBOUND:
         for edge, grad in roots:
             walk.give(edge, grad)
         walk.run(nodes)
     return walk.found
+
+
+_UNBOUND: Final = nullcontext()
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from .autograd import (
     add_hook,
     edge_of,
     fit,
+    is_wanted,
     node_class,
     run_backward,
 )
@@ -96,7 +97,7 @@ def is_active(bound: Bound, args: Sequence[Any]) -> bool:
 
 def _requires(value: Any) -> bool:
     if isinstance(value, Tensor):
-        return edge_of(value) is not None
+        return is_wanted(value)
     if isinstance(value, (list, tuple)):
         return any(_requires(each) for each in value)
     return False
@@ -459,7 +460,7 @@ def register_hook(tensor: Tensor, hook: Any) -> Removable:
     node, number = edge
     if tensor._grad_node is None:
         tensor.__dict__["_leaf_node"] = node  # hooks live as long as the leaf
-    return add_hook(node.result_hooks.setdefault(number, OrderedDict()), hook)
+    return add_hook(node.extras().of_results.setdefault(number, OrderedDict()), hook)
 
 
 def register_after(tensor: Tensor, hook: Any) -> Removable:
@@ -474,7 +475,7 @@ def register_after(tensor: Tensor, hook: Any) -> Removable:
     if not isinstance(edge[0], AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     tensor.__dict__["_leaf_node"] = edge[0]  # hooks live as long as the leaf
-    return add_hook(edge[0].after_hooks, hook)
+    return add_hook(edge[0].extras().accumulated, hook)
 
 
 def retain_grad(tensor: Tensor) -> None:
@@ -487,7 +488,7 @@ def retain_grad(tensor: Tensor) -> None:
     if edge is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor._grad_node is not None:
-        edge[0].retained[edge[1]] = ref(tensor)
+        edge[0].extras().retained[edge[1]] = ref(tensor)
         tensor.__dict__["_retains_grad"] = True
 
 

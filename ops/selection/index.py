@@ -40,6 +40,7 @@ __all__ = [
 
 Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
+_UINT64: Final = np.dtype(np.uint64)
 _FLOAT32: Final = np.dtype(np.float32)
 _MANY: Final = 1024
 """Places from which adding at them one by one is worth native code."""
@@ -194,6 +195,9 @@ def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: boo
 
 def is_within(index: Array, size: int) -> bool:
     """Whether whole numbers are all at least 0 and below `size`."""
+    if index.dtype is _INT64:  # numbers below 0 are too large ones without a sign
+        index = index.view(_UINT64)
+        return bool(index.item(index.argmax()) < size)
     low, high = index.argmin(), index.argmax()
     return bool(index.item(low) >= 0 and index.item(high) < size)
 
@@ -279,22 +283,31 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
         check_index(self, dim, index, "scatter")
         return axis
     check_ranks(self, index, axis, "self")
+    lacks = _lacks_room(self, index, source, axis)
     if source is not None:
         check_ranks(source, index, axis, "src")
-    for d in range(index.ndim if self.ndim else 0):
-        too_large = d != axis and index.shape[d] > self.shape[d]
-        if too_large or (source is not None and source.ndim and index.shape[d] > source.shape[d]):
-            largest = (
-                "" if source is None else f" and to be no larger size than src {list(source.shape)}"
-            )
-            raise OperatorError(
-                f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
-                f"apart from dimension {axis}{largest}",
-                code="shape-mismatch",
-                headline=f"`index` is too large in dimension {d}",
-            )
+    if lacks:
+        largest = (
+            "" if source is None else f" and to be no larger size than src {list(source.shape)}"
+        )
+        raise OperatorError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
+            f"apart from dimension {axis}{largest}",
+            code="shape-mismatch",
+            headline="`index` is too large",
+        )
     check_index(self, dim, index, "scatter")
     return axis
+
+
+def _lacks_room(self: Array, index: Array, source: Array | None, axis: int) -> bool:
+    """Whether there is no place or no number for some element of `index`; a tensor of no dimensions
+    counts as one of one."""
+    wanted, shape = index.shape or (1,), self.shape or (1,)
+    if any(dim != axis and n > shape[dim] for dim, n in enumerate(wanted)):
+        return True
+    given = wanted if source is None else source.shape or (1,)
+    return any(n > given[wrap_dim(dim, len(given))] for dim, n in enumerate(wanted))
 
 
 def positions(index: Array, axis: int) -> tuple[Array, ...]:
@@ -409,7 +422,8 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     if not index.size:
         return self
     if isinstance(source, np.ndarray):
-        part: Any = source[tuple(slice(n) for n in index.shape)] if source.ndim else source
+        shape = index.shape or (1,)
+        part: Any = source[tuple(slice(n) for n in shape)] if source.ndim else source
     else:
         part = number_in(source, self.dtype)
     if not self.ndim:
@@ -456,14 +470,17 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
             if not kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last)):
                 raise IndexOutOfRange("index out of range in self")
             return self
-    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
+    if not (self.ndim and index.ndim and src.ndim):
+        np.add.at(self.reshape(-1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
+    elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
+        if self.ndim == 1:
+            np.add.at(self, settled(index), values)
+            return self
         places = (row_starts(self.shape) + index).reshape(-1)
         np.add.at(self.reshape(-1), places, values.reshape(-1))
-    elif self.ndim:
-        np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     else:
-        np.add.at(self.reshape(1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
+        np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     return self
 
 

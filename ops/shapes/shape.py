@@ -160,8 +160,11 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
             headline=f"a tensor of shape {list(shape)} cannot be expanded to {list(size)}",
         )
     sizes, strides = list(size), [0] * new + list(self.strides)
-    for dim, wanted in reversed(list(enumerate(sizes))):
+    for dim in range(len(sizes) - 1, -1, -1):
+        wanted = sizes[dim]
         existing = shape[dim - new] if dim >= new else 1
+        if wanted == existing:
+            continue
         if wanted == -1 and dim >= new:
             sizes[dim] = existing
         elif wanted < 0:
@@ -169,9 +172,9 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
                 f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, "
                 f"non-existing dimension {dim}"
             )
-        elif wanted != existing:
-            if existing != 1:
-                raise _expand_error(size, shape, dim)
+        elif existing != 1:
+            raise _expand_error(size, shape, dim)
+        else:
             strides[dim] = 0
     return spread(self, sizes, strides)
 

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from pickle import PickleError
-from typing import IO, Any, ClassVar, Literal, NoReturn
+from typing import IO, Any, ClassVar, Final, Literal, NoReturn
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
@@ -190,8 +190,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         own["_c"] = target
         own["_parameters"] = SlotView(target, "parameter")
         own["_buffers"] = SlotView(target, "buffer")
-        _wrap_parts(target)
-        own["_modules"] = _Children(_submodules(target))
+        parts = list(_parts(target))
+        if any(_bare(part) and any(map(_bare, dict(_parts(part)).values())) for _, part in parts):
+            _wrap_parts(target)  # for each part to be made from here might be too deep
+        own["_modules"] = _Children((name, wrap(part)) for name, part in parts)
         for table, hooks in (
             (self._forward_pre_hooks, target.cls.forward_pre_hooks),
             (self._forward_hooks, target.cls.forward_hooks),
@@ -423,16 +425,20 @@ def not_castable(name: str, type: Type, error: CastError) -> str:
     return f"Could not cast attribute '{name}' to type {shown}: {told}"
 
 
-def _submodules(target: ScriptObject) -> Iterator[tuple[str, Module]]:
-    return ((name, wrap(value)) for name, value in _parts(target))
+_OF_MODULES: Final = (ClassType, InterfaceType)
 
 
 def _parts(target: ScriptObject) -> Iterator[tuple[str, ScriptObject]]:
     """The script objects of the modules in a module's, by name."""
     for (name, attribute), value in zip(target.cls.attributes.items(), target.slots, strict=True):
-        of_module = isinstance(attribute.type, ClassType | InterfaceType)
-        if of_module and isinstance(value, ScriptObject) and value.cls.is_module:
+        is_module = isinstance(value, ScriptObject) and value.cls.is_module
+        if is_module and isinstance(attribute.type, _OF_MODULES):
             yield name, value
+
+
+def _bare(target: ScriptObject) -> bool:
+    """Whether the Python module of a script object is still to be made."""
+    return not isinstance(target.handle, Module)
 
 
 def _wrap_parts(target: ScriptObject) -> None:
@@ -443,8 +449,7 @@ def _wrap_parts(target: ScriptObject) -> None:
     """
 
     def bare(each: ScriptObject) -> list[ScriptObject]:
-        found = (value for _, value in _parts(each))
-        return [value for value in found if not isinstance(value.handle, Module)]
+        return [value for _, value in _parts(each) if _bare(value)]
 
     def made(each: ScriptObject, _: object) -> None:
         if each is not target:

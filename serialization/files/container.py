@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from ..frontend.made_once import made_once
 from .errors import ArchiveError, archive_error
 from .file_bytes import PIECE, OpenedFile, Readable
 from .identify import FileKind, identify
@@ -100,7 +101,7 @@ class ArchiveReader:
         """The number of bytes of a record."""
         return self.entries[record].size
 
-    @property
+    @made_once
     def byteorder(self) -> str:
         """The order of the bytes of numbers: `big` if the archive says so, else `little`."""
         if "byteorder" in self.entries and self.entries["byteorder"].size <= 8:

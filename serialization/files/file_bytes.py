@@ -94,9 +94,9 @@ class OpenedFile:
         Raises:
             ArchiveError: the file has become shorter since it was opened.
         """
-        start, end, _ = part.indices(self._length)
         if self._descriptor < 0:
-            return self._memory[start:end]
+            return self._memory[part]
+        start, end, _ = part.indices(self._length)
         content = bytearray(max(end - start, 0))
         self.read_into(start, memoryview(content))
         return bytes(content) if len(content) < PIECE else memoryview(content)

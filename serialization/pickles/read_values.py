@@ -40,6 +40,7 @@ from .tensors import StorageReader
 
 __all__ = ["UNRESTORED", "Call", "ValueReader", "quantizer_for"]
 
+_PLAIN = frozenset({type(None), bool, int, float, str})
 _COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
 
 
@@ -87,7 +88,7 @@ class ValueReader:
         Raises:
             ArchiveError: it names an unknown class, lacks an attribute, or holds itself.
         """
-        if node is None or isinstance(node, bool | int | float | str):
+        if node.__class__ in _PLAIN:
             return node
         made = self._made
         if id(node) not in made:
@@ -106,17 +107,19 @@ class ValueReader:
 
     def _parts(self, node: Node) -> list[Any]:
         """The nodes in a node of which values have to be made first."""
-        match node:
-            case ObjectNode(_, DictNode(items)):
-                parts = [value for _, value in items]
-            case _:
-                parts = children(node)
+        state = node.state if isinstance(node, ObjectNode) else None
+        if isinstance(state, DictNode):
+            parts = [value for _, value in state.items]
+        else:
+            parts = children(node)
         return [p for p in parts if _has_parts(p) and id(p) not in self._made]
 
     def _make(self, node: Node) -> object:
         match node:
             case TensorNode():
                 return self._array(node)
+            case ObjectNode():
+                return self._object(node)
             case TupleNode(items):
                 return tuple([self.value(item) for item in items])
             case ListNode(items):
@@ -129,8 +132,6 @@ class ValueReader:
                 return self._device(name)
             case EnumNode():
                 return self._enum_member(node)
-            case ObjectNode():
-                return self._object(node)
             case SparseNode():
                 what = f"holds a sparse tensor ({node.layout}, size {list(node.size)})"
                 raise self._unsupported(f"{what}, and tensors are dense here")

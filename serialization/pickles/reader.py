@@ -83,7 +83,7 @@ class PickleReader:
         self.data = data
         self.title = title
         self.limits = limits
-        self.nodes = 0
+        self.room = limits.nodes
         self.at = 0
         self.opcode_at = 0
         self.stack: list[Node | _Mark] = []
@@ -143,8 +143,8 @@ class PickleReader:
 
     def push_made(self, node: Node) -> None:
         """Push what takes memory of its own."""
-        self.nodes += 1
-        if self.nodes > self.limits.nodes:
+        self.room -= 1
+        if self.room < 0:
             what = f"makes more than {self.limits.nodes} tuples, lists, dicts, names and objects"
             raise self.error("limit-exceeded", what)
         self.stack.append(node)
