@@ -31,7 +31,7 @@ def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
     for degree in range(1, int(np.max(n, initial=0))):
         before, last = last, np.asarray(step(degree, x, last, before), x.dtype)
         result = np.where(n == degree + 1, last, result)
-        if np.isnan(last).all():
+        if not ((n > degree + 1) & ~np.isnan(last)).any():
             return np.where(n > degree, last, result)
     return result
 
@@ -44,23 +44,25 @@ def _odd(n: Any) -> Any:
     return np.fmod(n, 2) != 0
 
 
-def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, other: Any) -> Any:
-    """`value` inside -1..1 for degrees above a limit, `at_ends` at the ends, else `other`."""
-    inside = (np.abs(x) < 1) & (n > above)
+def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, first: Any) -> Any:
+    """`value` inside -1..1 for degrees above a limit, `at_ends` at the ends, else the recurrence
+    that begins with `first`."""
+    inside, ends = (np.abs(x) < 1) & (n > above), np.abs(x) == 1
+    other = _recurrence(x, np.where(inside | ends, 0, n), first, _chebyshev)
     result = np.where(inside, value, other)
-    return np.where(n < 0, x.dtype.type(0), np.where(np.abs(x) == 1, at_ends, result))
+    return np.where(n < 0, x.dtype.type(0), np.where(ends, at_ends, result))
 
 
 def _chebyshev_t(x: Any, n: Any) -> Any:
     ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
-    return _by_angle(x, n, 6, np.cos(n * np.arccos(x)), ends, _recurrence(x, n, x, _chebyshev))
+    return _by_angle(x, n, 6, np.cos(n * np.arccos(x)), ends, x)
 
 
 def _chebyshev_u(x: Any, n: Any) -> Any:
     ends = np.where((x > 0) | ~_odd(n), n + 1, -(n + 1)).astype(x.dtype)
     angle = np.arccos(x)
     inner = np.sin((n + 1) * angle) / np.sin(angle)
-    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x, _chebyshev))
+    return _by_angle(x, n, 8, inner, ends, x + x)
 
 
 def _chebyshev_v(x: Any, n: Any) -> Any:
@@ -68,7 +70,7 @@ def _chebyshev_v(x: Any, n: Any) -> Any:
     ends = np.where(x > 0, 1.0, np.where(_odd(n), -wide, wide)).astype(x.dtype)
     angle = np.arccos(x)
     inner = np.cos((n + 0.5) * angle) / np.cos(angle / 2)
-    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x - 1, _chebyshev))
+    return _by_angle(x, n, 8, inner, ends, x + x - 1)
 
 
 def _chebyshev_w(x: Any, n: Any) -> Any:
@@ -76,7 +78,7 @@ def _chebyshev_w(x: Any, n: Any) -> Any:
     ends = np.where(x > 0, wide, np.where(_odd(n), -1.0, 1.0)).astype(x.dtype)
     angle = np.arccos(x)
     inner = np.sin((n + 0.5) * angle) / np.sin(angle / 2)
-    return _by_angle(x, n, 8, inner, ends, _recurrence(x, n, x + x + 1, _chebyshev))
+    return _by_angle(x, n, 8, inner, ends, x + x + 1)
 
 
 def _shifted(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

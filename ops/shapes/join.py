@@ -241,12 +241,6 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
             code="shape-mismatch",
             headline=f"`repeats` needs {self.ndim} numbers or more, it has {len(repeats)}",
         )
-    for count in repeats:
-        if count < 0:
-            sizes = [n * size for n, size in zip(repeats[-self.ndim :], self.shape, strict=True)]
-            raise OperatorError(
-                f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
-            )
     return tile(self, repeats) if repeats else self.copy()
 
 
@@ -254,7 +248,13 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
 def tile(self: Array, dims: Sequence[int]) -> Array:
     more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
     sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
-    check_storage([n * size for n, size in zip(times, sizes, strict=True)])
+    wanted = [n * size for n, size in zip(times, sizes, strict=True)]
+    negative = next((n for n in wanted if n < 0), None)
+    if negative is not None:
+        raise OperatorError(f"Trying to create tensor with negative dimension {negative}: {wanted}")
+    check_storage(wanted)
+    if 0 in wanted:  # NumPy would make what the other numbers ask for, and count it wrongly
+        return np.empty_like(self, shape=wanted, order="C")
     return np.tile(self, tuple(dims))
 
 
@@ -275,6 +275,8 @@ def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: i
             code="shape-mismatch",
         )
     check_storage(sizes)
+    if 0 in sizes:  # NumPy counts what the other numbers ask for, and may count wrongly
+        return np.empty_like(self, shape=sizes, order="C")
     return np.repeat(self, repeats, axis)
 
 

@@ -69,3 +69,20 @@ def test_decompositions_of_infinite_elements_come_to_an_end() -> None:
     assert torch.linalg.lstsq(matrices[0], torch.eye(2)).solution.isnan().all()
     with pytest.raises(torch.linalg.LinAlgError, match="non-finite"):
         torch.linalg.pinv(matrices.fill_(float("nan")))
+
+
+@pytest.mark.parametrize("times", [[2**62, -1, 0, 2], [2**62, 0, 1], [0, 2**62]])
+@pytest.mark.parametrize("name", ["tile", "repeat"])
+def test_repeating_nothing_does_not_count_what_it_would_repeat(name: str, times: list[int]) -> None:
+    x = torch.ones(4, 2)
+    with pytest.raises(OperatorError):
+        getattr(x, name)(times)
+    assert getattr(x, name)([2**40, 0]).shape == (2**42, 0)
+    assert torch.ones(3, 0).repeat_interleave(2**40, 0).shape == (3 * 2**40, 0)
+
+
+@pytest.mark.parametrize("letter", "tuvw")
+def test_polynomials_of_endless_degree_end(letter: str) -> None:
+    x = torch.tensor([0.5, 1.0, 2.0])
+    found = getattr(torch.special, f"chebyshev_polynomial_{letter}")(x, torch.tensor(2.0**62))
+    assert found.isnan().tolist() == [False, False, True]
