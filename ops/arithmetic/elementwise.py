@@ -308,7 +308,10 @@ _refuse_fmod: Final = Refusal("fmod")
 def _remainder(a: Array, b: Array) -> Any:
     _refuse_remainder(a.dtype)
     _check_divisor(asarray(a), asarray(b))
-    return np.remainder(a, b)
+    if kind(a.dtype) < 2:
+        return np.remainder(a, b)
+    rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
+    return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
 def _fmod(a: Array, b: Array) -> Any:

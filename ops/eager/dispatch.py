@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
-from ..memory.dtype import Array, dtype_by_number
+from ..memory.dtype import Array, default_dtype, dtype_by_number
 from ..memory.errors import told
 from ..memory.named_results import named_results
 from ..memory.overlap import check_out
@@ -338,15 +338,24 @@ _FACTORIES: Final = frozenset(
 """Functions that make elements in the dtype of the tensor they write into."""
 
 
-def _as_operands(first: Any, second: Any) -> tuple[Any, Any]:
+_DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
+_SUBTRACTIONS: Final = frozenset({"sub", "subtract"})
+
+
+def _as_operands(name: str, first: Any, second: Any) -> tuple[Any, Any]:
     """A number before a tensor as the tensor it stands for, and the tensor.
 
     A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
-    numbers, which two tensors cannot.
+    numbers, which two tensors cannot.  Divided are floats: the number is never cast to the
+    tensor's whole numbers.  A bool stays one where it is refused.
     """
     if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
         dtype = common_dtype_with(second._array, first)
         if isinstance(first, int) and second._array.ndim:
+            dtype = number_dtype(first)
+        if name in _DIVISIONS and dtype.kind in "biu":
+            dtype = default_dtype.float
+        if name in _SUBTRACTIONS and isinstance(first, bool):
             dtype = number_dtype(first)
         if dtype.kind == "c" and second._array.dtype.kind == "u" and not second._array.ndim:
             second = Tensor._of(cast(second._array, dtype))
@@ -424,7 +433,8 @@ class EagerFunction:
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
-            operands = _as_operands(*args)
+            name = "" if kwargs.get("rounding_mode") else self.__name__
+            operands = _as_operands(name, *args)
             if operands[0] is not args[0]:
                 key = None
             args = operands

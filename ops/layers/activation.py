@@ -403,7 +403,10 @@ def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
     if dtype is not None or self.dtype is not _float32:
         self = _softmax_input(self, dtype, "softmax_kernel_impl")
-    return _wide_softmax(self, wrap_dim(dim, self.ndim))
+    axis = wrap_dim(dim, self.ndim)
+    if self.itemsize == 2 and axis < self.ndim - 1 and self.size:
+        return _narrow_softmax(self, axis)
+    return _wide_softmax(self, axis)
 
 
 def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
@@ -437,6 +440,32 @@ def _softmax(self: Array, axis: int) -> Array:
 
 
 _wide_softmax: Final = _in_float32(_softmax)
+
+_LANES: Final = 32
+"""16-bit floats in PyTorch's widest vectors: what is left over is computed in other steps."""
+
+
+def _narrow_softmax(self: Array, axis: int) -> Array:
+    """The same of 16-bit floats along a dimension that is not the last one.
+
+    Elements side by side are computed `_LANES` at a time and rounded once; for those that are left
+    over the exponentials are rounded too.
+    """
+    below = self.astype(_float32)
+    _exp(below - _largest(below, axis, None, None, True), below)
+    totals = _added_in_turn(below, axis)
+    rows = self.shape[: axis + 1]
+    grown, totals = below.reshape(*rows, -1), totals.reshape(*rows[:-1], 1, -1)
+    rest = grown[..., grown.shape[-1] // _LANES * _LANES :]
+    rest[...] = rest.astype(self.dtype)
+    return _divide(grown, totals, grown).astype(self.dtype).reshape(self.shape)
+
+
+def _added_in_turn(values: Array, axis: int) -> Array:
+    """Sums along a dimension, added one by one also where its elements lie side by side."""
+    if axis < values.ndim - 1 and math.prod(values.shape[axis + 1 :]) == 1:
+        return np.add.accumulate(values, axis).take((-1,), axis)
+    return _total(values, axis, None, None, True)
 
 
 @operator(
@@ -475,7 +504,7 @@ def _log_softmax(self: Array, axis: int) -> Array:
         total = asarray(_total(_exp(row)))
         return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
     result = self - _largest(self, axis, None, None, True)
-    totals = _total(_exp(result), axis, None, None, True)
+    totals = _added_in_turn(_exp(result), axis)
     return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from ..kernels import blas
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import floats, reduced, widened
+from ..reductions.reduce import sum_over
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind
 from ..table.table import operator
@@ -137,8 +138,11 @@ def pdist(self: Array, p: float) -> Array:
         raise OperatorError("pdist only supports floating-point dtypes", code="dtype-mismatch")
     if p < 0:
         raise OperatorError("pdist only supports non-negative p values")
+    if self.itemsize == 2 and len(self) > 1 and self.size:
+        word = dtype_of(self).scalar_name
+        raise UnsupportedDtype(f"\"pdist\" not implemented for '{word}'")
     upper = np.triu_indices(len(self), 1)
-    return _one_by_one(widened(self), widened(self), p)[upper].astype(self.dtype)
+    return _one_by_one(self, self, p)[upper]
 
 
 @operator(
@@ -206,16 +210,19 @@ def cosine_embedding_loss(
     checked_broadcast(input1.shape, input2.shape, ("input1", "input2"))
     if target.ndim:
         checked_broadcast(input1.shape[:1], target.shape, ("input1", "target"))
-    a, b = widened(floats(input1)), widened(floats(input2))
-    axis = input1.ndim - 1
-    tiny = 1e-12
-    product = (a * b).sum(axis)
-    squares = ((a * a).sum(axis) + tiny) * ((b * b).sum(axis) + tiny)
-    cosine = as_array(product / np.sqrt(squares))
-    unlike = np.where(target == -1, np.maximum(cosine - cosine.dtype.type(margin), 0), 0)
-    losses = np.where(target == 1, 1 - cosine, 0) + unlike
     dtype = common_dtype(floats(input1), floats(input2))
-    return reduced(losses.astype(cosine.dtype), reduction, dtype)
+    a, b = cast(input1, dtype), cast(input2, dtype)
+    axis = [input1.ndim - 1]
+
+    def length(x: Array) -> Array:
+        return with_number(np.add, sum_over(x * x, axis, False, None), 1e-12)
+
+    product = sum_over(binary(np.multiply, a, b), axis, False, None)
+    cosine = as_array(product / np.sqrt(length(a) * length(b)))
+    zero, one = dtype.type(0), dtype.type(1)
+    unlike = np.maximum(with_number(np.subtract, cosine, margin), zero)
+    like = np.where(target == 1, one - cosine, zero)
+    return reduced(like + np.where(target == -1, unlike, zero), reduction, dtype)
 
 
 def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None:
@@ -264,5 +271,5 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps, False)
     if swap:
         far = as_array(np.minimum(far, pairwise_distance(positive, negative, p, eps, False)))
-    lack = binary(np.subtract, near, far) + near.dtype.type(margin)
+    lack = binary(np.subtract, with_number(np.add, near, margin), far)
     return reduced(np.maximum(lack, near.dtype.type(0)), reduction)

@@ -6,13 +6,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.elementwise import div, div_number, mul_number
 from ..layers.activation import log_softmax
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import MEAN, NONE, SUM, reduced, widened
+from ..reductions.reduce import sum_over, total
 from ..selection.index import is_within
-from ..table.pointwise import as_array
+from ..table.pointwise import as_array, binary, with_number
 from ..table.promotion import kind
 from ..table.table import operator
 
@@ -266,14 +268,17 @@ def cross_entropy_loss(
     _check_smoothing(label_smoothing)
     if self.shape == target.shape:
         return _of_probabilities(self, target, weight, reduction, label_smoothing, axis)
-    log = widened(log_softmax(self, axis, None))
-    plain = nll_loss_nd(log.astype(self.dtype, copy=False), target, weight, reduction, ignore_index)
+    log = log_softmax(self, axis, None)
+    plain = nll_loss_nd(log, target, weight, reduction, ignore_index)
     if label_smoothing <= 0:
         return plain
     smooth = _smooth(log, target, weight, reduction, ignore_index, axis)
     share = label_smoothing / self.shape[axis]
-    mixed = (1 - label_smoothing) * widened(plain) + share * smooth
-    return as_array(mixed).astype(self.dtype, copy=False)
+    return binary(
+        np.add,
+        mul_number(plain, 1 - label_smoothing),
+        mul_number(smooth, share),
+    )
 
 
 def _check_smoothing(label_smoothing: float) -> None:
@@ -285,7 +290,7 @@ def _check_smoothing(label_smoothing: float) -> None:
 
 def _along(weight: Array, axis: int, ndim: int) -> Array:
     """Class weights as a tensor that broadcasts over scores."""
-    return widened(weight).reshape(*(1,) * axis, -1, *(1,) * (ndim - axis - 1))
+    return weight.reshape(*(1,) * axis, -1, *(1,) * (ndim - axis - 1))
 
 
 def _smooth(
@@ -296,20 +301,20 @@ def _smooth(
     ignore_index: int,
     axis: int,
 ) -> Array:
-    """The part of the loss where every class is wanted alike."""
+    """The part of the loss where every class is wanted alike; each step is rounded."""
     if weight is not None:
-        log = as_array(log * _along(weight, axis, log.ndim))
+        log = binary(np.multiply, log, _along(weight, axis, log.ndim))
     counts = as_array(target != ignore_index)
-    losses = as_array(np.where(counts, -log.sum(axis), log.dtype.type(0)))
+    losses = as_array(np.where(counts, -sum_over(log, [axis], False, None), log.dtype.type(0)))
     if reduction == NONE:
         return losses
-    total = as_array(losses.sum())
+    whole = total(losses, None)
     if reduction == SUM:
-        return total
+        return whole
     if weight is None:
-        return as_array(total / counts.sum(dtype=total.dtype))
+        return div(whole, total(counts, None))
     place = np.where(counts, target, 0).astype(np.int64)
-    return as_array(total / np.where(counts, widened(weight)[place], 0).sum())
+    return div(whole, total(weight[place][counts], None))
 
 
 def _of_probabilities(
@@ -327,18 +332,20 @@ def _of_probabilities(
             code="dtype-mismatch",
         )
     _check_weight(weight, self.shape[axis])
-    wanted = widened(target)
+    wanted = target
     if label_smoothing > 0:
-        wanted = as_array(wanted * (1 - label_smoothing) + label_smoothing / self.shape[axis])
-    products = widened(log_softmax(self, axis, None)) * wanted
+        kept = mul_number(target, 1 - label_smoothing)
+        wanted = with_number(np.add, kept, label_smoothing / self.shape[axis])
+    products = binary(np.multiply, log_softmax(self, axis, None), wanted)
     if weight is not None:
-        products = products * _along(weight, axis, self.ndim)
+        products = binary(np.multiply, products, _along(weight, axis, self.ndim))
     if reduction == NONE:
-        return as_array(-products.sum(axis)).astype(self.dtype, copy=False)
-    total = -products.sum()
+        return as_array(-sum_over(products, [axis], False, None))
+    whole = as_array(-total(products, None))
     if reduction == MEAN:
-        total = total / (self.size // max(self.shape[axis], 1) or np.nan)
-    return as_array(total).astype(self.dtype, copy=False)
+        count = self.size // max(self.shape[axis], 1)
+        return div_number(whole, count or np.nan)
+    return whole
 
 
 # --------------------------------------------------------------------------- margins

@@ -53,8 +53,8 @@ def _pairwise(
         return reduced(binary(function, self, target), reduction, _FLOAT32)
     dtype = common_dtype(self, target)
     kernel = _of_pairs(function, name, dtype)
-    losses = binary(function if of_numpy(dtype).name in by_steps else kernel, self, target)
-    return reduced(losses, reduction, dtype)
+    losses = binary(function if of_numpy(dtype).name in by_steps.split() else kernel, self, target)
+    return reduced(as_array(losses).astype(dtype, copy=False), reduction, dtype)
 
 
 def _squared_difference(a: Array, b: Array) -> Array:

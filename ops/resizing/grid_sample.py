@@ -33,6 +33,15 @@ def _to_places(grid: Array, size: int, align: bool) -> Array:
     return np.asarray((grid + number(1)) * number(size / 2) - number(0.5))
 
 
+def _to_places_in_volume(grid: Array, size: int, align: bool) -> Array:
+    """The same in the steps that torch takes over volumes, each of them rounded."""
+    number = grid.dtype.type
+    moved = grid + number(1)
+    if align:
+        return np.asarray(moved / number(2) * number(size - 1))
+    return np.asarray((moved * number(size) - number(1)) / number(2))
+
+
 def _clipped(at: Array, size: int, nan: int) -> Array:
     """Inside the dimension; what is not a number goes to `nan`."""
     return np.clip(np.where(np.isnan(at), nan, at), 0, size - 1).astype(at.dtype)
@@ -50,12 +59,26 @@ def _reflected(at: Array, size: int, align: bool) -> Array:
     return np.asarray(np.minimum(extra, number(around) - extra) + low)
 
 
-def _inside(at: Array, size: int, padding: int, align: bool, nan: int = 0) -> Array:
+def _reflected_in_volume(at: Array, size: int, align: bool) -> Array:
+    """The same in the steps that torch takes over volumes."""
+    number = at.dtype.type
+    low, around = number(0 if align else -0.5), number(size - 1 if align else size)
+    if around <= 0:
+        return np.zeros_like(at)
+    away = np.abs(at - low)
+    extra = np.fmod(away, around)
+    is_even = np.fmod(np.floor(away / around), number(2)) == 0
+    return np.asarray(np.where(is_even, extra + low, around - extra + low))
+
+
+def _inside(at: Array, size: int, padding: int, align: bool, volume: bool = False) -> Array:
     """Places after padding: those that stay outside read zeros."""
+    nan = size - 1 if volume else 0
     if padding == _BORDER:
         return _clipped(at, size, nan)
     if padding == _REFLECTION:
-        return _clipped(_reflected(at, size, align), size, nan)
+        thrown = _reflected_in_volume if volume else _reflected
+        return _clipped(thrown(at, size, align), size, nan)
     return at
 
 
@@ -91,10 +114,26 @@ def _sample_linear(reader: _Reader, places: list[Array]) -> Array:
         for up, part in zip(corner, share, strict=True):
             weight = weight * (part if up else 1 - part)
         taken = reader.read([down + up for down, up in zip(low, corner, strict=True)])
-        if len(places) == 3:  # over images torch multiplies by weights that are no numbers
-            here = [down + up for down, up in zip(low, corner, strict=True)]
-            weight = np.where(_exists(here, reader.space), weight, 0)
         term = taken * weight[:, None]
+        total = term if total is None else total + term
+    assert total is not None
+    return total
+
+
+def _sample_volume(reader: _Reader, places: list[Array]) -> Array:
+    """`_sample_linear` over volumes: the x share first, and nothing of what lies outside."""
+    low = [np.floor(at) for at in places]
+    one = places[0].dtype.type(1)
+    shares = [
+        (down + one - at, at - down) for at, down in zip(places, low, strict=True)
+    ]  # of the lower and the upper neighbour
+    total: Array | None = None
+    for corner in product((0, 1), repeat=3):
+        depth, height, width = (share[up] for share, up in zip(shares, corner, strict=True))
+        weight = width * height * depth
+        here = [down + up for down, up in zip(low, corner, strict=True)]
+        weight = np.where(_exists(here, reader.space), weight, 0)
+        term = reader.read(here) * weight[:, None]
         total = term if total is None else total + term
     assert total is not None
     return total
@@ -195,24 +234,24 @@ def grid_sampler(
     space = input.shape[2:]
     if not input.size or not grid.size:
         return np.zeros((*input.shape[:2], *grid.shape[1:-1]), input.dtype)
-    # torch rounds every step over images to their dtype, but not over volumes.
-    wide: Any = input.dtype if len(space) == 2 else wide_dtype(input.dtype)
-    reader = _Reader(input.astype(wide, copy=False))
+    reader = _Reader(input)  # 16-bit floats are rounded at every step
+    is_volume = len(space) == 3
+    to_places = _to_places_in_volume if is_volume else _to_places
     places = [
-        _to_places(grid[..., len(space) - 1 - dim].astype(wide, copy=False), size, align_corners)
+        to_places(grid[..., len(space) - 1 - dim], size, align_corners)
         for dim, size in enumerate(space)
     ]
     if interpolation_mode == _CUBIC:
         made = _sample_cubic(reader, places, padding_mode, align_corners)
         return made.astype(input.dtype, copy=False)
     places = [
-        _inside(at, size, padding_mode, align_corners, size - 1 if len(space) == 3 else 0)
+        _inside(at, size, padding_mode, align_corners, is_volume)
         for at, size in zip(places, space, strict=True)
     ]
     if interpolation_mode == _NEAREST:
         made = reader.read([np.rint(at) for at in places])
     else:
-        made = _sample_linear(reader, places)
+        made = (_sample_volume if is_volume else _sample_linear)(reader, places)
     return made.astype(input.dtype, copy=False)
 
 

@@ -100,7 +100,7 @@ def resized(
     return follow_format(result.astype(input.dtype, copy=False), input)
 
 
-_ROUNDED_SHARES: Final = ("linear", "trilinear")
+_ROUNDED_SHARES: Final = ("bicubic", "linear", "trilinear")
 """Of 16-bit floats; the others weight in float32."""
 
 _LETTERS: Final = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}

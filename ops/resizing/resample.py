@@ -86,9 +86,11 @@ def linear(size: int, count: int, align: bool, scale: float | None, dtype: Dtype
 
 
 def in_shares_of(taps: Taps, dtype: Dtype) -> Taps:
-    """The taps of `linear` with shares that a 16-bit dtype holds."""
+    """The taps of `linear` or `cubic` with shares that a 16-bit dtype holds."""
     assert taps.weights is not None
     wide = taps.weights[1].dtype
+    if len(taps.weights) > 2:
+        return Taps(taps.places, [each.astype(dtype).astype(wide) for each in taps.weights])
     far = taps.weights[1].astype(dtype)
     return Taps(taps.places, [(dtype.type(1) - far).astype(wide), far.astype(wide)])
 

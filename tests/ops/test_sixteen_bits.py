@@ -86,3 +86,68 @@ def test_a_second_number_of_a_product_counts_unrounded(dtype: Any) -> None:
         assert torch.equal(x * factor, (x.float() * exact).to(dtype))
         assert torch.equal(x / factor, (x.float() / exact).to(dtype))
         assert torch.equal(x + factor, (x.float() + rounded).to(dtype))
+
+
+def _told(dtype: Any) -> tuple[Any, Any]:
+    steps = torch.arange(210)
+    x = ((steps * 37 % 101).float() / 17 - 3).to(dtype).reshape(3, 2, 35)
+    y = ((steps * 53 % 97).float() / 19 - 2).to(dtype).reshape(2, 3, 35)
+    return x.transpose(0, 1).contiguous().reshape(2, 3, 35), y
+
+
+_CLASSES = torch.arange(70).remainder(3).reshape(2, 35)
+
+AS_TORCH: dict[str, tuple[Callable[[Any, Any], Any], int, int]] = {
+    "softmax": (lambda x, y: x.softmax(1), 351236379, 268970291),
+    "cross_entropy, smoothed": (
+        lambda x, y: F.cross_entropy(x, _CLASSES, label_smoothing=0.1, reduction="none"),
+        *(40560127, 39479477),
+    ),
+    "cross_entropy, probabilities": (
+        lambda x, y: F.cross_entropy(x, y.softmax(1), reduction="none"),
+        *(40756491, 41052790),
+    ),
+    "cosine_embedding_loss": (
+        lambda x, y: F.cosine_embedding_loss(
+            x[0], y[0], torch.tensor([1, -1, 1]), reduction="none"
+        ),
+        *(65034, 61525),
+    ),
+    "triplet_margin_loss": (
+        lambda x, y: F.triplet_margin_loss(x, y, x.flip(2), reduction="none"),
+        *(230460, 238270),
+    ),
+    "huber_loss": (
+        lambda x, y: F.huber_loss(x, y, delta=0.6, reduction="none"),
+        *(357776071, 321172559),
+    ),
+    "grid_sample": (
+        lambda x, y: F.grid_sample(
+            x[:, :, :30].reshape(2, 3, 2, 3, 5),
+            y[:, :, :30].reshape(2, 1, 6, 5, 3) / 2,
+            align_corners=False,
+        ),
+        *(-16017616, -50241437),
+    ),
+    "interpolate, bicubic": (
+        lambda x, y: F.interpolate(x[:, :, :30].reshape(2, 3, 5, 6), (7, 4), mode="bicubic"),
+        *(-8057037, -25710424),
+    ),
+}
+"""Functions of two tensors; sums of the bits of torch's results, each times its place, in bfloat16
+and in float16."""
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("name", AS_TORCH)
+def test_the_bits_are_those_of_torch(name: str, which: int) -> None:
+    function, *sums = AS_TORCH[name]
+    bits = function(*_told(HALVES[which])).view(torch.int16).long().reshape(-1)
+    assert (bits * torch.arange(1, bits.numel() + 1)).sum().item() == sums[which]
+
+
+def test_numbers_are_divided_before_they_are_cast() -> None:
+    byte = torch.tensor(3, dtype=torch.uint8)
+    assert (torch.div(300, byte).item(), (-3 / byte).item()) == (100.0, -1.0)
+    assert torch.div(300, byte, rounding_mode="floor").item() == 14
+    assert str(torch.remainder(torch.tensor([-3.0]), 3.0)) == "tensor([-0.])"
