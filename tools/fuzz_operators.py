@@ -34,10 +34,10 @@ from wild_values import Values
 
 import rushlight
 from rushlight.frontend.exceptions import ScriptError
-from rushlight.ops.errors import OperatorError, told
-from rushlight.ops.quiet import QUIET, enter, leave
-from rushlight.ops.storage import bounds_of, storage_of
-from rushlight.ops.table import TABLE, Operator
+from rushlight.ops.memory.errors import OperatorError, told
+from rushlight.ops.memory.quiet import QUIET, enter, leave
+from rushlight.ops.memory.storage import bounds_of, storage_of
+from rushlight.ops.table.table import TABLE, Operator
 
 __all__ = ["faults_of", "main", "operators"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from rushlight.ops.dtype import DTYPES, Device
-from rushlight.ops.packed_weights import PACKED_CLASSES
-from rushlight.ops.quantized_arrays import Quantizer, quantized_array
-from rushlight.ops.random import Generator
-from rushlight.ops.storage import borrowed
-from rushlight.ops.tensor_dict import TensorDict
+from rushlight.ops.memory.dtype import DTYPES, Device
+from rushlight.ops.memory.storage import borrowed
+from rushlight.ops.python_values.tensor_dict import TensorDict
+from rushlight.ops.quantized_tensors.arrays import Quantizer, quantized_array
+from rushlight.ops.quantized_tensors.packed_weights import PACKED_CLASSES
+from rushlight.ops.random_numbers.random import Generator
 from rushlight.typecheck.types import (
     ClassType,
     DictType,

@@ -465,7 +465,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     """Sums along a dimension, added one by one also where its elements lie side by side."""
     if axis < values.ndim - 1 and math.prod(values.shape[axis + 1 :]) == 1:
         return np.add.accumulate(values, axis).take((-1,), axis)
-    return _total(values, axis, None, None, True)
+    return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
 
 
 @operator(

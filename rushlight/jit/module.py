@@ -431,8 +431,9 @@ _OF_MODULES: Final = (ClassType, InterfaceType)
 def _parts(target: ScriptObject) -> Iterator[tuple[str, ScriptObject]]:
     """The script objects of the modules in a module's, by name."""
     for (name, attribute), value in zip(target.cls.attributes.items(), target.slots, strict=True):
-        is_module = isinstance(value, ScriptObject) and value.cls.is_module
-        if is_module and isinstance(attribute.type, _OF_MODULES):
+        if not (isinstance(value, ScriptObject) and value.cls.is_module):
+            continue
+        if isinstance(attribute.type, _OF_MODULES):
             yield name, value
 
 
