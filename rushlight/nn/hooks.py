@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ops.tensors.tracing import current_tracer
 from .backward_hooks import backward_hooks_exist, gradients_of, watch_result
 from .handles import Hook, RemovableHandle, add_hook
-
-if TYPE_CHECKING:
-    from .modules.module import Module
+from .members import Members
 
 __all__ = [
     "Hook",
@@ -33,7 +31,7 @@ class LoadHook:
         self.hook = hook
         self.with_module = with_module
 
-    def __call__(self, module: Module, *args: Any) -> None:
+    def __call__(self, module: Members, *args: Any) -> None:
         if self.with_module:
             self.hook(module, *args)
         else:
@@ -47,7 +45,7 @@ _with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _always_called: OrderedDict[int, bool] = OrderedDict()
 
 
-def run_forward(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_forward(module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`module.forward`; a tracer makes a call of it."""
     tracer = current_tracer()
     path = None if tracer is None else tracer.path_of(module)
@@ -75,7 +73,7 @@ def register_module_forward_hook(
     return add_hook(_after_all, hook, *flags)
 
 
-def has_hooks(module: Module) -> bool:
+def has_hooks(module: Members) -> bool:
     """Whether a call of the module has hooks to call, its own or those of all modules."""
     return bool(
         module._forward_hooks
@@ -88,7 +86,7 @@ def has_hooks(module: Module) -> bool:
     )
 
 
-def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_with_hooks(module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`module.forward` between the hooks registered for it.
 
     Hooks that are always called come after an error as well; if one of them fails then, that is a
@@ -126,12 +124,12 @@ _SILENCED = (
 )
 
 
-def _after(module: Module) -> list[tuple[int, Hook]]:
+def _after(module: Members) -> list[tuple[int, Hook]]:
     return [*_after_all.items(), *module._forward_hooks.items()]
 
 
 def _run_before(
-    module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     for number, hook in [*_before_all.items(), *module._forward_pre_hooks.items()]:
         if number not in module._forward_pre_hooks_with_kwargs:
@@ -149,7 +147,7 @@ def _run_before(
 
 
 def _run_after(
-    module: Module,
+    module: Members,
     number: int,
     hook: Hook,
     args: tuple[Any, ...],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ops.tensors.tensor import Parameter, Tensor
-
-if TYPE_CHECKING:
-    from .modules.module import Module
+from .handles import Hook
 
 __all__ = ["Members"]
 
@@ -18,10 +17,25 @@ Item = TypeVar("Item")
 class Members:
     """The part of `Module` that walks the tree."""
 
-    if TYPE_CHECKING:
-        _modules: dict[str, Module | None]
+    if TYPE_CHECKING:  # what every module has; `Module` says and makes it
+        _modules: dict[str, Any]
         _parameters: dict[str, Parameter | None]
         _buffers: dict[str, Tensor | None]
+        _non_persistent_buffers_set: set[str]
+        _backward_pre_hooks: OrderedDict[int, Hook]
+        _backward_hooks: OrderedDict[int, Hook]
+        _is_full_backward_hook: bool | None
+        _forward_hooks: OrderedDict[int, Hook]
+        _forward_hooks_with_kwargs: OrderedDict[int, bool]
+        _forward_hooks_always_called: OrderedDict[int, bool]
+        _forward_pre_hooks: OrderedDict[int, Hook]
+        _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+        _load_state_dict_post_hooks: OrderedDict[int, Hook]
+        forward: Callable[..., Any]
+
+        def get_extra_state(self) -> Any: ...
+        def set_extra_state(self, state: Any) -> None: ...
+        def _load_from_state_dict(self, *args: Any) -> None: ...
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
@@ -52,7 +66,7 @@ class Members:
 
     def _named_members(
         self,
-        get_members: Callable[[Module], Iterable[tuple[str, Any]]],
+        get_members: Callable[[Members], Iterable[tuple[str, Any]]],
         prefix: str = "",
         recurse: bool = True,
         remove_duplicate: bool = True,
@@ -73,7 +87,7 @@ class Members:
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with dotted names; a shared one once, under its first name."""
 
-        def own(module: Module) -> Iterable[tuple[str, Any]]:
+        def own(module: Members) -> Iterable[tuple[str, Any]]:
             return module._parameters.items()
 
         return self._named_members(own, prefix, recurse, remove_duplicate)
@@ -87,7 +101,7 @@ class Members:
     ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with dotted names; a shared one once, under its first name."""
 
-        def own(module: Module) -> Iterable[tuple[str, Any]]:
+        def own(module: Members) -> Iterable[tuple[str, Any]]:
             return module._buffers.items()
 
         return self._named_members(own, prefix, recurse, remove_duplicate)
@@ -136,7 +150,7 @@ class Members:
             raise AttributeError(f"`{name}` is not a buffer")
         return buffer
 
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Members, strict: bool = False) -> None:
         """Put a module in the place of a dotted name.
 
         With `strict` there must be a module there already.

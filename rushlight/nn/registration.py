@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
-
-if TYPE_CHECKING:
-    from .modules.module import Module
+from .members import Members
 
 __all__ = [
     "check_name",
@@ -40,7 +38,7 @@ def type_name(value: object) -> str:
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 
-def check_name(module: Module, name: object, what: str, own: Container[str]) -> None:
+def check_name(module: Members, name: object, what: str, own: Container[str]) -> None:
     """See that a new member may have this name.
 
     Raises:
@@ -74,7 +72,7 @@ def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
     return add_hook(_HOOKS["parameter"], hook)
 
 
-def replaced(what: str, module: Module, name: str, value: Member) -> Member:
+def replaced(what: str, module: Members, name: str, value: Member) -> Member:
     """What to register for `value`: what the hooks for a `parameter`, `buffer` or `module` say."""
     for hook in _HOOKS[what].values():
         changed: Any = hook(module, name, value)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ops.tensors.tensor import Parameter, Tensor
-
-if TYPE_CHECKING:
-    from .modules.module import Module
+from .members import Members
 
 __all__ = [
     "EXTRA_STATE",
@@ -50,14 +48,14 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __str__ = __repr__
 
 
-def own_state(module: Module) -> Iterator[tuple[str, Tensor]]:
+def own_state(module: Members) -> Iterator[tuple[str, Tensor]]:
     """The module's own parameters and persistent buffers that are not None."""
     yield from ((n, p) for n, p in module._parameters.items() if p is not None)
     skipped = module._non_persistent_buffers_set
     yield from ((n, b) for n, b in module._buffers.items() if b is not None and n not in skipped)
 
 
-def get_extra_state(module: Module) -> Any:
+def get_extra_state(module: Members) -> Any:
     """What goes into the state dict beside tensors; a class may override this.
 
     Raises:
@@ -68,7 +66,7 @@ def get_extra_state(module: Module) -> Any:
     )
 
 
-def set_extra_state(module: Module, state: Any) -> None:
+def set_extra_state(module: Members, state: Any) -> None:
     """Take back what `get_extra_state` gave; a class that overrides that overrides this.
 
     Raises:
@@ -79,7 +77,7 @@ def set_extra_state(module: Module, state: Any) -> None:
     )
 
 
-def save_own(module: Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+def save_own(module: Members, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
     """Put the module's own state into `destination`."""
     for name, tensor in own_state(module):
         destination[prefix + name] = tensor if keep_vars else tensor.detach()
@@ -88,7 +86,7 @@ def save_own(module: Module, destination: dict[str, Any], prefix: str, keep_vars
 
 
 def load_all(
-    module: Module, given: Mapping[str, Any], strict: bool, assign: bool
+    module: Members, given: Mapping[str, Any], strict: bool, assign: bool
 ) -> IncompatibleKeys:
     """Let every module of the tree take its own state from `given`.
 
@@ -103,7 +101,7 @@ def load_all(
     state = OrderedDict(given)
     metadata: Mapping[str, Any] = getattr(given, "_metadata", None) or {}
 
-    def load(module: Module, prefix: str) -> None:
+    def load(module: Members, prefix: str) -> None:
         local = dict(metadata.get(prefix[:-1], {}))
         if assign:
             local["assign_to_params_buffers"] = True
@@ -132,7 +130,7 @@ def _listed(word: str, keys: list[str]) -> str:
 
 
 def load_own(
-    module: Module,
+    module: Members,
     state: Mapping[str, Any],
     prefix: str,
     assign: bool,
@@ -157,7 +155,7 @@ def load_own(
 
 
 def _load_extra_state(
-    module: Module, state: Mapping[str, Any], key: str, missing: list[str], unexpected: list[str]
+    module: Members, state: Mapping[str, Any], key: str, missing: list[str], unexpected: list[str]
 ) -> None:
     if type(module).set_extra_state is not set_extra_state:
         if key in state:
@@ -169,7 +167,7 @@ def _load_extra_state(
 
 
 def _load_tensor(
-    module: Module,
+    module: Members,
     name: str,
     key: str,
     tensor: Tensor,
