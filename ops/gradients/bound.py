@@ -86,6 +86,8 @@ class Bound:
         self.positions = {a.name: i for i, a in enumerate(arguments)}
         first = arguments[0].alias if arguments else None
         self.in_place = bool(first is not None and first.is_write and entry.name.endswith("_"))
+        if self.in_place and row is not None and "input" in row.formulas:
+            self.positions.setdefault("input", 0)  # what the twin calls `self`
         returned = entry.signature.returns
         alias = returned[0].alias if returned else None
         self.is_view = bool(alias is not None and not alias.is_write) and not (

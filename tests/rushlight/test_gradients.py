@@ -84,3 +84,15 @@ def test_a_script_makes_leaves() -> None:
     assert result.requires_grad
     with torch.no_grad():
         assert torch.jit.script(make_leaf)(3.0).item() == 6
+
+
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d"])
+def test_dropout_in_place_has_the_gradient_of_dropout(name: str) -> None:
+    found = []
+    for inplace in (False, True):
+        torch.manual_seed(0)
+        x = torch.ones(2, 8, 3, requires_grad=True)
+        function = getattr(torch.nn.functional, name)
+        function(x * 1.0, 0.4, training=True, inplace=inplace).sum().backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1] != torch.ones(2, 8, 3).tolist()
