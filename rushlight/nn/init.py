@@ -31,9 +31,18 @@ __all__ = [
     "zeros_",
 ]
 
-_GAIN_ONE = {
-    *("linear", "sigmoid", "conv1d", "conv2d", "conv3d"),
-    *("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+_GAINS = {
+    "linear": 1,
+    "conv1d": 1,
+    "conv2d": 1,
+    "conv3d": 1,
+    "conv_transpose1d": 1,
+    "conv_transpose2d": 1,
+    "conv_transpose3d": 1,
+    "sigmoid": 1,
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
 }
 
 
@@ -43,20 +52,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     Raises:
         ValueError: an unknown nonlinearity, or a slope of `leaky_relu` that is no number.
     """
-    if nonlinearity in _GAIN_ONE:
-        return 1
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise ValueError(f"negative_slope {param} not a valid number")
-        return math.sqrt(2.0 / (1 + slope**2))
-    if nonlinearity == "selu":
-        return 3.0 / 4
-    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    if nonlinearity in _GAINS:
+        return _GAINS[nonlinearity]
+    if nonlinearity != "leaky_relu":
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    slope = 0.01 if param is None else param
+    if isinstance(slope, bool) or not isinstance(slope, int | float):
+        raise ValueError(f"negative_slope {param} not a valid number")
+    return math.sqrt(2.0 / (1 + slope**2))
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:

@@ -84,20 +84,22 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._go(epoch)
 
     def _go(self, epoch: float | None) -> None:
-        if epoch is None and self.last_epoch < 0:
-            epoch = 0
-        if epoch is None:
-            epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
-                self.T_i *= self.T_mult
+        if epoch is not None or self.last_epoch < 0:
+            time = 0 if epoch is None else epoch
+            self._go_to(time)
         else:
-            self._go_to(epoch)
-        self.last_epoch = math.floor(epoch)
+            time = self.last_epoch + 1
+            self._go_on()
+        self.last_epoch = math.floor(time)
         for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
             set_value(group, "lr", rate)
         self._last_lr = self.rates
+
+    def _go_on(self) -> None:
+        self.T_cur += 1
+        if self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
 
     def _go_to(self, epoch: float) -> None:
         if epoch < 0:

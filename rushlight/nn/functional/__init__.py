@@ -108,6 +108,13 @@ from .embeddings import (
     embedding_bag,
     one_hot,
 )
+from .fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+)
+from .grids import affine_grid, grid_sample
 from .linear_loss import (
     linear_cross_entropy,
 )
@@ -152,27 +159,15 @@ from .pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
-from .power_pooling import (
-    fractional_max_pool2d,
-    fractional_max_pool2d_with_indices,
-    fractional_max_pool3d,
-    fractional_max_pool3d_with_indices,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-)
+from .power_pooling import lp_pool1d, lp_pool2d, lp_pool3d
 from .resizing import (
-    affine_grid,
-    grid_sample,
     interpolate,
     pad,
     upsample,
     upsample_bilinear,
     upsample_nearest,
 )
+from .unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 
 __all__ = [
     "adaptive_avg_pool1d",

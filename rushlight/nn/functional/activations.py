@@ -92,16 +92,12 @@ _softmax: Operator = eager_function("aten::softmax")
 _threshold_of: Operator = eager_function("aten::threshold")
 _zeros_like: Operator = eager_function("aten::zeros_like")
 
-# ruff: noqa: SIM108
-
 
 def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Elements up to `threshold` replaced by `value`."""
-    if inplace:
-        result = threshold_(input, threshold, value)
-    else:
-        result = _threshold_of(input, threshold, value)
-    return result
+    return (
+        threshold_(input, threshold, value) if inplace else _threshold_of(input, threshold, value)
+    )
 
 
 threshold = _threshold
@@ -109,11 +105,7 @@ threshold = _threshold
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(x, 0)` of every element."""
-    if inplace:
-        result = relu_(input)
-    else:
-        result = _relu(input)
-    return result
+    return relu_(input) if inplace else _relu(input)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -129,56 +121,32 @@ def hardtanh(
     """Every element held between two limits."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if inplace:
-        result = hardtanh_(input, min_val, max_val)
-    else:
-        result = _hardtanh(input, min_val, max_val)
-    return result
+    return hardtanh_(input, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Every element held between 0 and 6."""
-    if inplace:
-        result = _relu6_(input)
-    else:
-        result = _relu6(input)
-    return result
+    return _relu6_(input) if inplace else _relu6(input)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`alpha * (exp(x) - 1)` for elements below 0."""
-    if inplace:
-        result = elu_(input, alpha)
-    else:
-        result = _elu(input, alpha)
-    return result
+    return elu_(input, alpha) if inplace else _elu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """`elu` scaled so that mean and variance stay."""
-    if inplace:
-        result = selu_(input)
-    else:
-        result = _selu(input)
-    return result
+    return selu_(input) if inplace else _selu(input)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`alpha * (exp(x / alpha) - 1)` for elements below 0."""
-    if inplace:
-        result = celu_(input, alpha)
-    else:
-        result = _celu(input, alpha)
-    return result
+    return celu_(input, alpha) if inplace else _celu(input, alpha)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Elements below 0 times `negative_slope`."""
-    if inplace:
-        result = leaky_relu_(input, negative_slope)
-    else:
-        result = _leaky_relu(input, negative_slope)
-    return result
+    return leaky_relu_(input, negative_slope) if inplace else _leaky_relu(input, negative_slope)
 
 
 def rrelu(
@@ -189,11 +157,9 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """Elements below 0 times a slope between `lower` and `upper`, random in training."""
-    if inplace:
-        result = rrelu_(input, lower, upper, training)
-    else:
-        result = _rrelu(input, lower, upper, training)
-    return result
+    return (
+        rrelu_(input, lower, upper, training) if inplace else _rrelu(input, lower, upper, training)
+    )
 
 
 def tanhshrink(input: Tensor) -> Tensor:
@@ -218,103 +184,79 @@ def sigmoid(input: Tensor) -> Tensor:
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """`(x + 3) / 6`, held between 0 and 1."""
-    if inplace:
-        return _hardsigmoid_(input)
-    return _hardsigmoid(input)
+    return _hardsigmoid_(input) if inplace else _hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * hardsigmoid(x)`."""
-    if inplace:
-        return _hardswish_(input)
-    return _hardswish(input)
+    return _hardswish_(input) if inplace else _hardswish(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * sigmoid(x)`."""
-    if inplace:
-        return _silu_(input)
-    return _silu(input)
+    return _silu_(input) if inplace else _silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * tanh(softplus(x))`."""
-    if inplace:
-        return _mish_(input)
-    return _mish(input)
+    return _mish_(input) if inplace else _mish(input)
 
 
 # --------------------------------------------------------------------------- softmax
 
 
-def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
-    """The dimension when none is given: 0 for 0, 1 and 3 dimensions, else 1."""
+def _implied_dim(name: str, ndim: int, stacklevel: int) -> int:
+    """The dimension where none is given: 0 of 0, 1 and 3 dimensions, else 1; with a warning."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. "
         "Change the call to include dim=X as an argument.",
         stacklevel=stacklevel,
     )
-    if ndim == 0 or ndim == 1 or ndim == 3:
-        ret = 0
-    else:
-        ret = 1
-    return ret
+    return 0 if ndim in (0, 1, 3) else 1
 
 
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
     """`softmax` of the negative elements."""
-    if dim is None:
-        dim = _get_softmax_dim("softmin", input.dim(), _stacklevel)
+    along = _implied_dim("softmin", input.dim(), _stacklevel) if dim is None else dim
     if dtype is None:
-        ret = (-input).softmax(dim)
-    else:
-        ret = (-input).softmax(dim, dtype=dtype)
-    return ret
+        return (-input).softmax(along)
+    return (-input).softmax(along, dtype=dtype)
 
 
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
     """Exponentials along `dim`, divided by their sum, computed in `dtype` if given."""
-    if dim is None:
-        dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
-    if dtype is None:
-        ret = input.softmax(dim)
-    else:
-        ret = input.softmax(dim, dtype=dtype)
-    return ret
+    along = _implied_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
+    return input.softmax(along) if dtype is None else input.softmax(along, dtype=dtype)
 
 
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
 ) -> Tensor:
     """The logarithm of `softmax`."""
-    if dim is None:
-        dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
-    if dtype is None:
-        ret = input.log_softmax(dim)
-    else:
-        ret = input.log_softmax(dim, dtype=dtype)
-    return ret
+    along = _implied_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
+    return input.log_softmax(along) if dtype is None else input.log_softmax(along, dtype=dtype)
+
+
+def _one_hot_like(soft: Tensor, like: Tensor, dim: int) -> Tensor:
+    """1 at the greatest element of `soft` along `dim`, 0 elsewhere."""
+    greatest = soft.max(dim, keepdim=True)[1]
+    empty = _zeros_like(like, memory_format=dtype_names.contiguous_format)
+    return empty.scatter_(dim, greatest, 1.0)
 
 
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """A random sample of classes, softened by `tau`; `hard` gives one-hot vectors."""
+    """A random sample of classes, softened by `tau`; `hard` gives one-hot vectors.
+
+    The gradient of one-hot vectors is that of the soft sample.
+    """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    gumbels = -_empty_like(logits, memory_format=dtype_names.contiguous_format).exponential_().log()
-    gumbels = (logits + gumbels) / tau
-    y_soft = gumbels.softmax(dim)
-    if hard:
-        index = y_soft.max(dim, keepdim=True)[1]
-        y_hard = _zeros_like(logits, memory_format=dtype_names.contiguous_format).scatter_(
-            dim, index, 1.0
-        )
-        ret = y_hard - y_soft.detach() + y_soft
-    else:
-        ret = y_soft
-    return ret
+    waits = _empty_like(logits, memory_format=dtype_names.contiguous_format).exponential_()
+    soft = ((logits + -waits.log()) / tau).softmax(dim)
+    return _one_hot_like(soft, logits, dim) - soft.detach() + soft if hard else soft

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
-from .. import _reduction as _Reduction
+from .. import _reduction
 from .activations import logsigmoid
 
 __all__ = [
@@ -39,12 +39,10 @@ _ctc_loss: Operator = eager_function("aten::ctc_loss")
 _hinge_embedding_loss: Operator = eager_function("aten::hinge_embedding_loss")
 _linear: Operator = eager_function("aten::linear")
 _margin_ranking_loss: Operator = eager_function("aten::margin_ranking_loss")
-_mean: Operator = eager_function("aten::mean")
 _minimum: Operator = eager_function("aten::minimum")
 _multi_margin_loss: Operator = eager_function("aten::multi_margin_loss")
 _multilabel_margin_loss: Operator = eager_function("aten::multilabel_margin_loss")
 _nll_loss_nd: Operator = eager_function("aten::nll_loss_nd")
-_sum: Operator = eager_function("aten::sum")
 _triplet_margin_loss: Operator = eager_function("aten::triplet_margin_loss")
 _pairwise_distance: Operator = eager_function("aten::pairwise_distance")
 
@@ -65,7 +63,7 @@ def ctc_loss(
         input_lengths,
         target_lengths,
         blank,
-        _Reduction.get_enum(reduction),
+        _reduction.get_enum(reduction),
         zero_infinity,
     )
 
@@ -80,9 +78,8 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the score of the right class."""
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
-    return _nll_loss_nd(input, target, weight, _Reduction.get_enum(reduction), ignore_index)
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _nll_loss_nd(input, target, weight, number, ignore_index)
 
 
 def cross_entropy(
@@ -96,11 +93,8 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy of scores; the target are classes or probabilities."""
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
-    return _cross_entropy_loss(
-        input, target, weight, _Reduction.get_enum(reduction), ignore_index, label_smoothing
-    )
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
 
 
 def margin_ranking_loss(
@@ -113,16 +107,13 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What `target * (input1 - input2)` lacks to `margin`."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
+    number = _reduction.number_of(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return _margin_ranking_loss(input1, input2, target, margin, reduction_enum)
+    return _margin_ranking_loss(input1, input2, target, margin, number)
 
 
 def hinge_embedding_loss(
@@ -134,11 +125,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
-    return _hinge_embedding_loss(input, target, margin, reduction_enum)
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _hinge_embedding_loss(input, target, margin, number)
 
 
 def multilabel_margin_loss(
@@ -149,11 +137,8 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Margins between wanted classes, named before the first -1 of a row, and all others."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
-    return _multilabel_margin_loss(input, target, reduction_enum)
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _multilabel_margin_loss(input, target, number)
 
 
 def multilabel_soft_margin_loss(
@@ -165,24 +150,13 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    word = _reduction.word_of(size_average, reduce, reduction)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
-    class_dim = input.dim() - 1
-    C = input.size(class_dim)
-    loss = loss.sum(dim=class_dim) / C
-    if reduction == "none":
-        ret = loss
-    elif reduction == "mean":
-        ret = loss.mean()
-    elif reduction == "sum":
-        ret = loss.sum()
-    else:
-        ret = input
-        raise ValueError(reduction + " is not valid")
-    return ret
+    last = input.dim() - 1
+    classes = input.size(last)
+    return _reduction.reduced(loss.sum(dim=last) / classes, word)
 
 
 def cosine_embedding_loss(
@@ -195,11 +169,8 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
-    return _cosine_embedding_loss(input1, input2, target, margin, reduction_enum)
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _cosine_embedding_loss(input1, input2, target, margin, number)
 
 
 def multi_margin_loss(
@@ -213,16 +184,12 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far other classes come within `margin` of the right one."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
+    number = _reduction.number_of(size_average, reduce, reduction)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None:  # noqa: SIM102
-        if weight.dim() != 1:
-            raise ValueError("weight must be one-dimensional")
-    return _multi_margin_loss(input, target, p, margin, weight, reduction_enum)
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    return _multi_margin_loss(input, target, p, margin, weight, number)
 
 
 def triplet_margin_loss(
@@ -238,13 +205,10 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How much nearer than by `margin` the negative is than the positive."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
+    number = _reduction.number_of(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    return _triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_enum)
+    return _triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
 
 
 def triplet_margin_with_distance_loss(
@@ -272,7 +236,4 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = _minimum(far, distance(positive, negative))
-    loss = _clamp_min(margin + near - far, 0)
-    if reduction == "none":
-        return loss
-    return _sum(loss) if reduction == "sum" else _mean(loss)
+    return _reduction.reduced(_clamp_min(margin + near - far, 0), reduction)

@@ -13,6 +13,7 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.construct import stands_for
 from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
+from ..sizes import is_scripting
 
 __all__ = [
     "embedding",
@@ -38,6 +39,20 @@ def _no_grad_embedding_renorm_(
     _embedding_renorm_(weight.detach(), input, max_norm, norm_type)
 
 
+def _row_of(padding_idx: int, weight: Tensor) -> int:
+    """The padding's row, counted from the first.
+
+    Raises:
+        AssertionError: there is no such row.
+    """
+    if padding_idx == 0:
+        return 0
+    rows = weight.size(0)
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx if padding_idx > 0 else padding_idx + rows
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -48,20 +63,58 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """The rows of `weight` that `input` names; rows longer than `max_norm` are shortened."""
-    if padding_idx is not None:
-        if padding_idx > 0:
-            if padding_idx >= weight.size(0):
-                raise AssertionError("Padding_idx must be within num_embeddings")
-        elif padding_idx < 0:
-            if padding_idx < -weight.size(0):
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx = weight.size(0) + padding_idx
-    else:
-        padding_idx = -1
-    if max_norm is not None:
-        input = input.contiguous()
-        _no_grad_embedding_renorm_(weight, input, max_norm, norm_type)
-    return _embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+    padding = -1 if padding_idx is None else _row_of(padding_idx, weight)
+    if max_norm is None:
+        return _embedding(weight, input, padding, scale_grad_by_freq, sparse)
+    rows = input.contiguous()
+    _no_grad_embedding_renorm_(weight, rows, max_norm, norm_type)
+    return _embedding(weight, rows, padding, scale_grad_by_freq, sparse)
+
+
+def _bag_starts(input: Tensor, offsets: Tensor | None) -> Tensor:
+    """Where bags begin in the indices, one row after the other.
+
+    Raises:
+        ValueError: `offsets` is given for a matrix, or not given for a vector, or no vector.
+    """
+    if input.dim() == 2:
+        if offsets is not None:
+            kind = "<unknown>"
+            if not is_scripting():
+                kind = str(type(offsets))
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                f"of fixed length sequences. However, found offsets of type {kind}"
+            )
+        return _arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
+    if input.dim() != 1:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    return offsets
+
+
+def _bag_mode(mode: str, scale_grad_by_freq: bool, sparse: bool) -> int:
+    """The number of a mode.
+
+    Raises:
+        ValueError: an unknown one, or one that does not go with the flags.
+    """
+    if mode == "sum":
+        return 0
+    if mode == "mean":
+        return 1
+    if mode != "max":
+        raise ValueError("mode has to be one of sum, mean or max")
+    if scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if sparse:
+        raise ValueError("max mode does not support sparse weights")
+    return 2
 
 
 def embedding_bag(
@@ -94,62 +147,33 @@ def embedding_bag(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
             f"then it must have the same shape as the input ({input.shape})"
         )
-    if not weight.dim() == 2:
+    if weight.dim() != 2:
         raise ValueError(
             f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
         )
-    if input.dim() == 2:
-        if offsets is not None:
-            type_str = "<unknown>"
-            raise ValueError(
-                "if input is 2D, then offsets has to be None"
-                ", as input is treated is a mini-batch of"
-                " fixed length sequences. However, found "
-                f"offsets of type {type_str}"
-            )
-        offsets = _arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
-        include_last_offset = False
-        input = input.reshape(-1)
-        if per_sample_weights is not None:
-            per_sample_weights = per_sample_weights.reshape(-1)
-    elif input.dim() == 1:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.dim() != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-    else:
-        raise ValueError(
-            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
-        )
-    if mode == "sum":
-        mode_enum = 0
-    elif mode == "mean":
-        mode_enum = 1
-    elif mode == "max":
-        mode_enum = 2
-        if scale_grad_by_freq:
-            raise ValueError("max mode does not support scaling the gradient by the frequency")
-        if sparse:
-            raise ValueError("max mode does not support sparse weights")
-    else:
-        raise ValueError("mode has to be one of sum, mean or max")
+    starts = _bag_starts(input, offsets)
+    in_rows = input.dim() == 2
+    names = input.reshape(-1) if in_rows else input
+    shares = per_sample_weights
+    if shares is not None and in_rows:
+        shares = shares.reshape(-1)
+    number = _bag_mode(mode, scale_grad_by_freq, sparse)
     if max_norm is not None:
-        _no_grad_embedding_renorm_(weight, input, max_norm, norm_type)
-    if per_sample_weights is not None and mode != "sum":
+        _no_grad_embedding_renorm_(weight, names, max_norm, norm_type)
+    if shares is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. "
             "per_sample_weights is only supported for mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
-    ret, _, _, _ = _embedding_bag(
+    return _embedding_bag(
         weight,
-        input,
-        offsets,
+        names,
+        starts,
         scale_grad_by_freq,
-        mode_enum,
+        number,
         sparse,
-        per_sample_weights,
-        include_last_offset,
+        shares,
+        include_last_offset and not in_rows,
         padding_idx,
-    )
-    return ret
+    )[0]

@@ -16,7 +16,7 @@ from typing import Any
 from ...ops.eager.dispatch import eager_function
 from ...ops.eager.namespace import broadcast_shapes
 from ...ops.tensors.tensor import Tensor
-from .. import _reduction as _Reduction
+from .. import _reduction
 
 __all__ = [
     "binary_cross_entropy",
@@ -67,13 +67,10 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the logarithm of the Poisson probability of `target`."""
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
-    if reduction != "none" and reduction != "mean" and reduction != "sum":
-        ret = input
-        raise ValueError(reduction + " is not a valid value for reduction")
-    ret = _poisson_nll_loss(input, target, log_input, full, eps, _Reduction.get_enum(reduction))
-    return ret
+    word = _reduction.word_of(size_average, reduce, reduction)
+    if word == "elementwise_mean":  # other losses still take it
+        raise ValueError(word + " is not a valid value for reduction")
+    return _poisson_nll_loss(input, target, log_input, full, eps, _reduction.get_enum(word))
 
 
 def gaussian_nll_loss(
@@ -93,9 +90,7 @@ def gaussian_nll_loss(
     loss = 0.5 * (_log(spread) + (input - target) ** 2 / spread)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
-    if reduction == "mean":
-        return loss.mean()
-    return loss.sum() if reduction == "sum" else loss
+    return _reduction.reduced(loss, reduction)
 
 
 def _spread(input: Tensor, var: Tensor | float) -> Tensor:
@@ -132,25 +127,21 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """`target * (log(target) - input)`; "batchmean" divides the sum by the batch size."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        if reduction == "mean":
-            warnings.warn(
-                "reduction: 'mean' divides the total loss by both the batch size and the support "
-                "size.'batchmean' divides only by the batch size, and aligns with the KL div math "
-                "definition.'mean' will be changed to behave the same as 'batchmean' in the next "
-                "major release.",
-                stacklevel=2,
-            )
-        if reduction == "batchmean":
-            reduction_enum = _Reduction.get_enum("sum")
-        else:
-            reduction_enum = _Reduction.get_enum(reduction)
-    reduced = _kl_div(input, target, reduction_enum, log_target=log_target)
-    if reduction == "batchmean" and input.dim() != 0:
-        reduced = reduced / input.size()[0]
-    return reduced
+    by_batch = reduction == "batchmean"
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support "
+            "size.'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next "
+            "major release.",
+            stacklevel=2,
+        )
+    number = _reduction.number_of(size_average, reduce, "sum" if by_batch else reduction)
+    loss = _kl_div(input, target, number, log_target=log_target)
+    return loss / input.size()[0] if by_batch and input.dim() != 0 else loss
+
+
+# --------------------------------------------------------------------------- binary cross entropy
 
 
 def binary_cross_entropy(
@@ -161,20 +152,21 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Binary cross entropy of probabilities."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
+    """Binary cross entropy of probabilities.
+
+    Raises:
+        ValueError: the sizes of input and target differ.
+    """
+    number = _reduction.number_of(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}) is deprecated. Please ensure they have the same size."
         )
-    if weight is not None:
-        new_size = _broadcast_shape(target.size(), weight.size())
-        weight = weight.expand(new_size)
-    return _binary_cross_entropy(input, target, weight, reduction_enum)
+    if weight is None:
+        return _binary_cross_entropy(input, target, None, number)
+    wide = weight.expand(_broadcast_shape(target.size(), weight.size()))
+    return _binary_cross_entropy(input, target, wide, number)
 
 
 def binary_cross_entropy_with_logits(
@@ -186,16 +178,54 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Binary cross entropy of `sigmoid(input)`."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
-    if not (target.size() == input.size()):
+    """Binary cross entropy of `sigmoid(input)`.
+
+    Raises:
+        ValueError: the sizes of input and target differ.
+    """
+    number = _reduction.number_of(size_average, reduce, reduction)
+    if target.size() != input.size():
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
         )
-    return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_enum)
+    return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+
+# --------------------------------------------------------------------------- differences
+
+
+def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
+    """Warn the caller's caller where broadcasting would make one of two sizes."""
+    if target.size() != input.size():
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+def _need_weights(weight: Tensor, input: Tensor) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+
+
+def _summed_up(counted: Tensor, whole: Tensor | None, reduction: str) -> Tensor:
+    """Weighted losses reduced; their mean is their sum divided by that of `whole`, if given.
+
+    Raises:
+        ValueError: no reduction that is known.
+    """
+    if reduction == "none":
+        return counted
+    if reduction != "sum" and reduction != "mean":
+        raise ValueError(
+            f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
+        )
+    if reduction == "mean" and whole is None:
+        return _mean(counted)
+    total = _sum(counted)
+    return total if whole is None or reduction == "sum" else total / _sum(whole)
 
 
 def smooth_l1_loss(
@@ -207,22 +237,13 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squared differences below `beta`, absolute ones above."""
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=2,
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    _warn_of_sizes(input, target)
+    word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
+    number = _reduction.get_enum(word)
     if beta == 0.0:
-        return _l1_loss(expanded_input, expanded_target, _Reduction.get_enum(reduction))
-    else:
-        return _smooth_l1_loss(
-            expanded_input, expanded_target, _Reduction.get_enum(reduction), beta
-        )
+        return _l1_loss(expanded_input, expanded_target, number)
+    return _smooth_l1_loss(expanded_input, expanded_target, number, beta)
 
 
 def huber_loss(
@@ -233,33 +254,14 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences below `delta`, absolute ones above, scaled to meet."""
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=2,
-        )
+    _warn_of_sizes(input, target)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     if weight is None:
-        return _huber_loss(expanded_input, expanded_target, _Reduction.get_enum(reduction), delta)
-    else:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
-        unweighted_loss = _huber_loss(
-            expanded_input, expanded_target, _Reduction.get_enum("none"), delta
-        )
-        weighted_loss = unweighted_loss * weight
-        if reduction == "none":
-            return weighted_loss
-        elif reduction == "sum":
-            return _sum(weighted_loss)
-        elif reduction == "mean":
-            return _mean(weighted_loss)
-        else:
-            raise ValueError(
-                f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
-            )
+        return _huber_loss(expanded_input, expanded_target, _reduction.get_enum(reduction), delta)
+    _need_weights(weight, input)
+    return _summed_up(
+        _huber_loss(expanded_input, expanded_target, 0, delta) * weight, None, reduction
+    )
 
 
 def l1_loss(
@@ -271,33 +273,13 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Absolute differences, each counted `weight` times if that is given."""
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=2,
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    _warn_of_sizes(input, target)
+    word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
-    if weight is not None:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
-        absolute_errors = _abs(expanded_input - expanded_target)
-        weighted_absolute_errors = absolute_errors * weight
-        if reduction == "none":
-            return weighted_absolute_errors
-        elif reduction == "sum":
-            return _sum(weighted_absolute_errors)
-        elif reduction == "mean":
-            return _sum(weighted_absolute_errors) / _sum(weight)
-        else:
-            raise ValueError(
-                f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
-            )
-    else:
-        return _l1_loss(expanded_input, expanded_target, _Reduction.get_enum(reduction))
+    if weight is None:
+        return _l1_loss(expanded_input, expanded_target, _reduction.get_enum(word))
+    _need_weights(weight, input)
+    return _summed_up(_abs(expanded_input - expanded_target) * weight, weight, word)
 
 
 def mse_loss(
@@ -309,33 +291,13 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences, each counted `weight` times if that is given."""
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=2,
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    _warn_of_sizes(input, target)
+    word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
-    if weight is not None:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
-        squared_errors = _pow(expanded_input - expanded_target, 2)
-        weighted_squared_errors = squared_errors * weight
-        if reduction == "none":
-            return weighted_squared_errors
-        elif reduction == "sum":
-            return _sum(weighted_squared_errors)
-        elif reduction == "mean":
-            return _sum(weighted_squared_errors) / _sum(weight)
-        else:
-            raise ValueError(
-                f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
-            )
-    else:
-        return _mse_loss(expanded_input, expanded_target, _Reduction.get_enum(reduction))
+    if weight is None:
+        return _mse_loss(expanded_input, expanded_target, _reduction.get_enum(word))
+    _need_weights(weight, input)
+    return _summed_up(_pow(expanded_input - expanded_target, 2) * weight, weight, word)
 
 
 def soft_margin_loss(
@@ -346,8 +308,5 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`log(1 + exp(-target * input))`."""
-    if size_average is not None or reduce is not None:
-        reduction_enum = _Reduction.legacy_get_enum(size_average, reduce)
-    else:
-        reduction_enum = _Reduction.get_enum(reduction)
-    return _soft_margin_loss(input, target, reduction_enum)
+    number = _reduction.number_of(size_average, reduce, reduction)
+    return _soft_margin_loss(input, target, number)

@@ -1,6 +1,6 @@
 """Functions of layers: normalisation."""
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type, no-any-return"
 # ruff: noqa: RUF005
 from __future__ import annotations
@@ -33,16 +33,21 @@ _group_norm: Operator = eager_function("aten::group_norm")
 _div: Operator = eager_function("aten::div")
 
 
-def _verify_batch_size(size: list[int]) -> None:
+def _positions(size: list[int]) -> int:
+    """How many positions in space an input of that size has."""
+    count = 1
+    for each in size[2:]:
+        count *= each
+    return count
+
+
+def _need_values(size: list[int]) -> None:
     """Refuse to train on one value a channel.
 
     Raises:
         ValueError: there is one.
     """
-    size_prods = size[0]
-    for i in range(len(size) - 2):
-        size_prods *= size[i + 2]
-    if size_prods == 1:
+    if size[0] * _positions(size) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size}"
         )
@@ -67,31 +72,14 @@ def batch_norm(
         ValueError: `eps` is negative, or there is one value a channel to train on.
     """
     if training:
-        _verify_batch_size(input.size())
-
-    if training and eps <= 0.0:
-        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+        _need_values(input.size())
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
-
     return _batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )
-
-
-def _verify_spatial_size(size: list[int]) -> None:
-    """Refuse to train on one element a channel.
-
-    Raises:
-        ValueError: there is one.
-    """
-    size_prods = 1
-    for i in range(2, len(size)):
-        size_prods *= size[i]
-    if size_prods == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {size}"
-        )
 
 
 def instance_norm(
@@ -109,8 +97,10 @@ def instance_norm(
     Raises:
         ValueError: there is one element a channel.
     """
-    if use_input_stats:
-        _verify_spatial_size(input.size())
+    if use_input_stats and _positions(input.size()) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {input.size()}"
+        )
     return _instance_norm(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
@@ -154,9 +144,7 @@ def group_norm(
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
-    _verify_batch_size(
-        [input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:])
-    )
+    _need_values([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))
     return _group_norm(input, num_groups, weight, bias, eps, True)
 
 
@@ -178,23 +166,27 @@ def local_response_norm(
             "Expected 3D or higher dimensionality                          "
             f"input (got {dim} dimensions)"
         )
-
     if input.numel() == 0:
         return input
-
-    div = input.mul(input)
+    squares = input.mul(input)
     if dim == 3:
-        div = div.unsqueeze(1)
-        div = pad(div, (0, 0, size // 2, (size - 1) // 2))
-        div = avg_pool2d(div, (size, 1), stride=1).squeeze(1)
+        means = _means_of_channels(squares.unsqueeze(1), size)
     else:
-        sizes = input.size()
-        div = div.view(sizes[0], 1, sizes[1], sizes[2], -1)
-        div = pad(div, (0, 0, 0, 0, size // 2, (size - 1) // 2))
-        div = avg_pool3d(div, (size, 1, 1), stride=1).squeeze(1)
-        div = div.view(sizes)
-    div = div.mul(alpha).add(k).pow(beta)
-    return input / div
+        means = _means_of_volumes(squares, input.size(), size)
+    return input / means.mul(alpha).add(k).pow(beta)
+
+
+def _means_of_channels(images: Tensor, size: int) -> Tensor:
+    """Means over `size` channels, which are rows of (N, 1, C, L), with zeros beyond the ends."""
+    wider = pad(images, (0, 0, size // 2, (size - 1) // 2))
+    return avg_pool2d(wider, (size, 1), stride=1).squeeze(1)
+
+
+def _means_of_volumes(squares: Tensor, shape: list[int], size: int) -> Tensor:
+    """The same of (N, C, *space), which is the shape."""
+    volumes = squares.view(shape[0], 1, shape[1], shape[2], -1)
+    wider = pad(volumes, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+    return avg_pool3d(wider, (size, 1, 1), stride=1).squeeze(1).view(shape)
 
 
 def normalize(
@@ -205,9 +197,8 @@ def normalize(
     out: Tensor | None = None,
 ) -> Tensor:
     """Vectors along `dim` divided by their `p`-norm, which counts as `eps` at least."""
+    length = input.norm(p, dim, keepdim=True)
     if out is None:
-        denom = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+        denom = length.clamp_min(eps).expand_as(input)
         return input / denom
-    else:
-        denom = input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input)
-        return _div(input, denom, out=out)
+    return _div(input, length.clamp_min_(eps).expand_as(input), out=out)

@@ -1,8 +1,8 @@
 """Batch normalisation."""
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type"
-# ruff: noqa: SIM102, SIM108
+# ruff: noqa: SIM102
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -73,17 +73,18 @@ class _NormBase(Module):
     def reset_running_stats(self) -> None:
         """Forget the statistics of the batches seen."""
         if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
+            for name, start in (("mean", 0), ("var", 1)):
+                getattr(self, f"running_{name}").fill_(start)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
         """Forget the statistics, scale by one, shift by nothing."""
         self.reset_running_stats()
+        scale, shift = self.weight, self.bias
         if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+            init.ones_(scale)
+        if self.affine and shift is not None:
+            init.zeros_(shift)
 
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
@@ -120,34 +121,28 @@ class _BatchNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        if self.momentum is None:
-            exponential_average_factor = 0.0
-        else:
-            exponential_average_factor = self.momentum
+        share = self._count_batch()
+        by_batch = self.training or (self.running_mean is None and self.running_var is None)
+        kept = self.track_running_stats or not self.training
+        return functional.batch_norm(
+            input,
+            self.running_mean if kept else None,
+            self.running_var if kept else None,
+            self.weight,
+            self.bias,
+            by_batch,
+            share,
+            self.eps,
+        )
 
+    def _count_batch(self) -> float:
+        """Count a batch to train on; how far it moves the running statistics."""
         if self.training and self.track_running_stats:
             if self.num_batches_tracked is not None:
                 self.num_batches_tracked.add_(1)
                 if self.momentum is None:  # a plain mean of all batches
-                    exponential_average_factor = 1.0 / float(self.num_batches_tracked)
-                else:
-                    exponential_average_factor = self.momentum
-
-        if self.training:
-            bn_training = True
-        else:
-            bn_training = (self.running_mean is None) and (self.running_var is None)
-
-        return functional.batch_norm(
-            input,
-            self.running_mean if not self.training or self.track_running_stats else None,
-            self.running_var if not self.training or self.track_running_stats else None,
-            self.weight,
-            self.bias,
-            bn_training,
-            exponential_average_factor,
-            self.eps,
-        )
+                    return 1.0 / float(self.num_batches_tracked)
+        return 0.0 if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):

@@ -1,7 +1,7 @@
 """Convolutions and transposed convolutions over one, two and three dimensions."""
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
-# mypy: disable-error-code="arg-type, assignment, return-value, unreachable"
+# Script reads these bodies: they keep to its types.
+# mypy: disable-error-code="arg-type, assignment, no-any-return, return-value, unreachable"
 from __future__ import annotations
 
 import math
@@ -350,47 +350,41 @@ class _ConvTransposeNd(_ConvNd):
             ValueError: too few or too many sizes, or sizes out of reach.
         """
         if output_size is None:
-            ret = single(self.output_padding)
-        else:
-            has_batch_dim = input.dim() == num_spatial_dims + 2
-            num_non_spatial_dims = 2 if has_batch_dim else 1
-            if len(output_size) == num_non_spatial_dims + num_spatial_dims:
-                output_size = output_size[num_non_spatial_dims:]
-            if len(output_size) != num_spatial_dims:
+            return single(self.output_padding)
+        n = num_spatial_dims
+        before = 2 if input.dim() == n + 2 else 1
+        sizes = output_size[before:] if len(output_size) == before + n else output_size
+        if len(sizes) != n:
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or "
+                f"{before + n} elements (got {len(sizes)})"
+            )
+        low = _least_sizes(input, before, stride, padding, kernel_size, n, dilation)
+        high = [low[d] + stride[d] - 1 for d in range(n)]
+        for d in range(n):
+            if not low[d] <= sizes[d] <= high[d]:
                 raise ValueError(
-                    f"ConvTranspose{num_spatial_dims}D: for {input.dim()}D input, output_size must "
-                    f"have {num_spatial_dims} or {num_non_spatial_dims + num_spatial_dims} "
-                    f"elements (got {len(output_size)})"
+                    f"requested an output size of {sizes}, but valid sizes range "
+                    f"from {low} to {high} (for an input of {input.size()[2:]})"
                 )
+        return [sizes[d] - low[d] for d in range(n)]
 
-            min_sizes = annotate(list[int], [])
-            max_sizes = annotate(list[int], [])
-            for d in range(num_spatial_dims):
-                dim_size = (
-                    (input.size(d + num_non_spatial_dims) - 1) * stride[d]
-                    - 2 * padding[d]
-                    + (dilation[d] if dilation is not None else 1) * (kernel_size[d] - 1)
-                    + 1
-                )
-                min_sizes.append(dim_size)
-                max_sizes.append(min_sizes[d] + stride[d] - 1)
 
-            for i in range(len(output_size)):
-                size = output_size[i]
-                min_size = min_sizes[i]
-                max_size = max_sizes[i]
-                if size < min_size or size > max_size:
-                    raise ValueError(
-                        f"requested an output size of {output_size}, but valid sizes range "
-                        f"from {min_sizes} to {max_sizes} (for an input of {input.size()[2:]})"
-                    )
-
-            res = annotate(list[int], [])
-            for d in range(num_spatial_dims):
-                res.append(output_size[d] - min_sizes[d])
-
-            ret = res
-        return ret
+def _least_sizes(
+    input: Tensor,
+    before: int,
+    stride: list[int],
+    padding: list[int],
+    kernel_size: list[int],
+    spatial: int,
+    dilation: list[int] | None,
+) -> list[int]:
+    """The sizes of space of a transposed convolution's output if nothing is added to it."""
+    sizes = annotate(list[int], [])
+    for d in range(spatial):
+        reach = (dilation[d] if dilation is not None else 1) * (kernel_size[d] - 1)
+        sizes.append((input.size(before + d) - 1) * stride[d] - 2 * padding[d] + reach + 1)
+    return sizes
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -1,6 +1,6 @@
 """Instance normalisation: each channel of each sample by itself."""
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
@@ -69,27 +69,28 @@ class _InstanceNorm(_NormBase):
         lists = missing_keys, unexpected_keys, error_msgs
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
+    def _check_features(self, input: Tensor, dim: int) -> None:
+        given = input.size(dim)
+        if given == self.num_features:
+            return
+        if self.affine:
+            raise ValueError(
+                f"expected input's size at dim={dim} to match num_features"
+                f" ({self.num_features}), but got: {given}."
+            )
+        warnings.warn(
+            f"input's size at dim={dim} does not match num_features. "
+            "You can silence this warning by not passing in num_features, "
+            "which is not used because affine=False",
+            stacklevel=3,
+        )
+
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-
-        feature_dim = input.dim() - self._get_no_batch_dim()
-        if input.size(feature_dim) != self.num_features:
-            if self.affine:
-                raise ValueError(
-                    f"expected input's size at dim={feature_dim} to match num_features"
-                    f" ({self.num_features}), but got: {input.size(feature_dim)}."
-                )
-            else:
-                warnings.warn(
-                    f"input's size at dim={feature_dim} does not match num_features. "
-                    "You can silence this warning by not passing in num_features, "
-                    "which is not used because affine=False",
-                    stacklevel=2,
-                )
-
-        if input.dim() == self._get_no_batch_dim():
+        alone = self._get_no_batch_dim()
+        self._check_features(input, input.dim() - alone)
+        if input.dim() == alone:
             return self._handle_no_batch_input(input)
-
         return self._apply_instance_norm(input)
 
 

@@ -14,6 +14,7 @@ from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, Conv
 from .instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .lazy import LazyModuleMixin
 from .linear import Linear
+from .module import Module
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -50,6 +51,14 @@ else:
         pass
 
 
+def _give_sizes(module: Module, **sizes: tuple[int, ...]) -> None:
+    """Materialize parameters and buffers by name, those that the module has."""
+    for name, size in sizes.items():
+        tensor = getattr(module, name)
+        if tensor is not None:
+            tensor.materialize(size)
+
+
 class LazyLinear(LazyModuleMixin, Linear):
     """A `Linear` whose `in_features` is the last size of its first input."""
 
@@ -75,9 +84,9 @@ class LazyLinear(LazyModuleMixin, Linear):
     def initialize_parameters(self, input: Tensor) -> None:
         if self.has_uninitialized_params():
             self.in_features = input.shape[-1]
-            self.weight.materialize((self.out_features, self.in_features))
-            if self.bias is not None:
-                self.bias.materialize((self.out_features,))
+            _give_sizes(
+                self, weight=(self.out_features, self.in_features), bias=(self.out_features,)
+            )
             self.reset_parameters()
 
 
@@ -114,9 +123,7 @@ class _LazyConvNd(_LazyConv):
         channels = (self.out_channels, self.in_channels // self.groups)
         if self.transposed:
             channels = (self.in_channels, self.out_channels // self.groups)
-        self.weight.materialize((*channels, *self.kernel_size))
-        if self.bias is not None:
-            self.bias.materialize((self.out_channels,))
+        _give_sizes(self, weight=(*channels, *self.kernel_size), bias=(self.out_channels,))
         self.reset_parameters()
 
     def _channels_of(self, input: Tensor) -> int:
@@ -162,12 +169,9 @@ class _LazyNormNd(_LazyNorm):
     def initialize_parameters(self, input: Tensor) -> None:
         if self.has_uninitialized_params():
             self.num_features = input.shape[1]
-            lazy = (self.weight, self.bias) if self.affine else ()
-            if self.track_running_stats:
-                lazy += (self.running_mean, self.running_var)
-            for tensor in lazy:
-                if tensor is not None:
-                    tensor.materialize((self.num_features,))
+            names = ["weight", "bias"] if self.affine else []
+            names += ["running_mean", "running_var"] if self.track_running_stats else []
+            _give_sizes(self, **dict.fromkeys(names, (self.num_features,)))
             self.reset_parameters()
 
 

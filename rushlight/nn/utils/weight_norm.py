@@ -53,11 +53,11 @@ class WeightNorm:
 
     def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""
-        weight = self.compute_weight(module)
+        whole = Parameter(self.compute_weight(module).detach())
+        for name in (self.name + "_g", self.name + "_v"):
+            del module._parameters[name]
         delattr(module, self.name)
-        del module._parameters[self.name + "_g"]
-        del module._parameters[self.name + "_v"]
-        setattr(module, self.name, Parameter(weight.detach()))
+        setattr(module, self.name, whole)
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))
