@@ -43,11 +43,11 @@ _SCALARS: dict[type, Type] = {
 
 
 def type_of(value: object, declared: Type) -> Type:
-    """The type of a scalar or tuple of scalars; `declared` for any other value."""
+    """The type of a scalar or nameless tuple of scalars; `declared` for any other value."""
     scalar = _SCALARS.get(type(value))
     if scalar is not None:
         return scalar
-    if isinstance(value, tuple) and isinstance(declared, TupleType):
+    if isinstance(value, tuple) and isinstance(declared, TupleType) and declared.name is None:
         parts = zip(value, declared.elements, strict=True)
         return declared.with_contained(tuple(type_of(v, t) for v, t in parts))
     return declared

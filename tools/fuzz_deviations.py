@@ -12,11 +12,6 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         r"torch.*(NoneType|raises)",
         "torch reads freed memory where a list is extended by itself",
     ),
-    (
-        r"\.clamp_(min_|max_)?\(",
-        r"torch.*desired output type (unsigned char|signed char|short int|int|long int|bool)\b",
-        "`clamp_` of torch names C++'s type where all others name the dtype",
-    ),
 )
 """A pattern for the program's text, one for the difference, and the reason."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import fuzz_flow
 import fuzz_objects
 
-__all__ = ["FAMILIES", "Family"]
+__all__ = ["FAMILIES", "HEADER", "TENSORS", "Family", "Ways", "ways"]
 
 Ways = dict[str, list[str]]
 
@@ -35,6 +36,12 @@ class Family:
     target: str = "f"
     scope: dict[str, str] = field(default_factory=dict)
     make: Callable[[random.Random], tuple[str, list[str]]] | None = None
+
+
+def ways(text: str) -> list[str]:
+    """The ways in a text: between double semicolons; `\\n` ends a line of one."""
+    joined = re.sub(r"\s*\n\s*", " ", text)
+    return [way.strip().replace("\\n", "\n") for way in joined.split(";;")]
 
 
 def _each(*templates: str, of: str) -> list[str]:

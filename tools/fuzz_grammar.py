@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from fuzz_families import FAMILIES, Family
+from fuzz_all import FAMILIES
+from fuzz_families import Family
 
 __all__ = ["Program", "Statement", "random_program"]
 

@@ -8,11 +8,13 @@ types, what was printed, the arguments as the call left them, or the error's cla
 
 from __future__ import annotations
 
+import copy
 import enum
 import io
 import json
 import linecache
 import os
+import re
 import signal
 import sys
 import types
@@ -27,6 +29,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import programs
 
 SECONDS = 5
+CHANGED = ("frozen", "prepared")
+"""Ways that leave something else than a module with all its parts."""
 
 Result = dict[str, Any]
 
@@ -62,7 +66,7 @@ def run(library: Any, name: str, text: str, number: int) -> dict[str, Any]:
     module = types.ModuleType(file[:-3])
     module.__dict__.update(__file__=file, torch=library)
     sys.modules[file[:-3]] = module
-    source = text if name == "torch" else text.replace("from torch ", f"from {name} ")
+    source = text if name == "torch" else re.sub(r"^from torch\b", f"from {name}", text, flags=re.M)
     try:
         exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
     except Exception as error:
@@ -77,6 +81,8 @@ def run(library: Any, name: str, text: str, number: int) -> dict[str, Any]:
                 break
             continue
         found[way] = [call(target, arguments) for arguments in module.calls()]
+        if isinstance(target, library.nn.Module) and way not in CHANGED:
+            found[way].append({"state": encode(dict(target.state_dict()))})
     return found
 
 
@@ -89,11 +95,14 @@ def ways(
         target = module.target() if isinstance(module.target, type) else module.target
         return library.jit.script(target)
 
-    def loaded() -> Any:
+    def again(scripted: Any) -> Any:
         buffer = io.BytesIO()
-        library.jit.save(fresh(), buffer)
+        library.jit.save(scripted, buffer)
         buffer.seek(0)
         return library.jit.load(buffer)
+
+    def loaded() -> Any:
+        return again(fresh())
 
     yield "scripted", fresh
     yield "again", fresh
@@ -109,6 +118,11 @@ def ways(
             yield f"{variable}={value}", fresh
             del os.environ[variable]
     yield "loaded", loaded
+    if isinstance(module.target, type | library.nn.Module):  # a class is made anew for each way
+        yield "loaded twice", lambda: again(loaded())
+        yield "copied", lambda: copy.deepcopy(fresh())
+        yield "frozen", lambda: library.jit.freeze(fresh().eval())
+        yield "prepared", lambda: library.jit.optimize_for_inference(fresh().eval())
 
 
 def call(target: Any, arguments: tuple[Any, ...]) -> Result:
@@ -151,7 +165,9 @@ def encode(value: Any) -> Any:
         kind = str(value.dtype).partition(".")[2]
         facts = {"dtype": kind, "shape": [int(n) for n in value.shape], "v": flat}
         # NumPy keeps no strides of arrays without elements
-        return {"t": "tensor", **facts, "stride": list(value.stride()) if flat else []}
+        known = {"grad": encode(value.grad)} if value.requires_grad and value.is_leaf else {}
+        known |= {"requires_grad": True} if value.requires_grad else {}
+        return {"t": "tensor", **facts, "stride": list(value.stride()) if flat else [], **known}
     if value is None or isinstance(value, bool | int | str):
         return {"t": type(value).__name__, "v": value}
     return {"t": type(value).__name__}

@@ -13,6 +13,7 @@ from .iteration import Item
 from .mismatches import article, origin_text
 from .names import Constant
 from .relations import is_subtype
+from .signature_text import expected_text
 from .sugar import Sugar, describe
 from .types import (
     ANY_TUPLE,
@@ -269,15 +270,16 @@ class Assignments(Expressions):
             value = self.value(value, span)
         outer = self.frame.find_outside(name)
         if isinstance(value, typed.Expr) and _is_live_module(value) and annotated is None:
-            shared = self.let(value, into)
-            if outer is None or outer.type is None:
-                self.define(Variable(name, None, span, sugar=shared))
-                return
+            self._bind_sugar(target, self.let(value, into), outer)
+            return
         if not isinstance(value, typed.Expr):
             self._bind_sugar(target, value, outer)
             return
         if outer is not None and annotated is not None:
             self._report_redeclared(target, outer)
+            return
+        if outer is not None and outer.sugar is not None:
+            self._report_fixed(target, value)
             return
         if outer is not None and outer.type is not None:
             value = self.convert(value, outer.type, span)
@@ -312,6 +314,17 @@ class Assignments(Expressions):
             torch=f"Attempting to declare and annotate the type of variable '{target.id}' but it "
             "is already defined in an outer block",
             secondary=labels,
+        )
+
+    def _report_fixed(self, target: tree.Name, value: typed.Expr) -> None:
+        self.report(
+            "type-changed",
+            f"`{target.id}` stands for no value in the block around this one, and becomes one here",
+            target.span,
+            f"assigned a `{value.type.python}` here",
+            torch=f"Cannot re-assign '{target.id}' because it has type value of type "
+            f"'{expected_text(value.type)}' and {target.id} is not a first-class value.  Only "
+            "reassignments to first-class values are allowed",
         )
 
     def _bind_sugar(self, target: tree.Name, value: Sugar, outer: Variable | None) -> None:
@@ -367,7 +380,7 @@ class Assignments(Expressions):
 
     def _torch_outer(self, outer: Variable) -> str:
         assert outer.type is not None
-        return "Tensor (inferred)" if outer.inferred else outer.type.annotation_str
+        return "Tensor (inferred)" if outer.inferred else expected_text(outer.type)
 
     def _changed_labels(
         self, outer: Variable, value: typed.Expr, value_node: tree.Expr | None

@@ -16,6 +16,7 @@ from .functions import Function
 from .globals import global_helps, global_labels, global_notes
 from .names import Constant, FunctionName, Resolver, Unusable
 from .schema import OperatorTable
+from .signature_text import expected_text
 from .sugar import BoundMethod, BoundOperator, Sugar, describe
 from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
 
@@ -191,7 +192,7 @@ class Context:
             variable = self.frame.find(value.name)
             if variable is not None and variable.inferred:
                 return "Tensor (inferred)"
-        return value.type.annotation_str
+        return expected_text(value.type)
 
     # ------------------------------------------------------------------------------ values
 

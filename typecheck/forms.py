@@ -193,7 +193,7 @@ def _range(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
         return self.unknown(node.span)
     parts: list[typed.Expr] = []
     for argument in node.arguments:
-        value = self.convert(self.expression(argument), INT, node.span)
+        value = self.expression(argument)
         if not is_subtype(value.type, INT):
             self.report(
                 "argument-type",

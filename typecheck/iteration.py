@@ -146,7 +146,7 @@ class Iteration(Containers):
             items = self.unrolled(iterated.iterated, into, span) or []
             return [(self._number(iterated, i, into), item) for i, item in enumerate(items)]
         assert isinstance(iterated, ZipValue)
-        columns = [self._column(part, into, span) for part in iterated.parts]
+        columns = [self._column(part, into, iterated.span.whole) for part in iterated.parts]
         count = min(len(c) for c in columns if c is not None)
         rows: list[Item] = []
         for i in range(count):
@@ -159,10 +159,10 @@ class Iteration(Containers):
             self.report(
                 "unsupported-syntax",
                 "`zip` cannot mix tuples, which are unrolled, with what has a length at run time",
-                part.span,
-                "its length is not known now",
+                span,
+                f"the length of `{part.span.text}` is not known now",
                 torch="Can not iterate over a module list or tuple with a value that does not "
-                "have a static length",
+                "have a statically determinable length\n",
             )
         return items
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .schema import Argument, Signature
-from .types import DictType, ListType, OptionalType, TupleType, Type
+from .types import DictType, EnumType, ListType, OptionalType, TupleType, Type
 
-__all__ = ["python_default", "python_signature", "torch_signature", "type_text"]
+__all__ = ["expected_text", "python_default", "python_signature", "torch_signature", "type_text"]
 
 
 def torch_signature(signature: Signature, *, name: str | None = None) -> str:
@@ -59,6 +59,11 @@ def _torch_default(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.17g}" if value != int(value) else f"{value:.1f}"
     return str(value)
+
+
+def expected_text(type: Type) -> str:
+    """The type where an error says what was expected or found."""
+    return str(type) if isinstance(type, EnumType) else type.annotation_str
 
 
 def type_text(type: Type) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from ...frontend.walks import text_of
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
-from ...typecheck.signature_text import type_text
-from ...typecheck.types import FLOAT, INT, NONE, EnumType, ListType, OptionalType, TupleType, Type
+from ...typecheck.signature_text import expected_text, type_text
+from ...typecheck.types import FLOAT, INT, NONE, ListType, OptionalType, TupleType
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -141,7 +141,7 @@ class Binding:
         inferred = self._is_inferred(argument)
         lines = [
             f"{self.signature_name}() Expected a value of type "
-            f"'{_expected(argument.type)}{' (inferred)' if inferred else ''}' for argument "
+            f"'{expected_text(argument.type)}{' (inferred)' if inferred else ''}' for argument "
             f"'{argument.name}' but instead found type '{_class_of(value)}'.",
             f"Position: {position}",
             f"Value: {text_of(value)}",
@@ -179,10 +179,6 @@ def _class_of(value: Any) -> str:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return f"{name} (aka NamedTuple({', '.join(value._fields)}))"
     return name
-
-
-def _expected(type: Type) -> str:
-    return str(type) if isinstance(type, EnumType) else type.annotation_str
 
 
 def declaration(signature: Signature) -> str:

@@ -12,6 +12,7 @@ and carried values that a loop does not change, are removed as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ...typecheck.relations import is_subtype
 from ...typecheck.typed import EnumMember
@@ -109,7 +110,7 @@ class Propagation:
                 return [member.name if node.kind == "prim::EnumName" else member.value]
             case "prim::isinstance":
                 return self.test_type(node, values[0])
-        if node.signature is None:
+        if node.signature is None or (node.kind not in _COMPARISONS and _has_members(values)):
             return None
         try:
             result = self.context.evaluate(node.signature, values)
@@ -191,6 +192,17 @@ class Propagation:
             body.remove_output(index + 1)
             body.remove_input(index + 1)
             self.changed = True
+
+
+_COMPARISONS: Final = ("aten::eq", "aten::ne", "aten::__is__", "aten::__isnot__")
+
+
+def _has_members(values: Sequence[object]) -> bool:
+    """Whether members of enumerations are among values; texts of them need their type."""
+    return any(
+        isinstance(value, EnumMember) or (isinstance(value, tuple) and _has_members(value))
+        for value in values
+    )
 
 
 def _replace_by_block(node: Node, block: Block) -> None:

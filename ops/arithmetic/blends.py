@@ -10,7 +10,7 @@ from ..kernels import combined
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..table.declare import with_twin
-from ..table.pointwise import as_array, binary, cast, checked_operand, number_in
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, checked_operand, number_in
 from ..table.promotion import kind, result_dtype
 from ..table.refusals import CPP_NAMES, Refusal, letter
 
@@ -94,6 +94,8 @@ def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
     found = combined("lerp", self, end, checked_operand(weight, _FLOAT32))
     if found is not None and end.ndim:
         return found  # type: ignore[no-any-return]
+    if self.shape != end.shape:
+        checked_broadcast(self.shape, end.shape, ("self", "end"))
     change = binary(np.subtract, end, self)
     if abs(weight) < 0.5:
         return as_array(np.add(self, as_array(change * checked_operand(weight, _FLOAT32))))
@@ -103,6 +105,8 @@ def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
 def _lerp(self: Array, end: Array, weight: Array) -> Array:
     back, (self, end) = _narrow(self, end)
     weight = cast(weight, self.dtype)
+    shape = checked_broadcast(self.shape, end.shape, ("self", "end"))
+    checked_broadcast(shape, weight.shape, ("self", "weight"))
     change = binary(np.subtract, end, self)
     near = binary(np.add, self, binary(np.multiply, weight, change))
     far = binary(np.subtract, end, binary(np.multiply, change, as_array(1 - weight)))

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, combined
-from ..memory.dtype import Array, Scalar, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
+from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..table.declare import with_twin
 from ..table.pointwise import (
@@ -24,7 +24,7 @@ from ..table.pointwise import (
     with_number,
     write,
 )
-from ..table.promotion import common_dtype, common_dtype_with, kind, result_dtype
+from ..table.promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 from ..table.refusals import CPP_NAMES, Refusal, check_number
 from ..table.table import operator
 
@@ -35,6 +35,7 @@ _minimum: Final = np.minimum
 _where: Final = np.where
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
 _PLAIN: Final = frozenset(map(np.dtype, (np.float32, np.int64)))
 """Dtypes that every operator of this file takes, if they meet their like."""
 Kernel = Callable[..., Any]
@@ -195,11 +196,20 @@ for _name, _kernel in (
     )
 
 
+def _check_classes(refuse: Refusal, self: Array, other: Array) -> None:
+    """Refuse dtypes, but shapes that do not fit first."""
+    try:
+        refuse(common_dtype(self, other))
+    except UnsupportedDtype:
+        checked_broadcast(self.shape, other.shape)
+        raise
+
+
 def _bitwise(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
     check = Refusal(f"bitwise_{name}")
 
     def combine(self: Array, other: Array) -> Array:
-        check(common_dtype(self, other))
+        _check_classes(check, self, other)
         return binary(kernel, self, other)
 
     def combine_number(self: Array, other: Scalar) -> Array:
@@ -249,7 +259,7 @@ def _shift(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
     refuse = Refusal(name)
 
     def shift(self: Array, other: Array) -> Array:
-        refuse(common_dtype(self, other))
+        _check_classes(refuse, self, other)
         return binary(kernel, self, other)
 
     def shift_by_number(self: Array, other: Scalar) -> Array:
@@ -351,13 +361,9 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     if self.dtype is _FLOAT32 and type(min) in _BOUNDS and type(max) in _BOUNDS:
         return _clamp_floats(self, min, max)
     _check_bounds(min, max)
+    if kind(self.dtype) == 2:
+        min, max = _real(min), _real(max)
     bounds = [bound for bound in (min, max) if bound is not None]
-    if kind(self.dtype) == 2 and any(isinstance(bound, complex) for bound in bounds):
-        raise OperatorError(
-            "value cannot be converted to type double without overflow",
-            code="dtype-mismatch",
-            headline="a bound of floats is a float, not a complex number",
-        )
     dtype = result_dtype([self, *bounds])
     if dtype is not _FLOAT32:
         _refuse_clamp[min is not None, max is not None](dtype)
@@ -367,6 +373,34 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     if max is not None:
         result = np.minimum(checked_operand(max, dtype), result)
     return as_array(result)
+
+
+def _real(bound: Scalar | None) -> Scalar | None:
+    """The bound of floats that a number without an imaginary part is."""
+    if not isinstance(bound, complex):
+        return bound
+    check_number(bound, _FLOAT64)
+    return bound.real
+
+
+def _clamp_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
+    """The in-place form with numbers, whose refusal names the type of C++."""
+    general = in_place(forward)
+
+    def write_result(self: Array, *bounds: Scalar | None) -> Array:
+        if self.dtype is not _FLOAT32:
+            dtype = result_dtype([self, *(bound for bound in bounds if bound is not None)])
+            if not can_cast(dtype, self.dtype):
+                name = dtype_of(self).name
+                raise OperatorError(
+                    f"result type {of_numpy(dtype).scalar_name} can't be cast to the desired "
+                    f"output type {CPP_NAMES.get(name, name)}",
+                    code="dtype-mismatch",
+                )
+        return general(self, *bounds)
+
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
+    return write_result
 
 
 def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
@@ -389,7 +423,7 @@ def _declare_clamp() -> None:
             bounds = f"{type}? min=None, {type}? max=None"
             operator(f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor")(forward)
             operator(f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)")(
-                in_place(forward)
+                (in_place if suffix else _clamp_in_place)(forward)
             )
     for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
 
@@ -403,7 +437,7 @@ def _declare_clamp() -> None:
             name = f"aten::clamp_{bound}"
             operator(f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor")(one_sided)
             operator(f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)")(
-                in_place(one_sided)
+                (in_place if suffix else _clamp_in_place)(one_sided)
             )
 
 
@@ -438,8 +472,8 @@ def _chosen(condition: Array, self: Array, other: Array) -> Array:
     try:
         return _where(condition, self, other)
     except ValueError:
-        shape = checked_broadcast(self.shape, other.shape)
-        checked_broadcast(condition.shape, shape, ("condition", "self"))
+        shape = checked_broadcast(condition.shape, self.shape, ("condition", "self"))
+        checked_broadcast(shape, other.shape, ("self", "other"))
         raise
 
 
@@ -502,7 +536,7 @@ _refuse_masked_fill: Final = Refusal("masked_fill", "masked_fill", "u")
 def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)
     if self.shape != mask.shape:
-        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+        checked_broadcast(mask.shape, self.shape, ("mask", "self"))
     if self.dtype is not _FLOAT32 or isinstance(value, complex):
         _refuse_masked_fill(self.dtype)
     return _chosen(mask, checked_operand(value, self.dtype), self)
@@ -522,7 +556,7 @@ def _number_in(value: Array) -> Array:
 @operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
 def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
     check_mask(mask)
-    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    checked_broadcast(mask.shape, self.shape, ("mask", "self"))
     number = _number_in(value)
     _refuse_masked_fill(self.dtype)
     check_number(number.item(), self.dtype)
@@ -530,12 +564,19 @@ def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
+    if self.shape != mask.shape:
+        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
     return write(self, masked_fill(self, mask, value))
+
+
+def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
+    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return write(self, masked_fill_tensor(self, mask, value))
 
 
 operator("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")(
     masked_fill_in_place
 )
 operator("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)")(
-    in_place(masked_fill_tensor)
+    masked_fill_tensor_in_place
 )

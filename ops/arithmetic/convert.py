@@ -312,11 +312,6 @@ def detach(self: Array) -> Array:
     return self.view()
 
 
-@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
-def detach_(self: Array) -> Array:
-    return self
-
-
 _CASTS: Final = {
     **{"_cast_Byte": "uint8", "_cast_Char": "int8", "_cast_Short": "int16", "_cast_Int": "int32"},
     **{"_cast_Long": "int64", "_cast_Half": "float16", "_cast_Float": "float32"},

@@ -41,6 +41,8 @@ class Record:
         self._clock = 0
         self._later: dict[int, int] = {}
         self._thread = 0
+        self._leaves: set[int] = set()
+        """The owners of the memory of leaves that came in."""
 
     # ------------------------------------------------------------------ while it runs
 
@@ -59,6 +61,8 @@ class Record:
         for value in values:
             if isinstance(value, Tensor):
                 self.known[id(value._array)] = value
+                if value._requires_grad is True and value._grad_node is None:
+                    self._leaves.add(id(owner_of(value._array)))
             elif isinstance(value, (list, tuple)):
                 self.know(value)
             elif isinstance(value, dict):
@@ -76,9 +80,16 @@ class Record:
         return found
 
     def check_write(self, array: Array) -> None:
-        """Refuse to write into a leaf that requires gradients."""
+        """Refuse to write into a leaf that requires gradients, or into a view of one."""
+        if not is_grad_enabled():
+            return
         target = self.known.get(id(array))
-        if target is not None and target._requires_grad is True and is_grad_enabled():
+        if target is None and id(owner_of(array)) in self._leaves:
+            target = self.handle_of(array)
+            if target._view_of is None:  # as what is detached from a leaf
+                return
+            check_in_place(target, True)
+        if target is not None and target._requires_grad is True:
             check_in_place(target, True)
 
     def backward(
@@ -247,7 +258,7 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
 
 def _noted(entry: Operator) -> Bound | None:
     """What steps call an operator by; None for one that leaves nothing to note."""
-    if "Tensor" not in entry.schema or entry.name == "aten::requires_grad_":
+    if "Tensor" not in entry.schema or entry.name in ("aten::requires_grad_", "aten::detach_"):
         return None
     bound = bound_row_in_script(entry)
     if bound.in_place:

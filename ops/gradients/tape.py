@@ -15,6 +15,7 @@ from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.versions import owner_of
+from ..table.pointwise import scalar_of
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from .autograd import (
@@ -357,7 +358,11 @@ def set_item(tensor: Tensor, key: Any, value: Any) -> None:
     """`tensor[key] = value` by operators."""
     view, indices = _walk(tensor, key)
     if not isinstance(value, Tensor):
-        value = Tensor._of(np.asarray(value, tensor._array.dtype))
+        loud = enter(QUIET)
+        try:
+            value = Tensor._of(scalar_of(value, tensor._array.dtype).copy())
+        finally:
+            leave(loud)
     if indices:
         if value.dtype is not view.dtype:
             value = value.to(view.dtype)

@@ -20,10 +20,13 @@ from ..table.pointwise import (
     check_result_shape,
     checked_broadcast,
     checked_operand,
+    number_as,
     number_in,
 )
 from ..table.promotion import kind
+from ..table.refusals import check_number
 from ..table.table import operator
+from .index_errors import PLACES, check_mask_shape, check_rows, index_error, of_nothing
 
 __all__ = [
     "check_index",
@@ -45,10 +48,6 @@ _FLOAT32: Final = np.dtype(np.float32)
 _MANY: Final = 1024
 """Places from which adding at them one by one is worth native code."""
 
-_PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
-"""The dtypes of tensors that number places."""
-
-
 # --------------------------------------------------------------------------- index
 
 
@@ -62,9 +61,9 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
             index = settled(index)
-            _check_mask_shape(self, index, len(key), position)
+            check_mask_shape(self, index, len(key), position)
             key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
-        elif index.dtype in _PLACES:
+        elif index.dtype in PLACES:
             key.append(settled(index))
         else:
             raise IndexOutOfRange(
@@ -77,29 +76,6 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
             headline=f"{len(indices)} indices for a tensor of {self.ndim} dimensions",
         )
     return tuple(key)
-
-
-def _check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
-    for dim in range(mask.ndim):
-        if start + dim >= self.ndim or mask.shape[dim] != self.shape[start + dim]:
-            raise IndexOutOfRange(
-                f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
-                f"shape of the indexed tensor {list(self.shape)} at index {start + dim}",
-                headline=f"a mask of shape {list(mask.shape)} does not fit a tensor of shape "
-                f"{list(self.shape)}",
-            )
-
-
-def _index_error(error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
-    text = str(error)
-    if "broadcast together" in text:
-        shapes = ", ".join(str(list(k.shape)) for k in key if isinstance(k, np.ndarray))
-        text = (
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        )
-    if text.endswith("with size 0"):
-        text = "index is out of bounds for dimension with size 0"
-    return IndexOutOfRange(text.replace("for axis", "for dimension"))
 
 
 @operator(
@@ -119,13 +95,25 @@ def index(self: Array, indices: Indices) -> Array:
     try:
         result = np.asarray(self[key])
     except IndexError as error:
-        raise _index_error(error, key) from None
+        result = np.asarray(self[of_nothing(self, key, error)])
     return result.copy() if np.may_share_memory(result, self) else result
 
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
-    """Write values to some positions of `self`, which is returned."""
+    """Write values to some positions of `self`, which is returned.
+
+    One number goes to where a mask says whatever its dtype is.
+    """
+    if values.size == 1 and values.dtype != self.dtype and not accumulate and _is_mask(indices):
+        number = values.reshape(()).item()
+        check_number(number, self.dtype)
+        values = number_as(number, self.dtype)
     key = _key(self, indices)
+    if not self.size:
+        try:
+            self[key]
+        except IndexError as error:
+            key = of_nothing(self, key, error)
     if self.dtype != values.dtype:
         _check_fits(self, key, values)
         raise OperatorError(
@@ -144,10 +132,15 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
         else:
             self[key] = values
     except IndexError as error:
-        raise _index_error(error, key) from None
+        raise index_error(self, error, key) from None
     except ValueError:
         raise _misfit(values, np.asarray(self[key]).shape) from None
     return self
+
+
+def _is_mask(indices: Indices) -> bool:
+    masks = [index.dtype for index in indices if index is not None]
+    return len(masks) == 1 and masks[0] in (np.bool_, np.uint8)
 
 
 def _check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
@@ -156,7 +149,7 @@ def _check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
         wanted = np.asarray(self[key]).shape
         np.broadcast_to(values, wanted)
     except IndexError as error:
-        raise _index_error(error, key) from None
+        raise index_error(self, error, key) from None
     except ValueError:
         raise _misfit(values, wanted) from None
 
@@ -233,7 +226,11 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
 def index_select(self: Array, dim: int, index: Array) -> Array:
     if index.ndim > 1:
         raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
-    axis = check_index(self, dim, index, "index_select")
+    try:
+        axis = check_index(self, dim, index, "index_select")
+    except IndexOutOfRange:
+        check_rows(self, dim, index)
+        raise
     if not self.ndim:
         return self.copy()
     return self.take(index if index.ndim else index.reshape(1), axis)
@@ -372,6 +369,8 @@ def row_starts(shape: tuple[int, ...]) -> Array:
 
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
 def take(self: Array, index: Array) -> Array:
+    if not self.size and index.size:
+        raise IndexOutOfRange("take(): tried to take from an empty tensor")
     try:
         return np.asarray(self.reshape(-1).take(index))
     except IndexError:
@@ -407,13 +406,13 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
             np.broadcast_to(self, whole[0]), np.broadcast_to(settled(indices), whole[1]), axis
         )
     except IndexError as error:
-        raise _index_error(error, (indices,)) from None
+        raise index_error(self, error, (indices,)) from None
 
 
 @operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")
-    shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
     return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(settled(mask), shape)])
 
 

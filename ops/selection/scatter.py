@@ -331,6 +331,11 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
 
 
 def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
+    if isinstance(value, complex) and kind(self.dtype) != 3:
+        raise OperatorError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported",
+            code="dtype-mismatch",
+        )
     return _index_fill(self, dim, index, number_in(value, self.dtype))
 
 
@@ -435,7 +440,7 @@ def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
 
 @operator("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
 def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
-    shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
     return masked_scatter_in_place(np.broadcast_to(self, shape).copy(), mask, source)
 
 

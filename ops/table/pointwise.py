@@ -102,7 +102,7 @@ def number_as(number: Scalar, dtype: Dtype) -> Array:
         if dtype.kind == "i" and wrapped >> (bits - 1):
             wrapped -= 1 << bits
         return asarray(wrapped, dtype)
-    if isinstance(number, complex) and kind(dtype) != 3:
+    if isinstance(number, complex) and kind(dtype) != 3 and dtype != _BOOL:
         number = number.real
     return cast(asarray(number), dtype)
 
@@ -129,7 +129,8 @@ def _remembered(
 ) -> Callable[[Scalar, Dtype], Array]:
     def remembered(number: Scalar, dtype: Dtype) -> Array:
         word: Scalar | str = number
-        if not number:  # there are two float zeros, which are equal
+        # there are two float zeros, which are equal; of unsigned dtypes -1 is one, -1.0 is not
+        if not number or dtype.kind == "u":
             word = str(number)
         found = known.get((dtype, word))
         if found is None:
@@ -150,8 +151,19 @@ checked_operand: Final = _remembered(_CHECKED, number_in)
 
 
 def scalar_of(number: Scalar, dtype: Dtype) -> Array:
-    """`checked_operand`; 16-bit floats overflow, where torch makes tensors of numbers."""
-    return (operand if letter(dtype) == "h" else checked_operand)(number, dtype)
+    """`checked_operand`; 16-bit floats overflow, where torch makes tensors of numbers.
+
+    Raises:
+        OperatorError: the number is too large, or complex and the dtype is not.
+    """
+    if letter(dtype) != "h":
+        return checked_operand(number, dtype)
+    return operand(number, dtype) if not isinstance(number, complex) else _halved(number, dtype)
+
+
+def _halved(number: complex, dtype: Dtype) -> Array:
+    check_number(number, _FLOAT64)
+    return operand(number.real, dtype)
 
 
 # --------------------------------------------------------------------------- shapes
@@ -355,5 +367,8 @@ def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
     dtype = result_dtype([self, *operands])
     if not can_cast(dtype, self.dtype):
         raise _cast_error(dtype, self.dtype)
-    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
-    check_result_shape(self.shape, np.broadcast_shapes(self.shape, *shapes))
+    shape = self.shape
+    for each in operands:
+        if isinstance(each, np.ndarray):
+            shape = checked_broadcast(shape, each.shape)
+    check_result_shape(self.shape, shape)

@@ -140,9 +140,12 @@ def _fits(number: Scalar, dtype: Dtype) -> bool:
             part = given.to_real().numpy
             return _fits(number.real, part) and _fits(number.imag, part)
         return not number.imag and _fits(number.real, dtype)
+    if given.is_complex:
+        return _fits(number, given.to_real().numpy)
     if given.kind in "iu":
         limits = np.iinfo(dtype)
-        return bool((limits.min or -limits.max) <= number <= limits.max)
+        whole = isinstance(number, int)  # of which unsigned dtypes take negative ones too
+        return bool((limits.min or (-limits.max if whole else 0)) <= number <= limits.max)
     largest = _LARGEST.get(given.name)
     return largest is None or not (largest < abs(number) and (math.isfinite(number)))
 

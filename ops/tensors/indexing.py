@@ -10,9 +10,10 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 from ..memory.overlap import check_written
-from ..selection.index import copy_into, fill, index, index_put
+from ..memory.quiet import QUIET, enter, leave
+from ..selection.index import copy_into, index, index_put
 from ..shapes.shape import expand
-from ..table.pointwise import cast
+from ..table.pointwise import scalar_of
 
 __all__ = ["get_item", "set_item"]
 
@@ -37,21 +38,35 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     Raises:
         IndexError: there is no such part, or the key is none.
         OperatorError: the value does not fit there.
+        ValueError: it is a whole number that does not even fit into 64 bits.
     """
     view, indices = _walk(array, key)
+    loud = enter(QUIET)
+    try:
+        _set(view, indices, value)
+    finally:
+        leave(loud)
+
+
+def _set(view: Array, indices: list[Array | None], value: Any) -> None:
+    if type(value) is int and not -_BEYOND <= value < _BEYOND:
+        raise ValueError("Overflow when unpacking long long")
     if not indices:
         if isinstance(value, np.ndarray):
             check_written(view, (value,))
             copy_into(view, expand(_without_leading_ones(value), view.shape))
         else:
             check_written(view)
-            fill(view, value)
+            view.fill(scalar_of(value, view.dtype))
         return
     if not isinstance(value, np.ndarray):
-        value = cast(np.asarray(value), view.dtype)
+        value = scalar_of(value, view.dtype)
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
     index_put(view, indices, value, False)
+
+
+_BEYOND: Final = 1 << 63
 
 
 def _without_leading_ones(value: Array) -> Array:

@@ -39,6 +39,14 @@ def set_requires_grad(self: Array, requires_grad: bool) -> Array:
     return self
 
 
+@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
+def detach_(self: Array) -> Array:
+    tensor = _tensor(self)
+    if tensor is not None:
+        tensor.detach_()
+    return self
+
+
 @operator("aten::is_leaf(Tensor self) -> bool")
 def is_leaf(self: Array) -> bool:
     tensor = _tensor(self)

@@ -1,0 +1,84 @@
+"""What is wrong with indices into tensors, as torch says it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange, OperatorError
+
+__all__ = ["PLACES", "check_mask_shape", "check_rows", "index_error", "of_nothing"]
+
+PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
+"""The dtypes of tensors that number places."""
+
+
+def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
+    for dim in range(mask.ndim):
+        if start + dim >= self.ndim or mask.shape[dim] != self.shape[start + dim]:
+            raise IndexOutOfRange(
+                f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
+                f"shape of the indexed tensor {list(self.shape)} at index {start + dim}",
+                headline=f"a mask of shape {list(mask.shape)} does not fit a tensor of shape "
+                f"{list(self.shape)}",
+            )
+
+
+def index_error(self: Array, error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
+    """What torch says of the first place that is none; it counts the dimensions indexed."""
+    text = str(error)
+    arrays = [part for part in key if isinstance(part, np.ndarray)]
+    if "broadcast together" in text:
+        shapes = ", ".join(str(list(array.shape)) for array in arrays)
+        return IndexOutOfRange(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        )
+    sizes = [
+        size for size, part in zip(self.shape, key, strict=False) if isinstance(part, np.ndarray)
+    ]
+    if len(sizes) != len(arrays) or any(array.dtype not in PLACES for array in arrays):
+        return IndexOutOfRange(text.replace("for axis", "for dimension"))
+    places = np.stack([each.ravel() for each in np.broadcast_arrays(*arrays)], 1)
+    wrong = (places < -np.array(sizes)) | (places >= np.array(sizes))
+    if 0 in sizes or not wrong.any():
+        return IndexOutOfRange("index is out of bounds for dimension with size 0")
+    row = int(wrong.any(1).argmax())
+    number = int(wrong[row].argmax())
+    return IndexOutOfRange(
+        f"index {places[row, number]} is out of bounds for dimension {number} with size "
+        f"{sizes[number]}"
+    )
+
+
+def of_nothing(self: Array, key: tuple[Any, ...], error: IndexError) -> tuple[Any, ...]:
+    """A key of the same shape for a tensor without elements, whose indices torch does not look at.
+
+    Raises:
+        IndexOutOfRange: the tensor has elements, or indices into nothing.
+    """
+    if self.size:
+        raise index_error(self, error, key) from None
+    for part, size in zip(key, self.shape, strict=False):
+        if isinstance(part, np.ndarray) and part.dtype in PLACES and part.size and not size:
+            raise IndexOutOfRange("index is out of bounds for dimension with size 0")
+    return tuple(
+        np.zeros_like(part) if isinstance(part, np.ndarray) and part.dtype in PLACES else part
+        for part in key
+    )
+
+
+def check_rows(self: Array, dim: int, index: Array) -> None:
+    """What torch says of rows that are none, but for those of the first dimension of something."""
+    if self.ndim < 2 or not -self.ndim <= dim < self.ndim or (self.size and not dim):
+        return
+    size = self.shape[dim]
+    if not size:
+        raise OperatorError("index_select(): self indexing axis dim should be positive")
+    for row in index.ravel().tolist():
+        if not 0 <= row < size:
+            raise OperatorError(
+                f"INDICES element is out of DATA bounds, id={row} axis_dim={size}",
+                code="index-out-of-range",
+            )

@@ -1,0 +1,68 @@
+"""Indices into tensors without elements, and which of two shapes that do not fit is told first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+FAR = torch.tensor([0, 5])
+
+
+def test_torch_does_not_look_at_indices_of_no_elements() -> None:
+    x = torch.zeros(1, 0)
+    assert x[FAR].shape == (2, 0)
+    x[FAR] = 2.0
+    x.index_put_([FAR], torch.tensor(1.0), accumulate=True)
+    with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+        x[FAR] = torch.ones(2)
+    for key in (FAR, (FAR, FAR)):
+        with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+            torch.zeros(0, 1)[key]
+    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 3"):
+        torch.zeros(3, 2)[FAR] = 1.0
+
+
+def test_indices_are_counted_as_given() -> None:
+    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 2"):
+        torch.zeros(3, 2)[:, FAR]
+    with pytest.raises(IndexError, match="index 3 is out of bounds for dimension 1 with size 2"):
+        torch.zeros(3, 2)[torch.tensor([0, 9]), torch.tensor([3, 9])] = 1.0
+
+
+def test_rows_of_nothing() -> None:
+    with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+        torch.zeros(0, 1).index_select(0, FAR)
+    with pytest.raises(
+        RuntimeError, match="INDICES element is out of DATA bounds, id=5 axis_dim=1"
+    ):
+        torch.zeros(0, 1).index_select(1, FAR)
+    with pytest.raises(RuntimeError, match="out of DATA bounds, id=5 axis_dim=2"):
+        torch.zeros(3, 2).index_select(1, FAR)
+    with pytest.raises(IndexError, match="index out of range in self"):
+        torch.zeros(3, 2).index_select(0, FAR)
+    with pytest.raises(IndexError, match="tried to take from an empty tensor"):
+        torch.zeros(0).take(FAR)
+
+
+@pytest.mark.parametrize(
+    ("call", "a", "b"),
+    [
+        (lambda x, y: x.masked_fill(y > 0, 1), 4, 3),
+        (lambda x, y: x.masked_fill(y > 0, torch.tensor(1)), 4, 3),
+        (lambda x, y: x.masked_fill_(y > 0, 1), 3, 4),
+        (lambda x, y: x.masked_select(y > 0), 4, 3),
+        (lambda x, y: x.masked_scatter(y > 0, torch.zeros(9)), 4, 3),
+        (lambda x, y: torch.where(x > 0, y, 1.0), 3, 4),
+        (lambda x, y: torch.where(x > 0, x, y), 3, 4),
+        (lambda x, y: x.lerp(y, 0.5), 3, 4),
+        (lambda x, y: x.lerp(y, x), 3, 4),
+    ],
+)
+def test_the_order_of_shapes(call: Callable[[Any, Any], Any], a: int, b: int) -> None:
+    told = rf"size of tensor a \({a}\) must match the size of tensor b \({b}\)"
+    with pytest.raises(RuntimeError, match=told):
+        call(torch.zeros(3), torch.zeros(4))

@@ -1,0 +1,69 @@
+"""Leaves that require gradients are not written to in script, nor are views of them."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+# mypy: disable-error-code="no-untyped-def"
+
+
+def element(x, c: float):
+    x[0] = c
+    return x
+
+
+def view(x, c: float):
+    x.t()[0].add_(c)
+    return x
+
+
+def view_of_then(x, c: float):
+    y = x[0]
+    with torch.no_grad():
+        y += c
+    y.mul_(2)
+    return x
+
+
+@pytest.mark.parametrize("written", [element, view])
+def test_views_of_leaves_are_refused_before_they_change(written) -> None:
+    scripted = torch.jit.script(written)
+    for _ in range(3):
+        x = torch.ones(2, 2, requires_grad=True)
+        with pytest.raises(RuntimeError, match="failed in the TorchScript interpreter") as caught:
+            scripted(x, 5.0)
+        assert "a view of a leaf Variable that requires grad is being used" in str(caught.value)
+        assert x.tolist() == [[1, 1], [1, 1]]
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        torch.jit.script(view_of_then)(x, 5.0)
+    assert x.tolist() == [[6, 6], [1, 1]]
+
+
+def allowed(x, c: float):
+    with torch.no_grad():
+        x[0] = c
+    x.detach()[0] += 1
+    x.data[1] = c
+    y = x * 2
+    y[0] = c
+    return y
+
+
+def detached(x, c: float):
+    y = x * 2
+    y.detach_()
+    x.detach_()
+    y[0] = c
+    return y, x.requires_grad, y.requires_grad
+
+
+def test_what_is_no_view_of_a_leaf_is_written() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    y = torch.jit.script(allowed)(x, 5.0)
+    assert (x.tolist(), y.tolist()) == ([[6, 6], [5, 5]], [[5, 5], [10, 10]])
+    y.sum().backward()
+    assert x.grad.tolist() == [[0, 0], [2, 2]]
+    y, before, after = torch.jit.script(detached)(x, 5.0)
+    assert (before, after, x.requires_grad, y.tolist()) == (False, False, False, [[5, 5], [10, 10]])

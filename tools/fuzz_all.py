@@ -1,0 +1,17 @@
+"""All families of programs that tools/fuzz_programs.py knows."""
+
+from __future__ import annotations
+
+import fuzz_families
+from fuzz_modules import CLASSES, LAYERS
+from fuzz_views import GRADIENTS, VIEWS
+
+__all__ = ["FAMILIES"]
+
+FAMILIES = {
+    **fuzz_families.FAMILIES,
+    "views": VIEWS,
+    "gradients": GRADIENTS,
+    "layers": LAYERS,
+    "classes": CLASSES,
+}
