@@ -122,6 +122,7 @@ def _same(wanted: Any, got: Any) -> bool:
 def _neutral(text: str) -> str:
     """A text without what depends on the process."""
     text = re.sub(r" \(of Python compilation unit at: \w+\)", "", text)
+    text = re.sub(r"program\d+", "program", text).removesuffix(":")
     return re.sub(r"0x[0-9a-f]{6,}|rushlight(?=\.)", "torch", text)
 
 

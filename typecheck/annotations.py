@@ -42,7 +42,7 @@ from .types import (
     Type,
 )
 
-__all__ = ["TYPE_NAMES", "AnnotationReader", "broadcast_size"]
+__all__ = ["DICT_KEYS", "TYPE_NAMES", "AnnotationReader", "broadcast_size"]
 
 _BROADCASTING = "BroadcastingList"
 
@@ -104,7 +104,7 @@ _EXAMPLES = {
 }
 """Types that need parts, with an example of each."""
 
-_DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
+DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
 
 
 class AnnotationReader:
@@ -249,7 +249,7 @@ class AnnotationReader:
         if not self._takes(node, 2):
             return UNKNOWN
         key, value = (self._type(t) for t in node.indices)
-        if key not in _DICT_KEYS:
+        if key not in DICT_KEYS:
             return self._fault(
                 node.indices[0].span,
                 f"a dict cannot have `{key.python}` keys",

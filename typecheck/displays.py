@@ -7,6 +7,7 @@ from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .annotations import DICT_KEYS
 from .environment import Variable
 from .forms import Forms
 from .iteration import Item
@@ -163,6 +164,7 @@ class Displays(Forms):
                 )
         joined = join_all([v.type for v in values], or_union=True) or UNKNOWN
         if wanted is None:
+            self._check_key(key_type, keys[0].span)
             return DictType(key_type, joined)
         for what, type, want, parts in (
             ("keys", key_type, wanted.key, keys),
@@ -172,6 +174,18 @@ class Displays(Forms):
                 self._report_dict(node, wanted, what, type, want, parts)
                 break
         return wanted
+
+    def _check_key(self, key: Type, span: Span) -> None:
+        """See that a dict can have keys of a type."""
+        if key not in DICT_KEYS and key is not UNKNOWN:
+            self.report(
+                "unsupported-syntax",
+                f"a dict cannot have `{key.python}` keys",
+                span,
+                "only int, float, complex, bool, str, Tensor and torch.device keys are possible",
+                torch=f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, "
+                "device and string keys are supported",
+            )
 
     def _report_dict(
         self,
@@ -376,6 +390,7 @@ class Displays(Forms):
     def _check_pair(self, key: typed.Expr, value: typed.Expr, type: Type, span: Span) -> None:
         """Report a key or value that the dict cannot hold."""
         assert isinstance(type, DictType)
+        self._check_key(type.key, key.span)
         for what, part, wanted in (("key", key, type.key), ("value", value, type.value)):
             if not is_subtype(part.type, wanted):
                 found = part.type.annotation_str

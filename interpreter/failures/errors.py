@@ -180,6 +180,8 @@ def _diagnostics_of(error: Exception) -> list[Diagnostic]:
 
 def script_error(failure: Failure, function: Function | Task) -> Exception:
     """The exception for a failure of `function`: torch's class and text, and the diagnostic."""
+    if isinstance(failure.cause, Warning):  # which a filter has made an exception
+        return failure.cause
     raised = isinstance(failure.cause, ScriptRaise)
     error, message = _last_line(failure.cause)
     frames = torch_frames(failure.nodes, function)

@@ -284,17 +284,20 @@ def is_storage(obj: Any) -> bool:
     return hasattr(obj, "nbytes") and hasattr(obj, "data_ptr") and not isinstance(obj, Tensor)
 
 
+@stands_for("aten::numel")
 def numel(input: Tensor) -> int:
     """The number of elements."""
     return input._array.size
 
 
+@stands_for("aten::promote_types")
 def promote_types(type1: DType, type2: DType) -> DType:
     """The smallest dtype above both."""
     found: DType = eager_dtype("aten::promote_types", type1, type2)
     return found
 
 
+@stands_for("aten::can_cast")
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be written into a tensor of the other."""
     entry = TABLE.operators("aten::can_cast")[0]

@@ -61,6 +61,8 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
             index = settled(index)
+            if index.ndim and len(indices) > self.ndim:
+                raise _too_many(self, indices)
             check_mask_shape(self, index, len(key), position)
             key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
         elif index.dtype in PLACES:
@@ -71,11 +73,15 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
                 headline=f"an index must be of whole numbers or bools, not `{dtype_of(index)}`",
             )
     if len(indices) > self.ndim and len(key) > self.ndim:
-        raise IndexOutOfRange(
-            f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})",
-            headline=f"{len(indices)} indices for a tensor of {self.ndim} dimensions",
-        )
+        raise _too_many(self, indices)
     return tuple(key)
+
+
+def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
+    return IndexOutOfRange(
+        f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})",
+        headline=f"{len(indices)} indices for a tensor of {self.ndim} dimensions",
+    )
 
 
 @operator(
@@ -406,7 +412,7 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
             np.broadcast_to(self, whole[0]), np.broadcast_to(settled(indices), whole[1]), axis
         )
     except IndexError as error:
-        raise index_error(self, error, (indices,)) from None
+        raise IndexOutOfRange(str(error).replace("for axis", "for dimension")) from None
 
 
 @operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")

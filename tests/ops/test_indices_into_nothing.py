@@ -66,3 +66,12 @@ def test_the_order_of_shapes(call: Callable[[Any, Any], Any], a: int, b: int) ->
     told = rf"size of tensor a \({a}\) must match the size of tensor b \({b}\)"
     with pytest.raises(RuntimeError, match=told):
         call(torch.zeros(3), torch.zeros(4))
+
+
+def masked(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return x[mask]
+
+
+def test_masks_of_more_dimensions() -> None:
+    with pytest.raises(RuntimeError, match=r"too many indices for tensor of dimension 0 \(got 1\)"):
+        torch.jit.script(masked)(torch.tensor(1.0), torch.ones(2, 3) > 0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 import io
 import zipfile
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import pytest
 
 import rushlight as torch
 
-# ruff: noqa: UP006, UP035
+# ruff: noqa: UP006, UP035, UP045
 
 
 def loaded(scripted: Any) -> Any:
@@ -150,3 +150,56 @@ def test_wrong_types_are_told_before_what_is_missing_or_too_much() -> None:
     ):
         with pytest.raises(RuntimeError, match=wanted):
             scripted(*args, **kwargs)
+
+
+def by_colour(c: Colour) -> int:
+    return {Colour.RED: 1, Colour.BLUE: 2}[c]
+
+
+def made_by_colour() -> int:
+    return len({c: 1 for c in Colour})  # noqa: C420
+
+
+@pytest.mark.parametrize("function", [by_colour, made_by_colour])
+def test_members_are_no_keys(function: Any) -> None:
+    with pytest.raises(RuntimeError, match="Cannot create dict for key type 'Enum<__torch__"):
+        torch.jit.script(function)
+
+
+def texts() -> Tuple[str, str]:
+    return str(Colour.RED), str((Colour.BLUE, 1))
+
+
+class Point(NamedTuple):
+    x: int
+    tag: Optional[str] = None
+
+
+class Line(NamedTuple):
+    start: Point
+    n: int
+
+
+@torch.jit.script
+class HasPoint:
+    def __init__(self, n: int) -> None:
+        self.point = Point(n)
+
+
+def constant_line() -> Line:
+    HasPoint(3)
+    return Line(Point(0), 1)
+
+
+def test_constants_keep_their_type() -> None:
+    for one in (torch.jit.script(texts), loaded(torch.jit.script(texts))):
+        assert one() == ("Enum<Colour.RED>", "(Enum<Colour.BLUE>, 1)")
+    assert loaded(torch.jit.script(constant_line))() == ((0, None), 1)
+
+
+def facts(x: torch.Tensor) -> Tuple[bool, int, int]:
+    return torch.can_cast(x.dtype, torch.int32), torch.promote_types(x.dtype, 6), torch.numel(x)
+
+
+def test_facts_about_dtypes() -> None:
+    assert torch.jit.script(facts)(torch.ones(2, dtype=torch.float64)) == (False, 7, 2)

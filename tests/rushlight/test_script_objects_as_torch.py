@@ -121,6 +121,10 @@ def test_a_line_warns_once_in_a_call() -> None:
             warnings.simplefilter("always")
             assert one(4) == 4
         assert [str(w.message) for w in caught] == ["careful 0", "large"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match=r"^careful 0$"):
+                one(4)
 
 
 class Stateful(torch.nn.Module):
