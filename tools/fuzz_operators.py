@@ -34,10 +34,11 @@ from wild_values import Values
 
 import rushlight
 from rushlight.frontend.exceptions import ScriptError
+from rushlight.ops.eager.dispatch import run
 from rushlight.ops.memory.errors import OperatorError, told
-from rushlight.ops.memory.quiet import QUIET, enter, leave
 from rushlight.ops.memory.storage import bounds_of, storage_of
 from rushlight.ops.table.table import TABLE, Operator
+from rushlight.ops.tensors.tensor import Tensor
 
 __all__ = ["faults_of", "main", "operators"]
 
@@ -60,24 +61,25 @@ def operators(pattern: str = "") -> Iterator[Operator]:
 def faults_of(entry: Operator, seed: int, call: int) -> str:
     """Run one call; what is wrong with what it does, "" for nothing."""
     values = Values(random.Random(f"{seed}/{entry.full_name}/{call}"))
-    given = [
-        a.default if a.has_default and values.draw.random() < 0.3 else values.value(a.type, a.name)
-        for a in entry.signature.arguments
-    ]
-    state = enter(QUIET)
     try:
-        _touch(entry.forward(*given))
+        given = [
+            a.default
+            if a.has_default and values.draw.random() < 0.3
+            else values.value(a.type, a.name)
+            for a in entry.signature.arguments
+        ]
+        _touch(run(entry, given, ()))
     except Exception as error:
         fault = _undocumented(told(error))
     else:
         fault = ""
-    finally:
-        leave(state)
     return fault or ("" if values.whole() else "it wrote beside a tensor")
 
 
 def _touch(result: Any) -> None:
     """Read all of a result, having seen that it lies in its memory."""
+    if isinstance(result, Tensor):
+        result = result._array
     if isinstance(result, np.ndarray):
         low, high = bounds_of(result)
         first, last = bounds_of(storage_of(result)[0])

@@ -185,17 +185,47 @@ class Values:
         return quantized_array(numbers, dtype, Quantizer(0.5, 2))
 
     def _packed(self, type: ClassType) -> Any:
-        """Packed weights, made as archives make them, of mostly plausible parts."""
+        """Packed weights, made as archives make them, of plausible parts or of wild ones.
+
+        Raises:
+            OperatorError: there are none of these parts.
+        """
         name = type.qualified_name.removeprefix("__torch__.torch.classes.")
         dims = {"quantized.Conv2dPackedParamsBase": 2, "quantized.Conv3dPackedParamsBase": 3}
         rank = dims.get(name, 0) + 2
+        wild = self.draw.random() < 0.4
         weight = self._quantized(np.empty([self.draw.choice((1, 2, 3)) for _ in range(rank)]))
         bias = self.draw.choice((None, self._elements(np.dtype(np.float32), weight.shape[:1])))
-        numbers = [rank - 2, *(self.draw.choice((0, 1, 1, 2)) for _ in range(4 * (rank - 2)))]
+        numbers = [self.draw.choice((0, 1, 1, 2)) for _ in range(4 * (rank - 2))]
+        groups = 1
+        if wild:
+            weight = self.draw.choice((weight, self.tensor("weight")))
+            bias = self.draw.choice((None, self.tensor("bias"), bias))
+            numbers = [self.number() % 2**15 - self.draw.choice((0, 2**14)) for _ in numbers]
+            groups = self.draw.choice((0, 1, 2, -1, 7))
+        numbers = [rank - 2, *numbers, groups, self.draw.choice((0, 1))]
         states = {
             "quantized.LinearPackedParamsBase": (weight, bias),
             "quantized.EmbeddingPackedParamsBase": (1, [weight], [], [8]),
-            "rnn.CellParamsBase": ("quantized_dynamic", [bias], [], [], []),
+            "rnn.CellParamsBase": self._cell(wild),
         }
-        state = states.get(name, ("2", [np.array([*numbers, 1, 0], np.int16), weight], [bias]))
+        state = states.get(name, ("2", [np.array(numbers, np.int16), weight], [bias]))
         return PACKED_CLASSES[name](state)
+
+    def _cell(self, wild: bool) -> tuple[Any, ...]:
+        make = PACKED_CLASSES["quantized.LinearPackedParamsBase"]
+        packed: list[Any] = [
+            make((self._quantized(np.empty((self.draw.choice((3, 4, 6)), 2))), None))
+            for _ in range(self.draw.choice((0, 1, 2, 2, 2, 3)))
+        ]
+        if wild:
+            packed += self.draw.choice(([], [None], [3]))
+        tensors = [self.tensor("bias") for _ in range(self.draw.choice((0, 2, 2, 4)))]
+        kind = self.draw.choice(("quantized", "quantized_dynamic", "quantized_fp16", "x"))
+        return (
+            kind,
+            tensors,
+            [0.5] * self.draw.choice((0, 2)),
+            [1] * self.draw.choice((0, 2)),
+            packed,
+        )

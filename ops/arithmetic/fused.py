@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Final
 
@@ -68,4 +69,6 @@ def _two_product(a: Array, b: float) -> tuple[Array, Array]:
 
 
 def _fused_exactly(a: float, b: float, c: float) -> float:
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
     return float(Fraction(a) * Fraction(b) + Fraction(c))

@@ -82,13 +82,13 @@ def _of_libm(name: str) -> Function | None:
 def _gamma(a: float) -> float:
     if a == 0:
         return math.copysign(math.inf, a)
-    return (_of_libm("tgamma") or math.gamma)(a)
+    return (_of_libm("tgamma") or math.gamma)(float(a))
 
 
 def _lgamma(a: float) -> float:
     if a <= 0 and a == math.floor(a):
         return math.inf
-    return (_of_libm("lgamma") or math.lgamma)(a)
+    return (_of_libm("lgamma") or math.lgamma)(float(a))
 
 
 def _atanh(a: float) -> float:

@@ -130,7 +130,8 @@ def out_of_memory(error: MemoryError) -> OutOfMemory:
 
 
 _RAISE: Final = opmap["RAISE_VARARGS"]
-_OWN: Final = str(Path(__file__).parent.parent)
+_OPS: Final = Path(__file__).parent.parent
+_OWN: Final = (str(_OPS), str(_OPS.parent / "frontend"))
 _NUMPY: Final = str(Path(np.__file__).parent)
 
 
@@ -140,20 +141,24 @@ def told(error: Exception) -> Exception:
     if isinstance(error, MemoryError):
         made: OperatorError = out_of_memory(error)
     elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
-        made = OperatorError(str(error) or type(error).__name__)
+        text = str(error) or type(error).__name__
+        made = IndexOutOfRange(text) if type(error) is IndexError else OperatorError(text)
     else:
         return error
     made.__suppress_context__ = True
     return made
 
 
-_STUMBLED: Final = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+_STUMBLED: Final = (
+    *(ArithmeticError, AssertionError, AttributeError),
+    *(LookupError, TypeError, ValueError),
+)
 
 
 def _is_unforeseen(error: Exception) -> bool:
     """Whether an error has no `raise` of an operator at the end of its traceback."""
     place = error.__traceback__
-    if place is None or type(error) is IndexError:
+    if place is None:
         return False
     while place.tb_next is not None:
         place = place.tb_next

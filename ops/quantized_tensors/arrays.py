@@ -35,7 +35,7 @@ F32: Final = np.float32
 _UNIFORM: Final = "only possible on a uniformly quantized tensor"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantizer:
     """What the numbers mean.
 
@@ -47,6 +47,17 @@ class Quantizer:
     zero_point: Any
     axis: int | None = None
     is_float: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quantizer) and (
+            self.axis == other.axis
+            and self.is_float == other.is_float
+            and np.array_equal(self.scale, other.scale)
+            and np.array_equal(self.zero_point, other.zero_point)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.axis, self.is_float))
 
     @property
     def scheme(self) -> str:

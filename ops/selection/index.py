@@ -130,7 +130,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
             headline=f"`values` is `{dtype_of(values)}`, `self` is `{dtype_of(self)}`",
             roles={"values": f"must be `{dtype_of(self)}`"},
         )
-    if values.ndim > 1 and values.shape[0] == 1:  # NumPy minds no leading ones that are too many
+    # NumPy minds no leading ones that are too many; of other dimensions too many it adds elsewhere
+    if values.ndim > 1 and (accumulate or values.shape[0] == 1):
         _check_fits(self, key, values)
     try:
         if accumulate:

@@ -207,14 +207,18 @@ def chunk(self: Array, chunks: int, dim: int) -> list[Array]:
     return split(self, length, dim)
 
 
-@operator(
-    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"
-)
-def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
+def _check_splittable(self: Array) -> None:
     if not self.ndim:
         raise OperatorError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
+
+
+@operator(
+    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"
+)
+def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
+    _check_splittable(self)
     if sections <= 0:
         raise OperatorError(f"number of sections must be larger than 0, got {sections}")
     return np.array_split(self, sections, wrap_dim(dim, self.ndim))
@@ -224,6 +228,7 @@ def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
     "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"
 )
 def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array]:
+    _check_splittable(self)
     axis = wrap_dim(dim, self.ndim)
     bounds = [0, *indices, self.shape[axis]]
     return [_part(self, axis, a, b) for a, b in pairwise(bounds)]
