@@ -234,6 +234,8 @@ def stft(
     align_to_window: bool | None = None,
 ) -> Any:
     """The Fourier transforms of overlapping pieces of a signal."""
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
     given = (self, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
     return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
 

@@ -190,10 +190,8 @@ def stft(
     align_to_window: bool | None = None,
 ) -> Any:
     """The Fourier transforms of overlapping pieces of a signal."""
-    if center and align_to_window is not None:
-        raise RuntimeError("stft align_to_window should only be set when center = false")
     given = (input, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
-    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+    return methods.stft(*given, onesided, return_complex, align_to_window)
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from .composed_rates import ChainedScheduler, SequentialLR
@@ -36,31 +37,12 @@ __all__ = [
 _LRScheduler = LRScheduler
 
 
-class LambdaLR(LRScheduler):
-    """The first rates times a function of the number of steps."""
+class _ByFunctions(LRScheduler):
+    """What goes by functions of the number of steps, one for all groups or one each.
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
-        count = len(optimizer.param_groups)
-        self.lr_lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
-        return [base * function(self.last_epoch) for base, function in pairs]
-
-    def state_dict(self) -> dict[str, Any]:
-        found = super().state_dict()
-        del found["lr_lambdas"]
-        return found
-
-
-class MultiplicativeLR(LRScheduler):
-    """The rates times a function of the number of steps, at every step."""
+    Raises:
+        ValueError: there are not as many functions as groups.
+    """
 
     def __init__(
         self,
@@ -74,16 +56,40 @@ class MultiplicativeLR(LRScheduler):
             raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer; of functions only what objects among them hold."""
+        held = [
+            None if isinstance(function, FunctionType) else dict(getattr(function, "__dict__", {}))
+            for function in self.lr_lambdas
+        ]
+        return {**super().state_dict(), "lr_lambdas": held}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; the functions stay."""
+        given = {key: value for key, value in state_dict.items() if key != "lr_lambdas"}
+        super().load_state_dict(given)
+        held = state_dict.get("lr_lambdas", ())
+        for function, state in zip(self.lr_lambdas, held, strict=False):
+            if state:
+                vars(function).update(state)
+
+
+class LambdaLR(_ByFunctions):
+    """The first rates times a function of the number of steps."""
+
+    def get_lr(self) -> list[float]:
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * function(self.last_epoch) for base, function in pairs]
+
+
+class MultiplicativeLR(_ByFunctions):
+    """The rates times a function of the number of steps, at every step."""
+
     def get_lr(self) -> list[float]:
         if self.last_epoch == 0:
             return self.rates
         pairs = zip(self.rates, self.lr_lambdas, strict=True)
         return [rate * function(self.last_epoch) for rate, function in pairs]
-
-    def state_dict(self) -> dict[str, Any]:
-        found = super().state_dict()
-        del found["lr_lambdas"]
-        return found
 
 
 class StepLR(LRScheduler):

@@ -43,3 +43,25 @@ def test_composed_schedulers_keep_the_state_of_theirs() -> None:
     second.load_state_dict(first.state_dict())
     assert second.last_epoch == 5
     assert second._schedulers[1].last_epoch == first._schedulers[1].last_epoch
+
+
+class Decay:
+    """A function of the number of steps that holds something."""
+
+    def __init__(self) -> None:
+        self.base = 0.5
+
+    def __call__(self, step: int) -> float:
+        return self.base**step
+
+
+@pytest.mark.parametrize("kind", [lr_scheduler.LambdaLR, lr_scheduler.MultiplicativeLR])
+def test_functions_keep_what_they_hold(kind: type[lr_scheduler.LambdaLR]) -> None:
+    state = kind(optimizer(), Decay()).state_dict()
+    assert state["lr_lambdas"] == [{"base": 0.5}]
+    assert kind(optimizer(), lambda step: 0.5).state_dict()["lr_lambdas"] == [None]
+    decay = Decay()
+    kind(optimizer(), decay).load_state_dict({**state, "lr_lambdas": [{"base": 0.25}]})
+    assert decay.base == 0.25
+    with pytest.raises(ValueError, match="Expected 1 lr_lambdas, but got 2"):
+        kind(optimizer(), [decay, decay])
