@@ -64,7 +64,7 @@ class _Searching:
         return list(self._found(kind, recurse))
 
 
-class Node(Handle[InnerNode], _Searching, AttributesByKind):
+class Node(Handle[InnerNode], _Searching, AttributesByKind, of=InnerNode):
     """A node of a graph."""
 
     __slots__ = ()
@@ -310,9 +310,6 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind):
         return str(getattr(self._attribute("function"), "name", ""))
 
 
-Value.of_node = Node
-
-
 def _without_uses(value: InnerValue) -> None:
     if value.uses:
         raise RuntimeError(
@@ -320,7 +317,7 @@ def _without_uses(value: InnerValue) -> None:
         )
 
 
-class Block(Handle[InnerBlock], _Searching):
+class Block(Handle[InnerBlock], _Searching, of=InnerBlock):
     """A block: nodes in order, inputs and outputs."""
 
     __slots__ = ()
@@ -367,7 +364,7 @@ class Block(Handle[InnerBlock], _Searching):
         return Node(_with_signature(self._inner.append(node)))
 
 
-class Graph(Handle[InnerGraph], _Searching):
+class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
     """A function's body."""
 
     __slots__ = ()

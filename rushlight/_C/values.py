@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ..ir.constants import MISSING, constant_value
 from ..ir.graph import Node as InnerNode
@@ -14,18 +13,18 @@ from ..typecheck.tensor_facts import RefinedTensor
 from .node_attributes import outward_value
 from .types import Type, type_handle
 
-if TYPE_CHECKING:
-    from .handles import Node
-
-__all__ = ["Handle", "Use", "Value"]
+__all__ = ["Handle", "Use", "Value", "handle_of"]
 
 Inner = TypeVar("Inner")
 
 
 class Handle(Generic[Inner]):
-    """Something that stands for an inner thing."""
+    """Something that stands for an inner thing; a subclass says `of` which class that is."""
 
     __slots__ = ("_inner",)
+
+    def __init_subclass__(cls, of: type[Inner]) -> None:
+        _KINDS[of] = cls
 
     def __init__(self, inner: Inner) -> None:
         self._inner = inner
@@ -37,12 +36,20 @@ class Handle(Generic[Inner]):
         return hash(id(self._inner))
 
 
+_KINDS: Final[dict[type, type[Handle[Any]]]] = {}
+
+
+def handle_of(inner: object) -> Any:
+    """The handle of an inner thing."""
+    return _KINDS[type(inner)](inner)
+
+
 class Use:
     """An input of a node: `use.user`, and at which place."""
 
     __slots__ = ("offset", "user")
 
-    def __init__(self, user: Node, offset: int) -> None:
+    def __init__(self, user: Handle[InnerNode], offset: int) -> None:
         self.user = user
         self.offset = offset
 
@@ -50,15 +57,13 @@ class Use:
         """Whether the other use comes first."""
         if self.user == other.user:
             return self.offset > other.offset
-        return self.user.isAfter(other.user)
+        return other.user._inner.is_before(self.user._inner)
 
 
-class Value(Handle[InnerValue]):
+class Value(Handle[InnerValue], of=InnerValue):
     """A value of a graph."""
 
     __slots__ = ()
-    of_node: ClassVar[Callable[[InnerNode], Node]]
-    """Makes the handle of a node; `handles` sets it."""
 
     def __repr__(self) -> str:
         return f"{self.debugName()} defined in ({print_node(self._inner.node)})"
@@ -120,9 +125,9 @@ class Value(Handle[InnerValue]):
         type = self._inner.type
         return type.requires_grad if isinstance(type, RefinedTensor) else None
 
-    def node(self) -> Node:
+    def node(self) -> Any:
         """The node that gives it."""
-        return Value.of_node(self._inner.node)
+        return handle_of(self._inner.node)
 
     def offset(self) -> int:
         """Its place among the outputs of its node."""
@@ -130,7 +135,7 @@ class Value(Handle[InnerValue]):
 
     def uses(self) -> list[Use]:
         """The inputs that are this value."""
-        return [Use(Value.of_node(use.user), use.number) for use in self._inner.uses]
+        return [Use(handle_of(use.user), use.number) for use in self._inner.uses]
 
     def toIValue(self) -> Any:
         """The value of a constant; None for any other value."""
@@ -141,6 +146,6 @@ class Value(Handle[InnerValue]):
         """Let all that use it use the other."""
         self._inner.replace_uses(other._inner)
 
-    def replaceAllUsesAfterNodeWith(self, node: Node, other: Value) -> None:
+    def replaceAllUsesAfterNodeWith(self, node: Handle[InnerNode], other: Value) -> None:
         """The same for what comes after a node."""
         self._inner.replace_uses_after(node._inner, other._inner)
