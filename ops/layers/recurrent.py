@@ -231,7 +231,8 @@ def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
 
 def _check_step(input: Array, states: list[Array], weights: Weights) -> None:
     """Input [B, F] and states [B, H] must fit the weights of a cell, and each other."""
-    batch, features = (input.shape[wrap_dim(dim, input.ndim)] for dim in (0, 1))
+    wrap_dim(1, input.ndim)
+    batch, features = input.shape[:2]
     if features != weights.w_ih.shape[1]:
         raise OperatorError(
             f"input has inconsistent input_size: got {features} expected {weights.w_ih.shape[1]}",
@@ -239,6 +240,8 @@ def _check_step(input: Array, states: list[Array], weights: Weights) -> None:
         )
     size = weights.w_hh.shape[1]
     for number, state in enumerate(states):
+        if state.shape == (batch, size):
+            continue
         if state.shape[0] != batch:
             raise OperatorError(
                 f"Input batch size {batch} doesn't match hidden{number} batch size "

@@ -99,7 +99,7 @@ def _joined_masks(
     attention: Tensor | None, padding: Tensor | None, batch: int, heads: int, sources: int
 ) -> Tensor | None:
     """One mask (1 or rows, T or 1, S) of (T, S) or (rows, T, S), and of padding (B, S)."""
-    if attention is not None and attention.dim() == 2:
+    if attention is not None and attention.ndim == 2:
         attention = attention.unsqueeze(0)
     if padding is None:
         return attention
@@ -146,7 +146,7 @@ def _check_dims(
 
 def _check_mask_of_one(mask: Tensor | None, heads: int, targets: int, sources: int) -> None:
     """Raises: AssertionError: a mask for each head of one sequence is not (heads, T, S)."""
-    if mask is not None and mask.dim() == 3 and mask.shape != (heads, targets, sources):
+    if mask is not None and mask.ndim == 3 and mask.shape != (heads, targets, sources):
         raise AssertionError(
             f"Expected `attn_mask` shape to be {(heads, targets, sources)} but got {mask.shape}"
         )
@@ -154,11 +154,11 @@ def _check_mask_of_one(mask: Tensor | None, heads: int, targets: int, sources: i
 
 def _check_mask(mask: Tensor, rows: int, targets: int, sources: int) -> None:
     """Raises: RuntimeError: the mask is neither (T, S) nor (rows, T, S)."""
-    if mask.dim() == 2 and mask.shape != (targets, sources):
+    if mask.ndim == 2 and mask.shape != (targets, sources):
         raise RuntimeError(
             f"The shape of the 2D attn_mask is {mask.shape}, but should be {(targets, sources)}."
         )
-    if mask.dim() == 3 and mask.shape != (rows, targets, sources):
+    if mask.ndim == 3 and mask.shape != (rows, targets, sources):
         raise RuntimeError(
             f"The shape of the 3D attn_mask is {mask.shape}, "
             f"but should be {(rows, targets, sources)}."
@@ -219,10 +219,10 @@ def _biases(joined: Tensor | None) -> tuple[Tensor | None, Tensor | None, Tensor
     return query, key, value
 
 
-def _several(x: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> list[Tensor]:
-    """Projections of one tensor by one product; each is contiguous."""
+def _several(x: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> Tensor:
+    """(count, S, B, E): projections of one tensor by one product."""
     made = _linear(x, weight, bias).unflatten(-1, (count, x.size(-1)))
-    return list(made.permute(2, 0, 1, 3).contiguous().unbind(0))
+    return made.permute(2, 0, 1, 3).contiguous()
 
 
 def _projected(
@@ -239,12 +239,15 @@ def _projected(
             _linear(value, w_value, b_value),
         ]
     if query is key:
-        return _several(query, weight, bias, 3)
+        made = _several(query, weight, bias, 3)
+        return [made[0], made[1], made[2]]
     w_query, w_rest = weight.split([width, 2 * width])
     if bias is None:
-        return [_linear(query, w_query)] + _several(key, w_rest, None, 2)  # noqa: RUF005
+        made = _several(key, w_rest, None, 2)
+        return [_linear(query, w_query), made[0], made[1]]
     b_query, b_rest = bias.split([width, 2 * width])
-    return [_linear(query, w_query, b_query)] + _several(key, w_rest, b_rest, 2)  # noqa: RUF005
+    made = _several(key, w_rest, b_rest, 2)
+    return [_linear(query, w_query, b_query), made[0], made[1]]
 
 
 def _projected_apart(
@@ -317,22 +320,23 @@ def _attended(
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
-    heads: int,
+    batch: int,
     dropout_p: float,
     is_causal: bool,
 ) -> Tensor:
-    """The attention (rows, T, E / heads), by the operator that keeps no weights."""
+    """The attention (T, B, heads, E / heads), by the operator that keeps no weights."""
+    heads, sources, width = query.size(0) // batch, key.size(1), key.size(2)
     if mask is not None:
-        mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.unflatten(0, (-1, heads))
-    by_head = (-1, heads)
+        one_for_all = mask.size(0) == 1
+        mask = mask.unsqueeze(0) if one_for_all else mask.view(batch, heads, -1, sources)
     return scaled_dot_product_attention(
-        query.unflatten(0, by_head),
-        key.unflatten(0, by_head),
-        value.unflatten(0, by_head),
+        query.view(batch, heads, query.size(1), width),
+        key.view(batch, heads, sources, width),
+        value.view(batch, heads, sources, width),
         mask,
         dropout_p,
         is_causal,
-    ).flatten(0, 1)
+    ).permute(2, 0, 1, 3)
 
 
 def multi_head_attention_forward(
@@ -372,7 +376,7 @@ def multi_head_attention_forward(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
             "method `generate_square_subsequent_mask` to create this mask."
         )
-    is_batched = query.dim() == 3
+    is_batched = query.ndim == 3
     if not is_batched:
         _check_mask_of_one(attn_mask, num_heads, query.size(0), key.size(0))
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
@@ -407,13 +411,14 @@ def multi_head_attention_forward(
     weights: Tensor | None = None
     if need_weights:
         taken = _weights(query, key, mask, dropout_p)
-        mixed = _bmm(taken, value)
-        taken = taken.unflatten(0, (batch, num_heads))
+        mixed = _bmm(taken, value).transpose(0, 1)
+        taken = taken.view(batch, num_heads, targets, key.size(1))
         weights = taken.mean(1) if average_attn_weights else taken
     else:
-        mixed = _attended(query, key, value, mask, num_heads, dropout_p, is_causal)
-    mixed = mixed.transpose(0, 1).reshape(targets * batch, width)
-    output = _linear(mixed, out_proj_weight, out_proj_bias).unflatten(0, (targets, batch))
+        mixed = _attended(query, key, value, mask, batch, dropout_p, is_causal)
+    mixed = mixed.reshape(targets * batch, width)
+    output = _linear(mixed, out_proj_weight, out_proj_bias)
+    output = output.view(targets, batch, output.size(1))
     if is_batched:
         return output, weights
     return output.squeeze(1), None if weights is None else weights.squeeze(0)

@@ -149,18 +149,20 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """See `functional.multi_head_attention_forward`."""
-        attends_to_itself = query is key and key is value
+        is_batch = query.dim() == 3
+        attends_to_itself = is_batch and not self.training and query is key and key is value
         masks_are_bool = not _is_floating(attn_mask) and not _is_floating(key_padding_mask)
         attn_mask, key_padding_mask = added_masks(attn_mask, key_padding_mask, query.dtype)
-        if self.in_proj_weight is not None and self.in_proj_bias is not None:  # noqa: SIM102
-            if attends_to_itself and masks_are_bool and self._is_one_operator(query):
-                mask, kind = self.merge_masks(attn_mask, key_padding_mask, query)
-                return self._at_once(query, mask, kind, need_weights, average_attn_weights)
+        if attends_to_itself and masks_are_bool:  # noqa: SIM102  (what is None is known to script)
+            if self.in_proj_weight is not None and self.in_proj_bias is not None:  # noqa: SIM102
+                if self._is_one_operator(query):
+                    mask, kind = self.merge_masks(attn_mask, key_padding_mask, query)
+                    return self._at_once(query, mask, kind, need_weights, average_attn_weights)
         if query.is_nested or key.is_nested or value.is_nested:
             raise AssertionError(
                 "MultiheadAttention does not support NestedTensor outside of its fast path."
             )
-        turned = self.batch_first and query.dim() == 3
+        turned = self.batch_first and is_batch
         if turned:
             query, key, value = _turned(query, key, value)
         output, weights = F.multi_head_attention_forward(
@@ -192,7 +194,7 @@ class MultiheadAttention(Module):
 
     def _is_one_operator(self, x: Tensor) -> bool:
         """Whether one operator computes attention of `x` to itself: in inference, over a batch."""
-        if self.training or not self.batch_first or x.dim() != 3 or self.num_heads % 2 == 1:
+        if not self.batch_first or self.num_heads % 2 == 1:
             return False
         weight, bias = self.in_proj_weight, self.in_proj_bias
         return (
@@ -234,7 +236,7 @@ class MultiheadAttention(Module):
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         batch, steps, _ = query.shape
-        if attn_mask.dim() == 3:
+        if attn_mask.ndim == 3:
             merged = attn_mask.view(batch, -1, steps, steps)
         else:
             every = attn_mask.view(1, 1, steps, steps)

@@ -168,8 +168,8 @@ class RNNBase(Module):
                     f"model.to({input.dtype})"
                 )
         dims = 3 if batch_sizes is None else 2
-        if input.dim() != dims:
-            raise RuntimeError(f"input must have {dims} dimensions, got {input.dim()}")
+        if input.ndim != dims:
+            raise RuntimeError(f"input must have {dims} dimensions, got {input.ndim}")
         if input.size(-1) != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. "

@@ -91,13 +91,13 @@ class RNNCellBase(Module):
     def _as_rows(self, kind: str, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
         """Input and state as batches; the state is 0 if there is none."""
         _check_dims(kind, "input", input)
-        if hx is not None:
-            _check_dims(kind, "hidden", hx)
-        rows = input if input.dim() == 2 else input.unsqueeze(0)
-        if hx is not None:
-            return rows, hx if input.dim() == 2 else hx.unsqueeze(0)
-        size = (rows.size(0), self.hidden_size)
-        return rows, _zeros(size, dtype=rows.dtype, device=rows.device)
+        is_batch = input.ndim == 2
+        rows = input if is_batch else input.unsqueeze(0)
+        if hx is None:
+            size = (rows.size(0), self.hidden_size)
+            return rows, _zeros(size, dtype=rows.dtype, device=rows.device)
+        _check_dims(kind, "hidden", hx)
+        return rows, hx if is_batch else hx.unsqueeze(0)
 
 
 class RNNCell(RNNCellBase):
@@ -130,7 +130,7 @@ class RNNCell(RNNCellBase):
             new = _rnn_relu_cell(rows, state, *weights, *biases)
         else:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return new if input.dim() == 2 else new.squeeze(0)
+        return new if input.ndim == 2 else new.squeeze(0)
 
 
 class LSTMCell(RNNCellBase):
@@ -157,14 +157,14 @@ class LSTMCell(RNNCellBase):
             for number, part in enumerate(hx):
                 _check_dims("LSTMCell", f"hx[{number}]", part)
         weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
-        rows = input if input.dim() == 2 else input.unsqueeze(0)
+        rows = input if input.ndim == 2 else input.unsqueeze(0)
         if hx is None:
             zeros = _zeros(rows.size(0), self.hidden_size, dtype=rows.dtype, device=rows.device)
             state = (zeros, zeros)
         else:
-            state = hx if input.dim() == 2 else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+            state = hx if input.ndim == 2 else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
         hidden, cell = _lstm_cell(rows, state, *weights, *biases)
-        if input.dim() == 2:
+        if input.ndim == 2:
             return hidden, cell
         return hidden.squeeze(0), cell.squeeze(0)
 
@@ -189,4 +189,4 @@ class GRUCell(RNNCellBase):
         rows, state = self._as_rows("GRUCell", input, hx)
         weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
         new = _gru_cell(rows, state, *weights, *biases)
-        return new if input.dim() == 2 else new.squeeze(0)
+        return new if input.ndim == 2 else new.squeeze(0)

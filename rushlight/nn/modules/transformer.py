@@ -212,7 +212,7 @@ class TransformerEncoder(Module):
         first = self.layers[0]
         if padding is None or first.training or not getattr(self, "use_nested_tensor", False):
             return None
-        if src.dim() != 3:
+        if src.ndim != 3:
             return None
         kept = padding.logical_not()
         if getattr(self, "mask_check", True) and not _left_aligned(src, kept):

@@ -145,7 +145,7 @@ class TransformerEncoderLayer(Module):
 
     def _infers(self, src: Tensor) -> bool:
         """Whether nothing but the result for a batch is asked of the layer."""
-        if self.training or src.dim() != 3 or not (src.is_cpu or src.is_cuda):
+        if self.training or src.ndim != 3 or not (src.is_cpu or src.is_cuda):
             return False
         if not mha.get_fastpath_enabled() or is_autocast_enabled():
             return False

@@ -37,7 +37,7 @@ def _get_seq_len(src: Tensor, batch_first: bool) -> int | None:
     """T of (T, E), (T, B, E), or (B, T, E) with `batch_first`; None where rows have their own."""
     if src.is_nested:
         return None
-    return src.size(1 if batch_first and src.dim() == 3 else 0)
+    return src.size(1 if batch_first and src.ndim == 3 else 0)
 
 
 def _detect_is_causal_mask(
