@@ -28,19 +28,20 @@ from .types import (
 
 __all__ = ["Elements"]
 
-_IN_PLACE = {
+_OF_TENSORS = {
     "+": "aten::add_",
     "-": "aten::sub_",
     "*": "aten::mul_",
     "/": "aten::div_",
     "%": "aten::fmod_",
-    "**": "aten::pow_",
-    "&": "aten::__iand__",
-    "|": "aten::__ior__",
-    "^": "aten::__ixor__",
+    "**": "aten::pow",
+    "&": "aten::bitwise_and",
+    "|": "aten::bitwise_or",
+    "^": "aten::bitwise_xor",
     "<<": "aten::__ilshift__",
     ">>": "aten::__irshift__",
 }
+"""Powers and bits are not changed in place, so that elements and views stay as they are."""
 
 _WORDS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "%": "mod", "**": "pow"}
 
@@ -181,7 +182,7 @@ class Elements(Assignments):
 
     def _augmented_operator(self, operator: str, type: Type) -> str:
         if type == TENSOR or isinstance(type, ListType):
-            return _IN_PLACE[operator]
+            return _OF_TENSORS[operator]
         return "aten::fmod" if operator == "%" else BINARY[operator][0]
 
     def _augment_element(
