@@ -12,6 +12,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         r"torch.*(NoneType|raises)",
         "torch reads freed memory where a list is extended by itself",
     ),
+    (
+        r"self\.scale\b",
+        r"^(frozen|prepared).*torch.*Couldn't find method",
+        "torch freezes a module behind an interface without its methods",
+    ),
 )
 """A pattern for the program's text, one for the difference, and the reason."""
 

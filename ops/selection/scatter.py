@@ -171,9 +171,13 @@ def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array)
             f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
         )
     if self.dtype != source.dtype:
+        mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
         raise OperatorError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) "
-            f"{dtype_of(self).scalar_name} and (source) {dtype_of(source).scalar_name}",
+            f"{name}(): self and source expected to have the same dtype, but got (self) {mine} and "
+            f"(source) {given}"
+            if name == "index_copy_"
+            else f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the "
+            "same scalar type",
             code="dtype-mismatch",
             headline=f"`source` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
             roles={"source": f"must be `{dtype_of(self)}`"},

@@ -75,3 +75,16 @@ def masked(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def test_masks_of_more_dimensions() -> None:
     with pytest.raises(RuntimeError, match=r"too many indices for tensor of dimension 0 \(got 1\)"):
         torch.jit.script(masked)(torch.tensor(1.0), torch.ones(2, 3) > 0)
+
+
+def test_sources_of_other_dtypes() -> None:
+    x, source = torch.zeros(3), torch.zeros(2, dtype=torch.uint8)
+    told = r"_\(\): self \(Float\) and source \(Byte\) must have the same scalar type"
+    with pytest.raises(RuntimeError, match=f"index_add{told}"):
+        x.index_add(0, torch.tensor([0, 0]), source)
+    with pytest.raises(RuntimeError, match=f"index_reduce{told}"):
+        x.index_reduce(0, torch.tensor([0, 0]), source, "prod")
+    with pytest.raises(
+        RuntimeError, match=r"index_copy_\(\): self and source expected to have the"
+    ):
+        x.index_copy(0, torch.tensor([0, 0]), source)
