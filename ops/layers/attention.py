@@ -86,6 +86,27 @@ def _weights(scores: Array) -> tuple[Array, Array]:
     return as_array(result), as_array(np.log(total) + base)[..., 0]
 
 
+def _of_halves(
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+) -> Array:
+    """The attention of 16-bit floats over batches of heads: the exponentials are rounded before
+    they weight the values, and divided by the sum of the unrounded ones afterwards."""
+    scores = _scores(widened(query), widened(key), mask, is_causal, scale)
+    if not scores.shape[-1]:
+        return np.zeros((*scores.shape[:-1], value.shape[-1]), query.dtype)
+    largest = scores.max(-1, keepdims=True)
+    grown = np.exp(scores - np.where(np.isneginf(largest), scores.dtype.type(0), largest))
+    total = grown.sum(-1, keepdims=True)
+    made = blas.matmul(widened(grown.astype(query.dtype)), widened(value))
+    made /= np.where(total == 0, scores.dtype.type(1), total)
+    return as_array(made.astype(query.dtype))
+
+
 def _weights_or_nan(scores: Array) -> Array:
     """Softmax over the last dimension, NaN where all is masked."""
     if not scores.shape[-1]:
@@ -150,6 +171,10 @@ def scaled_dot_product_attention(
     enable_gqa: bool,
 ) -> Array:
     """`softmax(query @ key.T * scale + mask) @ value`; `scale` is by default 1 / sqrt(E)."""
+    one_width = query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
+    if query.itemsize == 2 and query.ndim == 4 and one_width and not (dropout_p or enable_gqa):
+        _check(query, key, value, attn_mask, is_causal)
+        return _of_halves(query, key, value, attn_mask, is_causal, scale)
     return attention_and_weights(
         query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
     )[0]

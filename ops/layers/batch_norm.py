@@ -12,7 +12,9 @@ import numpy as np
 from ..kernels import family, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..reductions.loss_reduction import widened
 from ..shapes.windows import follow_format, wide_dtype
+from ..table.pointwise import as_array
 from ..table.table import operator
 from .normalize import statistics_dtype
 
@@ -78,10 +80,31 @@ def _moments(input: Array) -> tuple[Array, Array]:
     return mean.reshape(-1), squares
 
 
+def _rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:
+    """Mean, variance and its unbiased estimate, as torch has them of bfloat16 but not of float16:
+    the mean, the sum of squares and their quotients are rounded."""
+
+    def rounded(value: Any) -> Array:
+        return as_array(value).astype(dtype).astype(np.float64)
+
+    axes = (0, *range(2, input.ndim))
+    mean = rounded(input.mean(axes, dtype=np.float64))
+    apart = input - mean.reshape(1, -1, *(1,) * (input.ndim - 2))
+    squares = rounded(np.square(apart).sum(axes))
+    unbiased = rounded(squares / (count - 1 or np.nan))
+    return mean.astype(dtype), rounded(squares / count), unbiased.astype(np.float32)
+
+
 def _follow(running: Array | None, now: Array, momentum: float) -> None:
-    """Move running statistics towards the present ones."""
-    if running is not None:
-        running[...] = (momentum * now + (1 - momentum) * running).astype(running.dtype)
+    """Move running statistics towards the present ones; those of bfloat16 round at every step."""
+    if running is None:
+        return
+    if running.dtype.name == "bfloat16":
+        number = running.dtype.type
+        before = (number(1 - momentum) * running).astype(np.float32)
+        running[...] = (number(momentum) * now).astype(np.float32) + before
+    else:
+        running[...] = (momentum * now + (1 - momentum) * widened(running)).astype(running.dtype)
 
 
 def _apply(
@@ -89,6 +112,8 @@ def _apply(
 ) -> Array:
     """`(input - mean) * scale * weight + bias`, one factor and one term a channel."""
     wide = wide_dtype(input.dtype)
+    if input.itemsize == 2:
+        return _apply_to_halves(input, mean, scale, weight, bias)
     factor = scale if weight is None else scale * weight
     term = mean * factor if bias is None else bias - mean * factor
     if bias is None:
@@ -103,6 +128,22 @@ def _apply(
     result = np.multiply(input, factor.astype(wide).reshape(shape), dtype=wide)
     result += term.astype(wide).reshape(shape)
     return follow_format(result.astype(input.dtype, copy=False), input)
+
+
+def _apply_to_halves(
+    input: Array, mean: Array, scale: Array, weight: Array | None, bias: Array | None
+) -> Array:
+    """The same of 16-bit floats: factors and terms are float32, product and sum rounded once."""
+    factor = scale.astype(np.float32)
+    if weight is not None:
+        factor = factor * weight.astype(np.float32)
+    moved = mean.astype(np.float32) * factor
+    term = -moved if bias is None else bias.astype(np.float32) - moved
+    shape = (1, -1, *(1,) * (input.ndim - 2))
+    result = input.astype(np.float64)
+    result *= factor.reshape(shape)
+    result += term.reshape(shape)
+    return follow_format(result.astype(np.float32).astype(input.dtype), input)
 
 
 def _batch_norm(
@@ -129,13 +170,16 @@ def _batch_norm(
     if not input.size:
         return input.copy(), np.zeros(channels, saved), np.zeros(channels, saved)
     wide = input.astype(wide_dtype(input.dtype), copy=False)
-    mean, variance = _moments(wide)
     count = input.size // channels
-    # Of bfloat16, but not of float16, torch rounds the mean before it is followed.
-    rounded = mean.astype(saved) if saved.name == "bfloat16" else mean
-    _follow(running_mean, rounded, momentum)
-    _follow(running_var, variance * (count / (count - 1) if count > 1 else np.nan), momentum)
+    if saved.name == "bfloat16":
+        mean, variance, unbiased = _rounded_moments(wide, saved, count)
+    else:
+        mean, variance = _moments(wide)
+        unbiased = variance * (count / (count - 1) if count > 1 else np.nan)
+    _follow(running_mean, mean, momentum)
+    _follow(running_var, unbiased, momentum)
     scale = 1 / np.sqrt(variance + eps)
+    mean = mean.astype(np.float64, copy=False)
     kept = mean.astype(saved), scale.astype(saved)
     if saved.itemsize == 2:  # and computes with what it keeps
         mean, scale = (each.astype(np.float64) for each in kept)

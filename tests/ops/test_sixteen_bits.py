@@ -95,6 +95,12 @@ def _told(dtype: Any) -> tuple[Any, Any]:
     return x.transpose(0, 1).contiguous().reshape(2, 3, 35), y
 
 
+def _normalized(x: Any, y: Any) -> Any:
+    mean, variance = y[0, :, 0].clone(), y[0, :, 1].abs()
+    made = F.batch_norm(x, mean, variance, y[1, :, 0].clone(), y[1, :, 1].clone(), True)
+    return torch.cat([made.reshape(-1), mean, variance])
+
+
 _CLASSES = torch.arange(70).remainder(3).reshape(2, 35)
 
 AS_TORCH: dict[str, tuple[Callable[[Any, Any], Any], int, int]] = {
@@ -132,6 +138,11 @@ AS_TORCH: dict[str, tuple[Callable[[Any, Any], Any], int, int]] = {
     "interpolate, bicubic": (
         lambda x, y: F.interpolate(x[:, :, :30].reshape(2, 3, 5, 6), (7, 4), mode="bicubic"),
         *(-8057037, -25710424),
+    ),
+    "batch_norm": (_normalized, -132262268, -144262446),
+    "scaled_dot_product_attention": (
+        lambda x, y: F.scaled_dot_product_attention(x[None], y[None], y[None] * 2),
+        *(103298052, 99353974),
     ),
 }
 """Functions of two tensors; sums of the bits of torch's results, each times its place, in bfloat16
