@@ -155,12 +155,17 @@ def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
             case (3, [*numbers], [None, np.ndarray() as weight, bias]):
                 return _of_numbers(dims, numbers, weight, bias)
             case (np.ndarray() as weight, bias, [*stride], [*padding], [*dilation], groups):
-                parts = [[n.item() for n in part] for part in (stride, padding, dilation)]
-                numbers = [dims, *parts[0], *parts[1], *parts[2], *[0] * dims, groups.item(), 0]
+                given = [*stride, *padding, *dilation, *[0] * dims, groups]
+                numbers = [dims, *map(_plain, given), 0]
                 return _of_numbers(dims, numbers, weight, bias)
         raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
 
     return make
+
+
+def _plain(number: Any) -> Any:
+    """The number in a tensor of one element; others as they are, to be refused."""
+    return number.item() if isinstance(number, np.ndarray) and number.size == 1 else number
 
 
 def _of_numbers(

@@ -11,6 +11,7 @@ import pytest
 import rushlight as torch
 from rushlight.ops.memory.errors import IndexOutOfRange, OperatorError
 from rushlight.ops.quantized_tensors.arrays import Quantizer
+from rushlight.ops.quantized_tensors.packed_weights import PACKED_CLASSES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -43,3 +44,29 @@ def test_quantizers_of_channels_are_compared_whole() -> None:
     first, same, other = (Quantizer(scale, np.zeros(2, np.int64), 0) for scale in scales)
     assert first == same
     assert first != other
+
+
+_WEIGHT, _ONE = np.ones((2, 1, 3, 3), np.int8), np.ones(1, np.int64)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        (_WEIGHT, None, [1, None], [_ONE] * 2, [_ONE] * 2, _ONE),
+        (_WEIGHT, None, [_ONE], [_ONE], [_ONE], _ONE),
+        (_WEIGHT, None, [_ONE] * 2, [_ONE] * 2, [_ONE] * 2, "1"),
+        (_WEIGHT, None, [_ONE] * 2, [_ONE] * 2, [np.ones(3, np.int64)] * 2, _ONE),
+        ("2", [np.ones(4, np.int16), _WEIGHT], [None]),
+        ("2", [np.ones(11, np.int16), _WEIGHT], [3]),
+        (3, [2, *[1] * 9], [None, _WEIGHT, None]),
+    ],
+)
+def test_packed_parameters_of_wrong_lengths_or_kinds_are_refused(state: object) -> None:
+    with pytest.raises(OperatorError, match="unknown form"):
+        PACKED_CLASSES["quantized.Conv2dPackedParamsBase"](state)
+
+
+def test_packed_parameters_as_they_were_once_written() -> None:
+    old = (_WEIGHT, None, [_ONE] * 2, [_ONE] * 2, [_ONE] * 2, _ONE)
+    made = PACKED_CLASSES["quantized.Conv2dPackedParamsBase"](old)
+    assert made.state[1][0].tolist() == [2, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0]
