@@ -99,3 +99,14 @@ def test_functions_of_many_files_are_one_module_to_users_and_archives() -> None:
             assert pickle.loads(pickle.dumps(function)) is function
     for function in (F.relu, F._canonical_mask):  # `_canonical_mask` says which file it is in
         assert qualified_name(function) == f"__torch__.torch.nn.functional.{function.__name__}"
+
+
+def test_only_python_knows_what_offsets_are() -> None:
+    def bags(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return F.embedding_bag(x, weight, x[0])
+
+    given = torch.ones(2, 2, dtype=torch.int64), torch.ones(3, 4)
+    with pytest.raises(ValueError, match=r"found offsets of type <class 'torch\.Tensor'>"):
+        bags(*given)
+    with pytest.raises(torch.jit.Error, match="found offsets of type <unknown>"):
+        torch.jit.script(bags)(*given)

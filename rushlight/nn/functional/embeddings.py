@@ -71,26 +71,25 @@ def embedding(
     return _embedding(weight, rows, padding, scale_grad_by_freq, sparse)
 
 
-def _bag_starts(input: Tensor, offsets: Tensor | None) -> Tensor:
-    """Where bags begin in the indices, one row after the other.
+def _bag_starts_of_rows(input: Tensor, offsets: Tensor | None) -> Tensor:
+    """Where the rows of a matrix of indices begin, one after the other.
 
     Raises:
-        ValueError: `offsets` is given for a matrix, or not given for a vector, or no vector.
+        ValueError: `offsets` says so as well.
     """
-    if input.dim() == 2:
-        if offsets is not None:
-            kind = "<unknown>"
-            if not is_scripting():
-                kind = str(type(offsets))
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
-                f"of fixed length sequences. However, found offsets of type {kind}"
-            )
-        return _arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
-    if input.dim() != 1:
+    if offsets is not None:
+        kind = "<unknown>"
+        if not is_scripting():
+            is_tensor = isinstance(offsets, Tensor)
+            kind = "<class 'torch.Tensor'>" if is_tensor else str(type(offsets))
         raise ValueError(
-            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+            f"of fixed length sequences. However, found offsets of type {kind}"
         )
+    return _arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
+
+
+def _need_vector(offsets: Tensor | None) -> Tensor:
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
@@ -151,12 +150,19 @@ def embedding_bag(
         raise ValueError(
             f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
         )
-    starts = _bag_starts(input, offsets)
-    in_rows = input.dim() == 2
-    names = input.reshape(-1) if in_rows else input
-    shares = per_sample_weights
-    if shares is not None and in_rows:
-        shares = shares.reshape(-1)
+    dimensions = input.dim()
+    names, shares = input, per_sample_weights
+    if dimensions == 2:
+        starts = _bag_starts_of_rows(input, offsets)
+        names = input.reshape(-1)
+        if shares is not None:
+            shares = shares.reshape(-1)
+    elif dimensions == 1:
+        starts = _need_vector(offsets)
+    else:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {dimensions}"
+        )
     number = _bag_mode(mode, scale_grad_by_freq, sparse)
     if max_norm is not None:
         _no_grad_embedding_renorm_(weight, names, max_norm, norm_type)
@@ -174,6 +180,6 @@ def embedding_bag(
         number,
         sparse,
         shares,
-        include_last_offset and not in_rows,
+        include_last_offset and dimensions == 1,
         padding_idx,
     )[0]

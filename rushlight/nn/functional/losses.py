@@ -195,14 +195,13 @@ def binary_cross_entropy_with_logits(
 
 
 def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
-    """Warn the caller's caller where broadcasting would make one of two sizes."""
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=3,
-        )
+    """Warn the caller's caller that broadcasting will make one of two sizes."""
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size "
+        f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+        stacklevel=3,
+    )
 
 
 def _need_weights(weight: Tensor, input: Tensor) -> None:
@@ -237,7 +236,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squared differences below `beta`, absolute ones above."""
-    _warn_of_sizes(input, target)
+    if target.size() != input.size():
+        _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     number = _reduction.get_enum(word)
@@ -254,7 +254,8 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences below `delta`, absolute ones above, scaled to meet."""
-    _warn_of_sizes(input, target)
+    if target.size() != input.size():
+        _warn_of_sizes(input, target)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     if weight is None:
         return _huber_loss(expanded_input, expanded_target, _reduction.get_enum(reduction), delta)
@@ -273,7 +274,8 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Absolute differences, each counted `weight` times if that is given."""
-    _warn_of_sizes(input, target)
+    if target.size() != input.size():
+        _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     if weight is None:
@@ -291,7 +293,8 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences, each counted `weight` times if that is given."""
-    _warn_of_sizes(input, target)
+    if target.size() != input.size():
+        _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
     if weight is None:

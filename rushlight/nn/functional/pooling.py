@@ -3,7 +3,7 @@
 A function that takes `return_indices` is two functions, one with and one without the places.
 """
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="no-any-return"
 # ruff: noqa: UP045
 from __future__ import annotations

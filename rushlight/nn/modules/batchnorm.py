@@ -137,11 +137,12 @@ class _BatchNorm(_NormBase):
 
     def _count_batch(self) -> float:
         """Count a batch to train on; how far it moves the running statistics."""
-        if self.training and self.track_running_stats:
-            if self.num_batches_tracked is not None:
-                self.num_batches_tracked.add_(1)
+        seen = self.num_batches_tracked
+        if seen is not None:
+            if self.training and self.track_running_stats:
+                seen.add_(1)
                 if self.momentum is None:  # a plain mean of all batches
-                    return 1.0 / float(self.num_batches_tracked)
+                    return 1.0 / float(seen)
         return 0.0 if self.momentum is None else self.momentum
 
 

@@ -1,6 +1,6 @@
 """Pooling: windows of the last one, two or three dimensions made one element each."""
 
-# The bodies are written for script: they keep to its types and to the statements of torch's code.
+# Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
