@@ -109,6 +109,13 @@ def _under(base: Any) -> Owned | None:
     return found if isinstance(found, Owned) else None
 
 
+def _leads_to(array: Array, base: Any) -> bool:
+    """Whether what keeps memory alive is the array itself, or something that it keeps alive."""
+    while base is not None and base is not array:
+        base = getattr(base, "base", None)
+    return base is array
+
+
 def become(array: Array, other: Array) -> Array:
     """Make `array` a view of `other`'s memory, of its sizes and strides; returned is `array`.
 
@@ -129,7 +136,7 @@ def become(array: Array, other: Array) -> Array:
         if array.base is None or type(array) is not np.ndarray:
             kept = (kept, was)
         root = under.base if under is not None else seen.base
-        base = was if root is array else root
+        base = was if _leads_to(array, root) else root
         memory = np.asarray(Owned(seen, base, kept, was if _may_be_read() else None))
         view = memory.view(other.dtype)
         _exchange(array, was)

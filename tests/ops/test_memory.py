@@ -246,3 +246,15 @@ def test_a_child_may_change_tensors_that_a_thread_was_changing() -> None:
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_view_that_is_changed_never_lies_in_itself(dtype: Any) -> None:
+    x = torch.ones(6, dtype=dtype).view(2, 3)
+    for sizes in ((3, 2), (4, 5), (2, 2)) * 20:
+        x.resize_(sizes)
+        x.t_().add_(1)
+        depth, base = 0, x._array
+        while base is not None:
+            depth, base = depth + 1, getattr(base, "base", None)
+            assert depth < 20
