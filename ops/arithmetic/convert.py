@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
+from ..table.layouts import like
 from ..table.pointwise import cast, number_as
 from ..table.promotion import number_dtype
 from ..table.table import operator
@@ -158,7 +159,9 @@ def number_tensor(a: Scalar) -> Array:
 def in_format(array: Array, memory_format: int | None) -> Array:
     """A copy laid out as `clone` of a memory format would be."""
     if memory_format in (None, 1):
-        return array.copy("K") if _is_dense(array) else array.copy("C")
+        made = like(array, array.dtype)
+        made[...] = array
+        return made
     if memory_format == 0:
         return array.copy("C")
     axes = (0, *range(2, array.ndim), 1)
@@ -168,31 +171,21 @@ def in_format(array: Array, memory_format: int | None) -> Array:
     return array.transpose(axes).copy("C").transpose(inverse)
 
 
-def _is_dense(array: Array) -> bool:
-    """Whether the elements fill their memory without gaps or overlap, in some order."""
-    expected = array.itemsize
-    for stride, size in sorted(
-        (s, n) for s, n in zip(array.strides, array.shape, strict=True) if n != 1
-    ):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
-
-
 def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int | None) -> Array:
     """The tensor in a dtype; itself if nothing has to change and no copy is asked for."""
     if self.dtype != dtype:
+        if not self.size and memory_format in (None, 1):
+            return like(self, dtype)
         result = cast(self, dtype)
         return result if memory_format in (None, 1) else in_format(result, memory_format)
     if copy:
         return in_format(self, memory_format)
-    if memory_format in (None, 1) or (memory_format == 0 and not _channels_innermost(self)):
+    if memory_format in (None, 1) or (memory_format == 0 and not is_channels_last(self)):
         return self
     return contiguous(self, memory_format)
 
 
-def _channels_innermost(array: Array) -> bool:
+def is_channels_last(array: Array) -> bool:
     """Whether the strides are those of a channels-last image or volume."""
     if array.ndim not in (4, 5) or not array.size:
         return False
@@ -294,7 +287,7 @@ def type_as(self: Array, other: Array) -> Array:
 
 @operator("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
 def clone(self: Array, memory_format: int | None) -> Array:
-    if memory_format is None and self.flags.c_contiguous:
+    if memory_format is None and self.flags.c_contiguous and self.size and 1 not in self.shape:
         return self.copy()
     return in_format(self, memory_format)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import pointwise
-from ..memory.dtype import Array, default_dtype
+from ..memory.dtype import Array, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
 from ..special_functions.error_functions import erf, erfc, erfinv
@@ -236,7 +236,7 @@ def polygamma_in_place(self: Array, n: int) -> Array:
     return write(self, polygamma_of(n, self))
 
 
-@with_twin("aten::mvlgamma(Tensor self, int p) -> Tensor")
+@operator("aten::mvlgamma(Tensor self, int p) -> Tensor")
 def mvlgamma(self: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p."""
     if self.dtype.kind == "b":
@@ -254,6 +254,17 @@ def mvlgamma(self: Array, p: int) -> Array:
 
 
 operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)
+
+
+@operator("aten::mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")
+def mvlgamma_in_place(self: Array, p: int) -> Array:
+    if self.dtype.kind in "iu":
+        wanted, own = of_numpy(default_dtype.float).scalar_name, dtype_of(self).scalar_name
+        raise OperatorError(
+            f"mvlgamma: result type {own} can't be cast to the desired output type {wanted}",
+            code="dtype-mismatch",
+        )
+    return write(self, mvlgamma(self, p))
 
 
 _refuse_frexp: Final = Refusal("frexp")

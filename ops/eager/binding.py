@@ -6,6 +6,7 @@ only convertible (a 0-d tensor for a number, a NumPy number, a number for a tens
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -210,7 +211,7 @@ def _converter(type: Type, size: int | None) -> Converter:
 
 
 def _converter_of(argument: Argument) -> Converter:
-    if argument.name in _SPELLED_BY_NAME:
+    if _NUMBERED.fullmatch(argument.name):
         return _optional(_int_or_dtype) if "?" in str(argument.type) else _int_or_dtype
     return _converter(argument.type, argument.size)
 
@@ -233,18 +234,17 @@ _SPELLINGS: Final = {
 }
 
 
-_SPELLED_BY_NAME: Final = {
-    **{"dtype": "torch.dtype", "out_dtype": "torch.dtype", "layout": "torch.layout"},
-    "memory_format": "torch.memory_format",
-}
+_NUMBERED: Final = re.compile(r"(?:\w+_)?(dtype)|layout|memory_format")
+"""The names of arguments that are numbers in schemas and objects in Python."""
 
 
 def _spelling(argument: Argument) -> str:
     type = argument.type
     if isinstance(type, OptionalType):
         type = type.element
-    if argument.name in _SPELLED_BY_NAME:
-        return _SPELLED_BY_NAME[argument.name]
+    numbered = _NUMBERED.fullmatch(argument.name)
+    if numbered:
+        return f"torch.{numbered[1] or argument.name}"
     return _SPELLINGS.get(str(type), str(type))
 
 
@@ -458,7 +458,9 @@ def _wrong_int(value: Any, start: str, position: int) -> str:
     all."""
     if not isinstance(value, (list, tuple)) or not value:
         return ""
-    at = next(place for place, each in enumerate(value) if not fits(_int(each, True)))
+    at = next((place for place, each in enumerate(value) if not fits(_int(each, True))), -1)
+    if at < 0:
+        return ""
     if at:
         return (
             f"{start} failed to unpack the object at pos {at + 1} with error "

@@ -114,6 +114,9 @@ def prod(
 ) -> Tensor:
     """The product of the elements that count."""
     result = _cast(_filled(input, mask, "prod"), _sum_dtype(input, dtype))
+    if not result.ndim and dim not in (None, ()):
+        found: Tensor = _call("prod", result)
+        return found
     for each in sorted(_dims(dim, input.ndim) or range(input.ndim), reverse=True):
         result = _call("prod", result, each, bool(keepdim))
     return result

@@ -16,6 +16,7 @@ from ..table.layer_names import NEVER_METHODS
 from ..table.table import TABLE
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
+from .binding import type_name, wrong_keyword
 from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
 from .functional import METHODS
 from .typed_storage import new, set_, storage
@@ -58,6 +59,11 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
         plan = plans.get((type(self), type(other)))
         if plan is not None:
             return plan(self, other)
+        if not isinstance(self, Tensor):
+            raise TypeError(
+                f"descriptor '{method.__name__}' for 'torch._C.TensorBase' objects doesn't apply "
+                f"to a '{type_name(self)}' object"
+            )
         if isinstance(other, kinds):
             return function(self, other)
         return NotImplemented
@@ -72,6 +78,8 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
 
     def method(self: Tensor, other: Any) -> Any:
         if not isinstance(other, _NUMBERS):
+            return NotImplemented
+        if name != "truediv" and not isinstance(self, Tensor):
             return NotImplemented
         if name == "sub":
             return rsub(self, other)
@@ -200,6 +208,10 @@ def new_tensor(
 def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
     if as_tuple:
+        if not isinstance(out, (Tensor, type(None))):
+            raise wrong_keyword("nonzero", "out", "Tensor", out)
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return eager_function("aten::nonzero_numpy")(self)
     return eager_function("aten::nonzero")(self, out=out)
 

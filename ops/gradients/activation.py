@@ -108,6 +108,8 @@ def prelu(self: Any, weight: Any) -> Any:
     """Negative numbers times the weight of their channel."""
     if weight.ndim == 1 and self.ndim != 1 and weight.numel() != 1:
         weight = weight.reshape([1, -1] + [1] * (self.ndim - 2))
+    elif not self.ndim:
+        weight = weight.reshape([])
     return aten.where(self > 0, self, self * weight)
 
 

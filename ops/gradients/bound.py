@@ -18,6 +18,7 @@ from ..table.grad_mode import enable_grad, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from .autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from .layouts import layout_of
 from .rows import ROWS, Row
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
@@ -99,6 +100,7 @@ class Bound:
         self.keeps_result: dict[int, bool] = {}
         self.shared: tuple[Callable[..., Any], dict[str, Reader]] | None = None
         self._bind()
+        self.lay = layout_of(entry.name)
         self.node_class = node_class(RowNode, self._node_name())
 
     def new_node(self, args: Sequence[Any], old: Tensor | None) -> RowNode:
@@ -333,12 +335,14 @@ class RowNode(Node):
             ]
             by_place = dict(zip(order, given, strict=True))
             raw = [_part(by_place[at], inner) for at, inner in self._places]
-        return [
+        fitting = [
             None
             if grad is None or self.edges[place] is None
             else fit(grad, meta.sizes, meta.dtype, self, place)
             for place, (grad, meta) in enumerate(zip(raw, self._metas, strict=True))
         ]
+        lay = bound.lay
+        return fitting if lay is None else [None if g is None else lay(g) for g in fitting]
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         results: list[Tensor | None] = []
@@ -381,14 +385,16 @@ class RowNode(Node):
             else:
                 values.append(_bare(self._unpack(value)))
         found = _arrays(self._bound.entry.forward(*values))
+        given = [grad for grad in grads if grad is not None]
         flat = None
         for moved, grad in zip(found, grads, strict=False):
             if grad is None:
                 continue
             if flat is None:
-                flat = grad.new_zeros([int(ends[-1])])
+                widest = max(given, key=lambda each: each.dtype.is_complex)
+                flat = widest.new_zeros([int(ends[-1])])
             places = Tensor._of(moved.astype(np.int64).reshape(-1))
-            flat = flat.index_add(0, places, grad.reshape([-1]))
+            flat = flat.index_add(0, places, grad.reshape([-1]).to(flat.dtype))
         if flat is None:
             return [None] * len(self.edges)
         return [

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..layers.attention import dropped
 from ..tensors.tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient, joint
 
@@ -151,7 +152,7 @@ def conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
 
 
 def _channels(x: Any, like: Any) -> Any:
-    return x.reshape([1, like.shape[1]] + [1] * (like.ndim - 2))
+    return x.reshape([1, -1 if x.numel() else 0] + [1] * (like.ndim - 2)) if like.ndim > 1 else x
 
 
 def _batch_norm(
@@ -189,6 +190,12 @@ def native_batch_norm(
 ) -> Any:  # fmt: skip
     """The same, with the means and the inverse deviations."""
     return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)
+
+
+@composite("aten::_batch_norm_with_update", apart=(1, 2, 3))
+def batch_norm_with_update(input: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """The same in training."""
+    return _batch_norm(input, weight, bias, None, None, True, eps)
 
 
 @composite("aten::instance_norm", name="ViewBackward0")
@@ -280,11 +287,9 @@ def weight_norm(v: Any, g: Any, dim: int) -> Any:
 )
 def attention(
     query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any,
-    enable_gqa: bool,
+    enable_gqa: bool, result: Any,
 ) -> Any:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
-    if dropout_p:
-        raise RuntimeError("gradients of attention with dropout are not implemented")
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
         key, value = (x.repeat_interleave(times, -3) for x in (key, value))
@@ -299,7 +304,10 @@ def attention(
             scores = scores + attn_mask
         else:
             scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
-    return aten._safe_softmax(scores, -1) @ value
+    weights = aten._safe_softmax(scores, -1)
+    if dropout_p:
+        weights = weights * Tensor._of(dropped(result._array)).to(weights.dtype)
+    return weights @ value
 
 
 @composite("aten::bilinear")

@@ -242,7 +242,7 @@ def multi_margin_loss(
     self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
 ) -> Any:
     """What other classes lack to the margin from the right one."""
-    rows = self if self.ndim == 2 else self.unsqueeze(0)
+    rows = self if self.ndim == 2 else self.reshape([1, -1])
     places = target.reshape([-1, 1])
     lack = (margin - rows.gather(1, places) + rows).clamp_min(0)
     lack = lack if p == 1 else lack * lack

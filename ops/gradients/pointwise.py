@@ -435,6 +435,17 @@ same_as("aten::alias", "aten::alias_copy")
 gradient("aten::native_dropout", input=lambda g, results, p: g * results[1] * _keep_scale(p))
 
 
+gradient(
+    "aten::native_dropout_backward",
+    grad_output=lambda g, mask, scale: g * (mask.to(g.dtype) * scale),
+)
+gradient(
+    "aten::nextafter",
+    self=lambda g, self, other: g.masked_fill(self == other, 0),
+    other=lambda g, other: aten.zeros_like(other),
+)
+
+
 def _keep_scale(p: Any) -> float:
     return 0.0 if not p or p >= 1 else 1 / (1 - p)
 
@@ -442,7 +453,7 @@ def _keep_scale(p: Any) -> float:
 constant(
     *"""detach detach_ data zeros_like ones_like empty_like full_like rand_like randn_like
     randint_like new_zeros new_ones new_full new_empty new_empty_strided bincount histc
-    histogram nextafter igamma result_type searchsorted bucketize multinomial resize_ set_
+    histogram igamma result_type searchsorted bucketize multinomial resize_ set_
     resize_as_ argmax argmin uniform size sign_bit equal allclose item""".split()
 )
 same_as("aten::data", "prim::data")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..reductions.totals import segment_lengths
 from ..tensors.tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient
 
@@ -266,6 +267,49 @@ def _log_sum(g: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
 
 
 gradient("aten::logsumexp", "aten::special_logsumexp", self=_log_sum)
+
+
+# --------------------------------------------------------------------------- segments
+
+
+def _segments(
+    g: Any, result: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
+) -> Any:
+    """The gradient of each run of a dimension, spread over what it was made of."""
+    axis %= data.ndim
+    sizes_of, places_of = (None if each is None else each._array for each in (lengths, offsets))
+    counts = segment_lengths(data._array, sizes_of, places_of, axis, True)
+    total, rest = int(counts.sum()), list(data.shape[axis + 1 :])
+    places = Tensor._of(np.repeat(np.arange(counts.size), counts.reshape(-1)))
+
+    def spread(x: Any) -> Any:
+        return x.reshape([counts.size, *rest]).index_select(0, places)
+
+    rows = data.reshape([-1, *rest])
+    used = rows.narrow(0, 0, total)
+    found = spread(g)
+    if reduce == "mean":
+        sizes = counts.astype(np.float64).reshape(-1, *[1] * len(rest))
+        found = found / spread(Tensor._of(sizes).to(g.dtype).expand([counts.size, *rest]))
+    elif reduce in ("max", "min"):
+        ones = (used == spread(result)).to(g.dtype)
+        shares = ones.new_zeros([counts.size, *rest]).index_add(0, places, ones)
+        found = found * ones / spread(shares.clamp_min(1))
+    elif reduce == "prod":
+        zero = used == 0
+        options = {"lengths": Tensor._of(counts.reshape(-1)), "initial": initial}
+        product = aten.segment_reduce(used.masked_fill(zero, 1), reduce, **options)
+        zeros = g.new_zeros([counts.size, *rest]).index_add(0, places, zero.to(g.dtype))
+        others = spread(product) / used.masked_fill(zero, 1)
+        found = found * others.masked_fill(spread(zeros) > zero.to(g.dtype), 0)
+    left = rows.shape[0] - total
+    if left:
+        found = aten.cat([found, found.new_zeros([left, *rest])], 0)
+    return found.reshape(list(data.shape))
+
+
+gradient("aten::segment_reduce", data=_segments)
+
 
 # --------------------------------------------------------------------------- norms
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .rows import aten, composite, gradient, moving, same_as
@@ -155,9 +156,52 @@ def _joined_back(g: Any, tensors_sizes: Any, dim: int = 0) -> Any:
 gradient("aten::cat", tensors=_joined_back, name="CatBackward0")
 same_as("aten::cat", "aten::concat", "aten::concatenate")
 gradient("aten::stack", tensors=lambda g, dim=0: list(g.unbind(dim)))
-for _name in "hstack vstack row_stack dstack column_stack".split():
-    moving(f"aten::{_name}", of="tensors", name="CatBackward0")
-moving("aten::block_diag", of="tensors")
+
+
+def _as_stacked(sizes: Any, dims: int) -> list[int]:
+    """The sizes that a tensor has in `hstack` (1 dimension), `vstack` (2) or `dstack` (3)."""
+    missing = max(dims - len(sizes), 0)
+    behind = int(dims == 3 and missing > 0)
+    return [1] * (missing - behind) + list(sizes) + [1] * behind
+
+
+def _stacked_back(g: Any, tensors_sizes: Any, dims: int) -> Any:
+    full = [_as_stacked(sizes, dims) for sizes in tensors_sizes]
+    dim = {1: min(g.ndim, 2) - 1, 2: 0, 3: 2}[dims]
+    return _reshaped(_joined_back(g, full, dim), tensors_sizes)
+
+
+def _reshaped(grads: Any, wanted: Any) -> Any:
+    return [grad.reshape(list(sizes)) for grad, sizes in zip(grads, wanted, strict=True)]
+
+
+for _dims, _names in ((1, "hstack"), (2, "vstack row_stack"), (3, "dstack")):
+    for _name in _names.split():
+        gradient(
+            f"aten::{_name}",
+            tensors=lambda g, tensors_sizes, dims=_dims: _stacked_back(g, tensors_sizes, dims),
+            name="CatBackward0",
+        )
+
+
+def _columns_back(g: Any, tensors_sizes: Any) -> Any:
+    full = [list(s) if len(s) > 1 else [math.prod(s), 1] for s in tensors_sizes]
+    return _reshaped(_joined_back(g, full, 1), tensors_sizes)
+
+
+gradient("aten::column_stack", tensors=_columns_back, name="CatBackward0")
+
+
+def _blocks_back(g: Any, tensors_sizes: Any) -> Any:
+    grads, row, column = [], 0, 0
+    for sizes in tensors_sizes:
+        height, width = _as_stacked(sizes, 2)
+        grads.append(g.narrow(0, row, height).narrow(1, column, width))
+        row, column = row + height, column + width
+    return _reshaped(grads, tensors_sizes)
+
+
+gradient("aten::block_diag", tensors=_blocks_back)
 moving("aten::broadcast_tensors", "aten::meshgrid", of="tensors", name="ExpandBackward0")
 moving("aten::cartesian_prod", of="tensors", name="StackBackward0")
 moving("aten::_chunk_cat", of="tensors")
@@ -170,14 +214,33 @@ gradient("aten::flipud", self=lambda g: g.flip([0]), name="FlipBackward0")
 moving(
     *(
         f"aten::{name}"
-        for name in """roll rot90 tile channel_shuffle native_channel_shuffle pixel_shuffle
-        pixel_unshuffle diag_embed diagflat diag combinations _pad_circular unfold
-        repeat_interleave diagonal_copy select_copy slice_copy t_copy transpose_copy unbind_copy
+        for name in """roll tile channel_shuffle native_channel_shuffle pixel_shuffle
+        pixel_unshuffle combinations _pad_circular unfold
+        repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy im2col replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d unique_consecutive
         fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy
         adjoint_copy resize_as ravel""".split()
     )
+)
+gradient("aten::rot90", self=lambda g, k, dims: g.rot90(-k, dims))
+gradient("aten::t_copy", self=lambda g: g.t())
+gradient("aten::transpose_copy", self=lambda g, dim0, dim1: g.transpose(dim0, dim1))
+gradient(
+    "aten::diag_embed",
+    self=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2),
+)
+gradient(
+    "aten::diag",
+    self=lambda g, self_sizes, diagonal: (
+        g.diagonal(diagonal)
+        if len(self_sizes) == 1
+        else g.new_zeros(list(self_sizes)).diagonal_scatter(g, diagonal)
+    ),
+)
+gradient(
+    "aten::diagflat",
+    self=lambda g, self_sizes, offset: g.diagonal(offset).reshape(list(self_sizes)),
 )
 moving("aten::linalg_diagonal", of="A")
 moving("aten::pad_sequence", of="sequences")

@@ -136,6 +136,11 @@ for _count in (1, 2, 3):
         ),
         name=f"MaxPool{_count}DWithIndicesBackward0",
     )
+gradient(
+    "aten::max_pool2d_with_indices_backward",
+    grad_output=lambda g, indices: _taken(g, indices.shape, indices, 2),
+    self=lambda self: aten.zeros_like(self),
+)
 for _count in (2, 3):
     gradient(
         f"aten::fractional_max_pool{_count}d",

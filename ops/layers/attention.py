@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.table import operator
 from .activation import gelu, relu
 
-__all__: list[str] = []
+__all__ = ["dropped"]
 
 _KEYWORDS = "float? scale=None, bool enable_gqa=False"
 _NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
@@ -149,10 +151,32 @@ def attention_and_weights(
     weights = _weights(scores)[0]
     if dropout_mask is not None:
         weights = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
-    elif dropout_p > 0:
-        weights = dropout(weights, dropout_p, True)
-    result = blas.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
-    return result.astype(query.dtype, copy=False), weights.astype(query.dtype, copy=False)
+    kept = None
+    if dropout_mask is None and dropout_p > 0:
+        kept = dropout(np.ones_like(weights), dropout_p, True)
+        weights = as_array(weights * kept)
+    product = blas.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
+    result = product.astype(query.dtype, copy=False)
+    if kept is not None:
+        key_of = id(result)
+        _KEPT[key_of] = ref(result, lambda gone: _KEPT.pop(key_of, None)), kept
+    return result, weights.astype(query.dtype, copy=False)
+
+
+_KEPT: Final[dict[int, tuple[Any, Array]]] = {}
+"""By the id of an attention's result: a weak reference to it, and the factors of its weights."""
+
+
+def dropped(result: Array) -> Array:
+    """What the weights of an attention with dropout were multiplied with, for its gradient.
+
+    Raises:
+        OperatorError: the array is not a result of one.
+    """
+    found = _KEPT.get(id(result))
+    if found is None or found[0]() is not result:
+        raise OperatorError("what an attention dropped is no longer known")
+    return found[1]
 
 
 @operator(

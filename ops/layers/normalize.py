@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.convert import is_channels_last
 from ..kernels import LARGE, blas, family, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
@@ -258,6 +259,11 @@ def native_group_norm(
     _check_groups(input, channels, group)
     _check_group_parameters(input.shape, weight, bias, channels)
     _check_float(input, "GroupNormKernelImpl")
+    if not input.flags.c_contiguous and not is_channels_last(input):
+        raise OperatorError(
+            "Expected X.is_contiguous(memory_format) to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(batch * group, channels // group * space)
     left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
@@ -290,4 +296,6 @@ def group_norm(
             "Dimension out of range (expected to be in range of [-1, 0], but got 1)"
         )
     batch, channels, *rest = input.shape
+    if not input.flags.c_contiguous and not is_channels_last(input):
+        input = np.ascontiguousarray(input)
     return native_group_norm(input, weight, bias, batch, channels, prod(rest), num_groups, eps)[0]

@@ -389,6 +389,11 @@ def multi_margin_loss(
             f"inconsistent weight size, expected {classes} but got {_size(weight)}",
             code="shape-mismatch",
         )
+    if target.dtype != np.int64:
+        raise OperatorError(
+            f"expected scalar type Long but found {dtype_of(target).scalar_name}",
+            code="dtype-mismatch",
+        )
     place = settled(target).reshape(-1)
     if ((place < 0) | (place >= classes)).any():
         raise OperatorError("target out of range", code="index-out-of-range")

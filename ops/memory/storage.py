@@ -251,13 +251,15 @@ def strides_of(array: Array) -> tuple[int, ...]:
     """The strides in elements.
 
     A dimension of size 1 has no stride of its own in NumPy; it gets the one torch would give it.
-    Tensors without elements keep the strides they were sliced with, if NumPy gave them any.
+    Tensors without elements have those they were given; NumPy's own new ones have only zeros.
     """
     shape = array.shape
-    if array.flags.c_contiguous and (1 not in shape if array.size else 0 in array.strides):
+    if array.flags.c_contiguous and (1 not in shape if array.size else not any(array.strides)):
         return contiguous_strides(shape)
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]
+    if not array.size:
+        return tuple(strides)
     for dim in reversed(range(array.ndim)):
         if array.shape[dim] == 1 and not strides[dim]:
             following = dim + 1

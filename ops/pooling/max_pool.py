@@ -14,10 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.table import operator
-from .pool_checks import Geometry, check_ints, pool_geometry
+from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
 __all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
 
@@ -192,6 +193,51 @@ def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, 
     return follow_format(values, input), follow_format(places, input)
 
 
+@operator(
+    "aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
+    "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+)
+def max_pool2d_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+    indices: Array,
+) -> Array:
+    """The gradient of pooling: each window's, added up where its maximum lies.
+
+    `indices` count the elements of a plane of `self`; shapes are those of the pooling's results.
+
+    Raises:
+        OperatorError: the shapes are not those of the results, or an index leaves its plane.
+    """
+    g = pool_geometry(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode)
+    shape = (*self.shape[:-2], *g.output)
+    for name, given in (("gradOutput", grad_output), ("indices", indices)):
+        if given.shape != shape:
+            raise OperatorError(
+                f"Expected {name} of shape {list(shape)}, but got {list(given.shape)}",
+                code="shape-mismatch",
+            )
+    if grad_output.dtype != self.dtype:
+        raise OperatorError(
+            f"expected dtype {dtype_of(self).scalar_name} for `gradOutput` but got dtype "
+            f"{dtype_of(grad_output).scalar_name}",
+            code="dtype-mismatch",
+        )
+    planes, size = prod(self.shape[:-2]), prod(self.shape[-2:])
+    where = settled(indices).reshape(planes, -1)
+    if where.size and not (where.min() >= 0 and where.max() < size):
+        raise IndexOutOfRange("max_pool2d_with_indices_backward: an index leaves its plane")
+    wide = np.zeros((planes, size), wide_dtype(self.dtype))
+    rows = np.arange(planes)[:, None]
+    np.add.at(wide, (rows, where), grad_output.reshape(planes, -1))
+    return follow_format(wide.reshape(self.shape).astype(self.dtype, copy=False), self)
+
+
 _SETTINGS: Final = (
     "int[{0}] kernel_size, int[{0}] stride=[], int[{0}] padding={1}, int[{0}] dilation={2}, "
     "bool ceil_mode=False"
@@ -270,6 +316,10 @@ def max_pool1d(
         )
     if dilation[0] <= 0:
         raise OperatorError(f"{name}() dilation must be greater than zero, but got {dilation[0]}")
+    step = (stride or kernel_size)[0]
+    count = pooled_size(self.shape[-1], kernel_size[0], step, padding[0], dilation[0], ceil_mode)
+    if count <= 0:
+        raise OperatorError(f"{name}() Invalid computed output size: {count}")
     g = _line_geometry(self, kernel_size, stride, padding, dilation, ceil_mode)
     return max_pool(self, g, "max_pool1d_impl")
 

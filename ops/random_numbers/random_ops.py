@@ -11,6 +11,7 @@ from ..linear_algebra.linalg import c_name
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
+from ..table.layouts import like as empty_like
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.table import operator
@@ -61,7 +62,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
 
     def like(self: Array, dtype: int | None, *options: Any) -> Array:
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-        made = np.empty_like(self, wanted)
+        made = empty_like(self, wanted)
         filled: Array = fill(made, first, second, None)
         return filled
 
@@ -210,7 +211,7 @@ def randint_between_from(
 
 
 def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
-    made = np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
+    made = empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
     target = memory_order(made)
     target[...] = whole_numbers(None, made.size, low, high).reshape(target.shape)
     return made
@@ -381,7 +382,9 @@ def multinomial(
         raise OperatorError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    _check_chances(self)
+    if self.shape[-1] > _MOST_CATEGORIES:
+        raise OperatorError("number of categories cannot exceed 2^24")
+    _check_chances(self, not replacement or num_samples == 1)
     if not replacement or num_samples == 1:
         rates = exponential(generator, self.size, 1.0).reshape(self.shape).astype(self.dtype)
         scores = self / rates
@@ -393,12 +396,24 @@ def multinomial(
     return drawn.reshape(*self.shape[:-1], num_samples)
 
 
-def _check_chances(self: Array) -> None:
+_MOST_CATEGORIES: Final = 1 << 24
+
+
+def _check_chances(self: Array, at_once: bool) -> None:
     wide = self.astype(np.float64)
-    if not (np.isfinite(wide) & (wide >= 0)).all():
-        raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
+    if at_once:
+        if not (np.isfinite(wide) & (wide >= 0)).all():
+            raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
+    elif not (wide >= 0).all():
+        raise _wrong_chances("encountering probability entry < 0")
+    elif not np.isfinite(wide).all():
+        raise _wrong_chances("encountering probability entry = infinity or NaN")
     if wide.size and not (wide.sum(-1) > 0).all():
-        raise OperatorError("invalid multinomial distribution (sum of probabilities <= 0)")
+        raise _wrong_chances("sum of probabilities <= 0")
+
+
+def _wrong_chances(why: str) -> OperatorError:
+    return OperatorError(f"invalid multinomial distribution ({why})")
 
 
 def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
-from ..table.layouts import contiguous
+from ..table.layouts import contiguous, lies_like
 from ..table.pointwise import as_array, binary, cast, number_as, with_number
 from ..table.promotion import kind, result_dtype
 from ..table.table import operator
@@ -192,7 +192,7 @@ def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | N
     if n < 0:
         raise OperatorError(f"order must be non-negative but got {n}")
     if not n:
-        return self.copy()
+        return lies_like(self.copy(), self)
     parts = [each for each in (prepend, self, append) if each is not None]
     dtype = result_dtype(parts)
     joined = np.concatenate([cast(each, dtype) for each in parts], axis)

@@ -115,7 +115,7 @@ _SEGMENTS: Final[dict[str, tuple[Any, float]]] = {
 """How a segment is reduced, and from which number on."""
 
 
-def _lengths(
+def segment_lengths(
     data: Array, lengths: Array | None, offsets: Array | None, axis: int, unsafe: bool
 ) -> Array:
     if lengths is None and offsets is None:
@@ -160,7 +160,7 @@ def segment_reduce(
     if indices is not None:
         raise OperatorError("segment_reduce(): indices based reduction is not supported yet.")
     place = wrap_dim(axis, data.ndim)
-    counts = _lengths(data, lengths, offsets, place, unsafe)
+    counts = segment_lengths(data, lengths, offsets, place, unsafe)
     rest = data.shape[place + 1 :]
     rows = cast(data, np.dtype(np.float32)) if data.itemsize < 4 else data
     rows = rows.reshape(-1, *rest)[: int(counts.sum())]

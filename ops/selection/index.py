@@ -14,7 +14,8 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
-from ..memory.storage import settled
+from ..memory.storage import settled, view_of
+from ..table.layouts import contiguous
 from ..table.pointwise import (
     cast,
     check_result_shape,
@@ -102,7 +103,10 @@ def index(self: Array, indices: Indices) -> Array:
         result = np.asarray(self[key])
     except IndexError as error:
         result = np.asarray(self[of_nothing(self, key, error)])
-    return result.copy() if np.may_share_memory(result, self) else result
+    if np.may_share_memory(result, self):
+        return result.copy()
+    in_order = list(self.strides) == sorted(self.strides, reverse=True)
+    return contiguous(result) if in_order else result
 
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
@@ -505,12 +509,15 @@ operator("aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)
 
 @operator("aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor")
 def nonzero(self: Array) -> Array:
-    return np.argwhere(settled(self))
+    found = np.argwhere(settled(self))
+    if found.size:
+        return found
+    return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
 
 
 @operator("aten::nonzero_numpy(Tensor self) -> Tensor[]")
 def nonzero_parts(self: Array) -> list[Array]:
-    return list(np.atleast_1d(settled(self)).nonzero())
+    return list(np.argwhere(np.atleast_1d(settled(self))).T)
 
 
 # --------------------------------------------------------------------------- copying into

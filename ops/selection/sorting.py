@@ -202,8 +202,8 @@ def _quantile(
         above = np.take_along_axis(rows, np.ceil(ranks).astype(_INT64), -1)
         weight = ranks - low if interpolation == "linear" else np.full_like(ranks, 0.5)
         result = np.where(below == above, below, _between(below, above, weight))
-    result = np.moveaxis(result, -1, 0).astype(self.dtype, copy=False)
-    result = result.reshape(-1, *rest) if keepdim else result
+    result = contiguous(result.astype(self.dtype, copy=False))
+    result = np.moveaxis(result.reshape(*rest, -1) if keepdim else result, -1, 0)
     return result if q.ndim else result[0, ...]
 
 

@@ -23,6 +23,7 @@ from ..memory.storage import (
 )
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_options, check_sizes, float_dtype
+from ..table.layouts import contiguous
 from ..table.table import operator
 from .index import copy_into
 
@@ -232,7 +233,7 @@ def empty_permuted(
             )
         if dim in physical_layout[:place]:
             raise OperatorError("Duplicate dim not allowed")
-    made = np.empty([size[dim] for dim in physical_layout], float_dtype(dtype))
+    made = contiguous(np.empty([size[dim] for dim in physical_layout], float_dtype(dtype)))
     return made.transpose(np.argsort(physical_layout))
 
 

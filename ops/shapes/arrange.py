@@ -13,10 +13,12 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
+from ..table.layouts import lies_like
 from ..table.pointwise import as_array, cast, in_place, number_as
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from . import join, shape
+from .join import flip
 
 __all__: list[str] = []
 
@@ -40,7 +42,9 @@ def atleast_2d(self: Array) -> Array:
 def atleast_3d(self: Array) -> Array:
     if self.ndim > 2:
         return self
-    return self[..., None] if self.ndim == 2 else self.reshape(1, -1, 1)
+    if self.ndim == 2:
+        return shape.unsqueeze(self, -1)
+    return shape.unsqueeze(self[None], -1) if self.ndim else self.reshape(1, 1, 1)
 
 
 def _each(forward: Callable[[Array], Array]) -> Callable[[Sequence[Array]], list[Array]]:
@@ -104,6 +108,10 @@ def chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
         raise OperatorError("_chunk_cat expects positive num_chunks")
     if not all(tensor.size for tensor in tensors):
         raise OperatorError("_chunk_cat expects non-empty tensor")
+    if dim < 0 and any(tensor.ndim != tensors[0].ndim for tensor in tensors):
+        raise OperatorError(
+            "_chunk_cat expects non-negative dim when input tensors have different ndims"
+        )
     axis = wrap_dim(dim, tensors[0].ndim)
     if any(axis >= tensor.ndim for tensor in tensors):
         raise OperatorError("_chunk_cat expects dim < ndim for all input tensors")
@@ -220,7 +228,9 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
         raise OperatorError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    return np.rot90(self, k, (dims[0], dims[1])).copy()
+    turned = flip(self, {1: [dims[1]], 2: dims, 3: [dims[0]]}[k % 4]) if k % 4 else self.copy()
+    turned = lies_like(turned, self)
+    return turned.swapaxes(dims[0], dims[1]) if k % 2 else turned
 
 
 operator("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")(

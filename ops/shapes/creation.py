@@ -20,6 +20,7 @@ from ..memory.dtype import (
     numpy_dtype,
 )
 from ..memory.errors import BadNumber, OperatorError
+from ..table.layouts import like
 from ..table.ordered import check_dtype
 from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
 from ..table.promotion import number_dtype
@@ -142,10 +143,7 @@ def _like(self: Array, dtype: int | None, memory_format: int | None) -> Array:
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     if memory_format not in (None, 1):
         return in_format(np.empty(self.shape, wanted), memory_format)
-    if self.flags.c_contiguous:
-        return np.empty(self.shape, wanted)
-    made = in_format(self, None).astype(wanted, "K", copy=False)
-    return made if made.dtype == wanted else np.empty(self.shape, wanted)
+    return like(self, wanted)
 
 
 def _declare_like(name: str, value: Scalar | None) -> None:

@@ -14,6 +14,7 @@ from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..memory.remembered import remembered
+from ..table.layouts import contiguous, lies_like
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
@@ -322,14 +323,15 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not shifts:
         raise OperatorError("`shifts` required")
     if not dims:
-        return np.roll(self, shifts[0]) if self.ndim else self.copy()
+        return contiguous(np.roll(self, shifts[0]))
     if len(shifts) != len(dims):
         raise OperatorError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
     if not self.ndim:
         raise IndexOutOfRange(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
+    rolled = np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
+    return contiguous(rolled) if self.size else lies_like(rolled, self)
 
 
 def _triangle(self: Array, diagonal: int, lower: bool) -> Array:

@@ -132,6 +132,11 @@ def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
 @operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)
+    if not self.size and any(self.strides):
+        sizes, steps = list(self.shape), list(self.strides)
+        sizes.insert(axis, 1)
+        steps.insert(axis, steps[axis] * self.shape[axis] if axis < self.ndim else self.itemsize)
+        return view_of(self, sizes, steps)
     return self[(_WHOLE,) * axis + (None,)] if axis else self[None]
 
 

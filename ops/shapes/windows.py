@@ -15,6 +15,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
+from ..table.layouts import contiguous
 from ..table.promotion import kind
 
 __all__ = [
@@ -118,4 +119,4 @@ def follow_format(result: Array, like: Array) -> Array:
     if not like.transpose(to_last).flags.c_contiguous:
         return result
     back = (0, like.ndim - 1, *range(1, like.ndim - 1))
-    return np.ascontiguousarray(result.transpose(to_last)).transpose(back)
+    return contiguous(result.transpose(to_last)).transpose(back)

@@ -1,13 +1,15 @@
 """Where torch lays the results of an operator in another order than NumPy computes them in.
 
 One row an operator, a letter for each result: `F` for matrices that are stored by columns, as
-LAPACK leaves them, `C` for contiguous tensors, `-` for what stays as it is.
+LAPACK leaves them, `C` for contiguous tensors, `-` for what stays as it is, `L` for what lies like
+the first argument, as far as that is dense.  `f` and `e` are `F` and `-` of tensors with elements,
+`C` and `L` of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any, Final
 
 import numpy as np
@@ -16,12 +18,23 @@ from ..memory.dtype import Array
 from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
-__all__ = ["column_major", "contiguous", "in_order", "into_resized", "laid_out"]
+__all__ = [
+    "column_major",
+    "contiguous",
+    "in_order",
+    "into_resized",
+    "laid_out",
+    "lies_like",
+    "like",
+    "strides_like",
+]
 
 _ROWS: Final = """
 cross C
 linalg_cross C
-cholesky F
+batch_norm e
+cholesky f
+conv_transpose1d C
 cholesky_inverse F
 cholesky_solve F
 geqrf F-
@@ -45,6 +58,25 @@ qr FF
 svd F-C
 triangular_solve FF
 _linalg_eigh -F
+_prelu_kernel L
+argsort L
+fill L
+flip L
+fliplr L
+flipud L
+frexp LL
+hardtanh L
+index_fill L
+isreal L
+mode CC
+nan_to_num L
+pixel_unshuffle e
+prelu L
+put L
+relu6 L
+repeat C
+sort LL
+tile C
 _linalg_svd F-F
 _lu_with_info F--
 """
@@ -87,6 +119,8 @@ def in_order(array: Array, dims: Sequence[int]) -> Array:
 
 def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in a dtype; dense tensors keep their strides, also where sizes are 1 or 0."""
+    if not array.size:
+        return like(array, dtype)
     steps = strides_of(array)
     dims = sorted(range(array.ndim), key=lambda d: (steps[d], array.shape[d]), reverse=True)
     if array.dtype.isbuiltin == 1 and _has_strides(array.transpose(dims)):
@@ -96,21 +130,102 @@ def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
     return cast(array, dtype).copy(order="K")
 
 
+@lru_cache(maxsize=256)
+def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a new tensor beside one with elements that is not contiguous.
+
+    They are the same where those leave no gaps and do not overlap; else dimensions keep their order
+    from the innermost on, where strides or sizes tell one.
+    """
+    step = 1
+    dims = sorted(range(len(sizes)), key=lambda d: (sizes[d] < 2, steps[d]))
+    for dim in dims:
+        if sizes[dim] > 1 and steps[dim] != step:
+            break
+        step *= sizes[dim]
+    else:
+        return steps
+    order: list[int] = []
+    for dim in reversed(range(len(sizes))):
+        at = len(order)
+        for place in reversed(range(len(order))):
+            inner = _is_inner(sizes, steps, dim, order[place])
+            if inner:
+                at = place
+            elif inner is False:
+                break
+        order.insert(at, dim)
+    found, step = [1] * len(sizes), 1
+    for dim in order:
+        found[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(found)
+
+
+def _is_inner(sizes: tuple[int, ...], steps: tuple[int, ...], one: int, other: int) -> bool | None:
+    """Whether a dimension lies inside of another; None if neither strides nor sizes tell."""
+    if not steps[one] or not steps[other]:
+        return None
+    if steps[one] != steps[other]:
+        return steps[one] < steps[other]
+    return True if sizes[one] < sizes[other] else None
+
+
+def strides_like(array: Array) -> tuple[int, ...]:
+    """The strides, in elements, of a new tensor like another one (`empty_like`)."""
+    steps = strides_of(array)
+    return steps if array.flags.c_contiguous else _dense_strides(array.shape, steps)
+
+
+def like(array: Array, dtype: np.dtype[Any]) -> Array:
+    """An unfilled tensor of the sizes of another and, as far as that is dense, its strides."""
+    steps = strides_like(array)
+    if steps == contiguous_strides(array.shape):
+        return np.empty(array.shape, dtype)
+    memory = np.empty(array.size, dtype)
+    return view_of(memory, array.shape, [step * dtype.itemsize for step in steps])
+
+
+def lies_like(result: Array, given: Array) -> Array:
+    """A result, or a copy of it, with the strides of a new tensor like an argument."""
+    if result.strides == given.strides and result.itemsize == given.itemsize:
+        return result
+    if result.shape != given.shape or strides_of(result) == strides_like(given):
+        return result
+    fresh = like(given, result.dtype)
+    fresh[...] = result
+    return fresh
+
+
 def _as_it_is(array: Array) -> Array:
     return array
 
 
-_LAYOUTS: Final = {"F": column_major, "C": contiguous, "-": _as_it_is}
+def _matrices(array: Array) -> Array:
+    return column_major(array) if array.size else contiguous(array)
 
 
-_CONTIGUOUS_OUT: Final = frozenset(("cholesky", "cholesky_solve", "linalg_tensorinv"))
+_LAYOUTS: Final = {
+    **{"F": column_major, "C": contiguous, "-": _as_it_is},
+    "f": _matrices,
+}
+_BY_THE_FIRST: Final = {"L": None, "e": _as_it_is}
+
+
+_CONTIGUOUS_OUT: Final = frozenset(
+    "cholesky cholesky_solve linalg_matrix_power linalg_tensorinv nanquantile quantile".split()
+)
 
 
 def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
     """What an `out=` of another shape becomes: a copy of the result of that operator."""
     short = name.partition("::")[2]
-    if short in _CONTIGUOUS_OUT or (short.startswith("fft_") and not short.endswith("ifft")):
+    if short in _CONTIGUOUS_OUT or (
+        short.startswith("fft_") and short not in ("fft_ifft", "fft_ihfft")
+    ):
         result = contiguous(result)
+    if short == "linalg_lstsq" and result.dtype == dtype:
+        return result  # a part of more memory, as it is without `out`
     return _duplicate(result, dtype)
 
 
@@ -125,6 +240,8 @@ def laid_out(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
     letters = _rows().get(name.partition("::")[2])
     if letters is None:
         return forward
+    if letters[0] in _BY_THE_FIRST:
+        return _like_the_first(forward, len(letters) > 1, _BY_THE_FIRST[letters[0]])
     first, *rest = (_LAYOUTS[letter] for letter in letters)
 
     @wraps(forward)
@@ -137,3 +254,30 @@ def laid_out(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(lay(part) for lay, part in zip((first, *rest), results, strict=True))
 
     return of_many if rest else of_one
+
+
+def _like_the_first(
+    forward: Callable[..., Any],
+    are_many: bool,
+    with_elements: Callable[[Array], Array] | None,
+) -> Callable[..., Any]:
+    """The forward, its results like its first argument; those `with_elements` laid out by that."""
+
+    def lay(result: Array, given: Array) -> Array:
+        if with_elements is not None and given.size:
+            return with_elements(result)
+        return lies_like(result, given)
+
+    @wraps(forward)
+    def of_one(given: Any, *arguments: Any) -> Any:
+        result = forward(given, *arguments)
+        return lay(result, given) if isinstance(given, np.ndarray) else result
+
+    @wraps(forward)
+    def of_many(given: Any, *arguments: Any) -> Any:
+        results = forward(given, *arguments)  # of a number or a list where it is another overload's
+        if not isinstance(given, np.ndarray):
+            return results
+        return tuple(lay(part, given) for part in results)
+
+    return of_many if are_many else of_one

@@ -265,3 +265,42 @@ def test_gradients_of_alignments() -> None:
     F.ctc_loss(scores[:2], labels, [2, 2], [2, 1], reduction="none")[0].backward()
     assert scores.grad[:2, 0].isnan().all()  # no path
     assert not scores.grad[:2, 1].any()
+
+
+def test_gradients_of_attention_with_dropout_know_what_was_dropped() -> None:
+    torch.manual_seed(3)
+    q, k, v = (torch.rand(2, 5, 4, dtype=torch.float64, requires_grad=True) for _ in range(3))
+
+    def attention(*given: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(5)
+        return torch.nn.functional.scaled_dot_product_attention(*given, dropout_p=0.4)
+
+    assert torch.autograd.gradcheck(attention, (q, k, v))
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])
+def test_gradients_of_segments(reduce: str) -> None:
+    x = torch.tensor([[1.0, 2], [0, 3], [4, 0], [0, 5]], dtype=torch.float64, requires_grad=True)
+    lengths = torch.tensor([3, 0, 1])
+    assert torch.autograd.gradcheck(
+        lambda x: torch.segment_reduce(x, reduce, lengths=lengths, initial=1)[:1],
+        (x + torch.rand(4, 2) / 8,),
+    )
+
+
+def test_gradients_of_gradients_of_pooling_and_dropout() -> None:
+    x = torch.rand(1, 2, 4, 6, dtype=torch.float64, requires_grad=True)
+    values, places = torch.nn.functional.max_pool2d(x, 2, return_indices=True)
+    g = torch.rand(values.shape, dtype=torch.float64, requires_grad=True)
+    back = torch.ops.aten.max_pool2d_with_indices_backward
+    options = ([2, 2], [2, 2], [0, 0], [1, 1], False)
+    assert torch.autograd.gradcheck(lambda g: back(g, x.detach(), *options, places), (g,))
+    values.backward(g.detach())
+    assert torch.equal(x.grad, back(g, x, *options, places))
+    with pytest.raises(IndexError, match="leaves its plane"):
+        back(g, x, *options, places + 1000)
+    mask = torch.rand(3) > 0.5
+    y = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    drop = torch.ops.aten.native_dropout_backward
+    assert torch.autograd.gradcheck(lambda y: drop(y, mask, 2.0), (y,))
+    assert torch.autograd.grad(torch.nextafter(y, y + 1).sum(), y)[0].tolist() == [1, 1, 1]

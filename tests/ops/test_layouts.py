@@ -111,3 +111,57 @@ def test_a_part_of_rows_that_share_memory_is_replaced_in_one_of_them() -> None:
     found = torch.as_strided_scatter(rows, torch.ones(4), (4,), (1,), 1)
     assert found.sum() == 4
     assert found.stride() == (5, 1)
+
+
+def _strided(sizes: tuple[int, ...], steps: tuple[int, ...]) -> torch.Tensor:
+    reach = 1 + sum(max(n - 1, 0) * step for n, step in zip(sizes, steps, strict=True))
+    return torch.arange(1.0, reach + 1).as_strided(sizes, steps)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "steps", "wanted"),
+    [
+        ((2, 3), (1, 2), (1, 2)),
+        ((2, 3), (2, 4), (1, 2)),
+        ((1, 0, 3), (6, 6, 2), (6, 6, 2)),
+        ((1,), (2,), (2,)),
+        ((3, 1, 3, 1), (1, 3, 6, 3), (1, 3, 3, 3)),
+        ((2, 3), (3, 0), (3, 1)),
+    ],
+)
+def test_new_tensors_beside_others(
+    sizes: tuple[int, ...], steps: tuple[int, ...], wanted: tuple[int, ...]
+) -> None:
+    x = _strided(sizes, steps)
+    assert x.stride() == steps
+    makers = (torch.zeros_like, torch.clone, torch.rand_like, torch.isreal, torch.nan_to_num)
+    for make in makers[: None if 0 not in steps else 3]:
+        assert make(x).stride() == wanted, make
+
+
+def test_strides_of_what_is_empty_or_turned() -> None:
+    assert torch.zeros(0, 3).nonzero().stride() == (1, 0)
+    assert torch.zeros(0).nonzero().stride() == (1, 0)
+    assert torch.argwhere(torch.tensor(2.0)).stride() == (1, 1)
+    assert [n.storage_offset() for n in torch.eye(3).nonzero(as_tuple=True)] == [0, 3]
+    assert torch.rand(5, 5, 5).mode(1, True)[0].stride() == (5, 5, 1)
+    assert torch.rand(2, 3, 4).rot90(1, (0, 1)).stride() == (4, 12, 1)
+    assert torch.empty_permuted((1, 0, 5), (0, 2, 1)).stride() == (5, 1, 1)
+
+
+def test_gradients_lie_as_torchs() -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+
+    def of(result: torch.Tensor) -> tuple[int, ...]:
+        weights = torch.rand(result.shape)
+        return torch.autograd.grad(result, x, weights)[0].stride()
+
+    assert of(torch.hstack([x, torch.rand(2, 4)])) == (7, 1)
+    assert of(torch.block_diag(torch.rand(1, 2), x)) == (5, 1)
+    assert of(x.rot90(1, (0, 1))) == (1, 2)
+    assert of(torch.diag_embed(x)) == (9, 4)
+    assert of(torch.transpose_copy(x, 0, 1)) == (1, 2)
+    assert of(torch.linalg.qr(x.mT @ x + torch.eye(3))[0]) == (3, 1)
+    w = torch.rand(4, 3, 2, requires_grad=True)
+    grad = torch.autograd.grad(torch.conv1d(torch.rand(2, 3, 8), w).sum(), w)[0]
+    assert grad.stride() == (6, 2, 1)

@@ -38,7 +38,8 @@ DOCUMENTED = (OperatorError, IndexError, NotImplementedError)
 BY_STRIDES = frozenset(
     "as_strided as_strided_copy as_strided_scatter as_strided_ is_contiguous stride "
     "storage_offset set_ view view_as view_copy resize_ resize_as_ is_set_to "
-    "view_as_complex squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_".split()
+    "view_as_complex squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ "
+    "native_group_norm".split()
 )
 """Operators whose result depends on the strides of their input, or that change them."""
 
