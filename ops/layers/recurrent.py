@@ -231,29 +231,37 @@ def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
 
 def _check_step(input: Array, states: list[Array], weights: Weights) -> None:
     """Input [B, F] and states [B, H] must fit the weights of a cell, and each other."""
-    wrap_dim(1, input.ndim)
-    batch, features = input.shape[:2]
-    if features != weights.w_ih.shape[1]:
+    given, size = input.shape, weights.w_hh.shape[1]
+    if len(given) != 2 or given[1] != weights.w_ih.shape[1]:
+        _refuse_input(given, weights.w_ih.shape[1])
+    fitting = (given[0], size)
+    for number, state in enumerate(states):
+        if state.shape != fitting:
+            _refuse_state(number, state.shape, *fitting)
+
+
+def _refuse_input(given: tuple[int, ...], size: int) -> None:
+    """Raises: IndexOutOfRange, OperatorError: unless there is another dimension behind."""
+    wrap_dim(1, len(given))
+    if given[1] != size:
         raise OperatorError(
-            f"input has inconsistent input_size: got {features} expected {weights.w_ih.shape[1]}",
+            f"input has inconsistent input_size: got {given[1]} expected {size}",
             code="shape-mismatch",
         )
-    size = weights.w_hh.shape[1]
-    for number, state in enumerate(states):
-        if state.shape == (batch, size):
-            continue
-        if state.shape[0] != batch:
-            raise OperatorError(
-                f"Input batch size {batch} doesn't match hidden{number} batch size "
-                f"{state.shape[0]}",
-                code="shape-mismatch",
-            )
-        if state.shape[1] != size:
-            raise OperatorError(
-                f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, "
-                f"expected {size}",
-                code="shape-mismatch",
-            )
+
+
+def _refuse_state(number: int, given: tuple[int, ...], batch: int, size: int) -> None:
+    """Raises: OperatorError: unless there is another dimension behind."""
+    if given[0] != batch:
+        raise OperatorError(
+            f"Input batch size {batch} doesn't match hidden{number} batch size {given[0]}",
+            code="shape-mismatch",
+        )
+    if given[1] != size:
+        raise OperatorError(
+            f"hidden{number} has inconsistent hidden_size: got {given[1]}, expected {size}",
+            code="shape-mismatch",
+        )
 
 
 # --------------------------------------------------------------------------- declarations
