@@ -32,6 +32,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FAMILIES = ("memory", "sandbox", "bounds", "container", "durability", "threads", "determinism")
+MORE = ("zip_tricks", "thread_races", "odd_places")
+"""Modules with more attacks on the same promises."""
 
 __all__ = ["FAMILIES", "Attack", "Broken", "Family", "Zygote", "families", "refused", "run_here"]
 
@@ -84,7 +86,10 @@ def families() -> dict[str, Family]:
     """All families, by name."""
     if str(HERE) not in sys.path:
         sys.path.insert(0, str(HERE))
-    return {name: importlib.import_module(f"attacks_on_{name}").FAMILY for name in FAMILIES}
+    found = {name: importlib.import_module(f"attacks_on_{name}").FAMILY for name in FAMILIES}
+    for name in MORE:
+        importlib.import_module(name)
+    return found
 
 
 # --------------------------------------------------------------------------- what may be raised
