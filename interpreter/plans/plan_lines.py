@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ops.kernels.blas import ALONE
+from ...ops.kernels.blas import ALONE, LONGEST
 from ..code.reuse import LARGE
 
 __all__ = [
@@ -98,7 +98,10 @@ SLOTS = {
 _BOTH_FLOAT32 = " if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 
-_DOT = f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {ALONE} else dot({{0}}, {{1}}))"
+_DOT = (
+    f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {LONGEST} or len({{1}}) < {LONGEST} "
+    f"and len({{0}}) * {{1}}.size < {ALONE} else dot({{0}}, {{1}}))"
+)
 
 ON_FLOAT32 = "{a} = {p}({0}) if {0}.dtype is float32 and {0}.ndim else {o}({all})"
 ON_LISTS = "{a} = {p}({all}) if type({0}[0]) is ndarray else {o}({all})"

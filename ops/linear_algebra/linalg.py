@@ -115,8 +115,9 @@ def gated_dot(a: Array, b: Array) -> Array:
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """`a.dot(b)`."""
-    product: Array = a.dot(b) if len(a) * b.size < blas.ALONE else gated_dot(a, b)
+    """`a.dot(b)` of real matrices."""
+    alone = len(a) * b.size < blas.ALONE and len(b) < blas.LONGEST
+    product: Array = a.dot(b) if alone else gated_dot(a, b)
     return product
 
 
@@ -124,7 +125,7 @@ def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
-        result = _dot(a, b)
+        result = _dot(a, b) if dtype.kind == "f" else gated_dot(a, b)
         return result if type(result) is ndarray else asarray(result)
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
@@ -267,7 +268,7 @@ def _batch_error(a: Array, b: Array) -> OperatorError:
 def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
-        alone = a.size * b.size < blas.ALONE
+        alone = a.size * b.size < blas.ALONE and dtype.kind == "f"
         return asarray(np.matmul(a, b) if alone else blas.matmul(a, b))
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
