@@ -10,7 +10,7 @@ import ast
 from types import EllipsisType
 
 from . import tree
-from .clock import checkpoint
+from .clock import ARMED, checkpoint
 from .diagnostics import Collector
 from .positions import Located, Positions
 from .source import Source, Span
@@ -93,6 +93,8 @@ class ExpressionConverter:
 
     def expression(self, node: ast.expr) -> tree.Expr:
         """The tree of any expression."""
+        if ARMED:
+            checkpoint()
         match node:
             case ast.Constant():
                 return self.constant(node)
@@ -141,11 +143,7 @@ class ExpressionConverter:
                 return self.refuse(type(node).__name__, node)
 
     def expressions(self, nodes: list[ast.expr]) -> tuple[tree.Expr, ...]:
-        found = []
-        for node in nodes:
-            checkpoint()
-            found.append(self.expression(node))
-        return tuple(found)
+        return tuple(self.expression(node) for node in nodes)
 
     def around(self, node: Located, width: int, parts: tuple[tree.Expr, ...]) -> Span:
         """The span of a node of which torch marks `width` characters and all its parts."""
@@ -246,7 +244,6 @@ class ExpressionConverter:
             chain.append(chain[-1].left)
         result = self.expression(chain[-1].left)
         for part in reversed(chain):
-            checkpoint()
             right = self.expression(part.right)
             span = self.covering(part, result, right)
             result = tree.Binary(span, BINARY[type(part.op)], result, right)

@@ -35,8 +35,8 @@ _T = TypeVar("_T")
 MAXIMUM_LENGTH = 1 << 24
 """Characters of one text; more is refused unread."""
 
-MAXIMUM_WORDS = 1 << 20
-"""Words and brackets of one text: Python's own tree takes up to two kilobytes for each."""
+MAXIMUM_WORDS = 1 << 21
+"""Words and signs of one text: Python's own tree takes up to a kilobyte for each."""
 
 
 def module_trees(
@@ -276,7 +276,7 @@ def _too_big(text: str) -> str | None:
     if len(text) > MAXIMUM_LENGTH:
         return f"the text has {len(text)} characters, more than {MAXIMUM_LENGTH}"
     if has_words(text, MAXIMUM_WORDS):
-        return f"the text has more than {MAXIMUM_WORDS} words and brackets"
+        return f"the text has more than {MAXIMUM_WORDS} words and signs"
     return None
 
 

@@ -43,11 +43,11 @@ class Positions:
     def offset(self, line: int, column: int) -> int:
         """The offset of `ast`'s 1-based line and 0-based column in bytes."""
         index = min(line + self._first, len(self.source.lines) - 1)
-        if not self._ascii:
-            text = self.source.lines[index][self._indent :]
-            if not text.isascii():
-                column = len(text.encode()[:column].decode(errors="ignore"))
-        return self.source.offset(index, column + self._indent)
+        begin = self.source.offset(index, self._indent)
+        if self._ascii:
+            return begin + column
+        bytes = self.source.bytes
+        return bytes.to_character(bytes.to_byte(begin) + column)
 
     def start(self, node: Located) -> int:
         """Where the node's text begins."""

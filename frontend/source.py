@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .byte_offsets import ByteOffsets
 from .made_once import made_once
 from .value_class import value_class
 
@@ -43,6 +44,11 @@ class Source:
     def lines(self) -> list[str]:
         """The lines, without their line ends."""
         return self.text.split("\n")
+
+    @made_once
+    def bytes(self) -> ByteOffsets:
+        """Where its characters stand in bytes."""
+        return ByteOffsets(self.text)
 
     def line_index(self, offset: int) -> int:
         """The 0-based index, within this text, of the line that holds `offset`."""
@@ -116,8 +122,8 @@ class Span:
     def byte_column(self) -> int:
         """The 0-based column in bytes of UTF-8, as torch counts in graph text."""
         line = self.source.line_starts[self.source.line_index(self.start)]
-        before = self.source.text[line : self.start]
-        return len(before) if before.isascii() else len(before.encode())
+        to_byte = self.source.bytes.to_byte
+        return to_byte(self.start) - to_byte(line)
 
     @property
     def end_column(self) -> int:

@@ -18,4 +18,4 @@ def load(name: str) -> Lark:
     from lark import Lark
 
     text = (Path(__file__).parent / f"{name}.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+    return Lark(text, parser="lalr", propagate_positions=False, maybe_placeholders=False)

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from ..frontend.bounds import BoundExceeded
+from ..frontend.clock import checkpoint
 from ..frontend.source import UNKNOWN, Source, Span
 from ..grammar import load
 from ..typecheck.functions import Function
@@ -20,6 +23,7 @@ from ..typecheck.types import (
     COMPLEX,
     FLOAT,
     INT,
+    MOST_PARTS,
     NUMBER,
     TENSOR,
     DictType,
@@ -73,27 +77,62 @@ def parse_ir(
         GraphSyntaxError: the text is not a graph, a value is used before it is defined or defined
             twice, or a constant cannot be read back.
     """
-    from lark.exceptions import UnexpectedInput
-
-    try:
-        tree = load("graph").parse(text)
-    except UnexpectedInput as error:
-        line, column = max(error.line, 1), max(error.column, 1)
-        raise GraphSyntaxError("unexpected text in graph", line, column) from None
+    tree = _tree(text)
     reader = _Reader(text, table, TypeReader(types or {}), functions or {})
     reader.renumber, reader.literals.placeholders = renumber, placeholders
     main, *tasks = tree.children
+    for task in reversed(tasks):
+        name, body = cast("Tree[Token]", task).children
+        reader.tasks[str(name)] = reader.graph(cast("Tree[Token]", body))
+    return reader.graph(cast("Tree[Token]", main))
+
+
+MOST_WORDS: Final = 1 << 20
+"""Words and signs of one text; each takes some ten microseconds."""
+
+
+def _tree(text: str) -> Tree[Token]:
+    """The syntax tree of a graph; what is too large is refused before it is read to its end."""
+    from lark.exceptions import UnexpectedInput
+
+    parser = load("graph").parse_interactive(text)
+    names = 0  # since the last value
+    last: Token | None = None
     try:
-        for task in reversed(tasks):
-            name, body = cast("Tree[Token]", task).children
-            reader.tasks[str(name)] = reader.graph(cast("Tree[Token]", body))
-        return reader.graph(cast("Tree[Token]", main))
+        for count, token in enumerate(parser.lexer_thread.lex(parser.parser_state)):
+            names = 0 if token.type == "VALUE" else names + (token.type == "NAME")
+            if count > MOST_WORDS:
+                raise _too_large(f"a graph has more than {MOST_WORDS} words and signs", token)
+            if names > MOST_PARTS:
+                raise _too_large(f"a type or constant has more than {MOST_PARTS} names", token)
+            if not count & 255:
+                checkpoint()
+            last = token
+            parser.feed_token(token)
+        return cast("Tree[Token]", parser.feed_eof(last))
+    except UnexpectedInput as error:
+        line, column = max(error.line, 1), max(error.column, 1)
+        raise GraphSyntaxError("unexpected text in graph", line, column) from None
+
+
+def _too_large(message: str, token: Token) -> GraphSyntaxError:
+    return GraphSyntaxError(message, token.line or 1, token.column or 1)
+
+
+@contextmanager
+def _at(token: Token, what: str = "") -> Iterator[None]:
+    """What cannot be is told of a place in the text."""
+    try:
+        yield
     except RecursionError:
-        raise GraphSyntaxError("the graph is nested too deeply", 1, 1) from None
-    except GraphSyntaxError:
-        raise
-    except (ValueError, OverflowError, MemoryError) as error:
-        raise GraphSyntaxError(f"the graph has a value that cannot be: {error}", 1, 1) from None
+        message = "this is nested too deeply"
+    except MemoryError:
+        message = "this needs more memory than there is"
+    except (ValueError, OverflowError, BoundExceeded) as error:
+        message = f"{what}{error}"
+    else:
+        return
+    raise GraphSyntaxError(message, token.line or 1, token.column or 1)
 
 
 class _Reader:
@@ -112,6 +151,7 @@ class _Reader:
         self.functions = dict(functions)
         self.tasks: dict[str, Graph] = {}
         self.values: dict[str, Value] = {}
+        self.line, self.place = 0, UNKNOWN
 
     def graph(self, tree: Tree[Token]) -> Graph:
         graph = Graph()
@@ -124,23 +164,33 @@ class _Reader:
         return graph
 
     def fill(self, block: Block, children: Sequence[Any]) -> None:
+        waiting = [self.filled(block, children)]  # however deep blocks lie in each other
+        while waiting:
+            inner = next(waiting[-1], None)
+            if inner is None:
+                waiting.pop()
+            else:
+                waiting.append(self.filled(*inner))
+
+    def filled(self, block: Block, children: Sequence[Any]) -> Iterator[tuple[Block, list[Any]]]:
+        """Fill a block; the blocks in it are given, to be filled before the next is asked for."""
         inputs, *nodes, outputs = children
         for declaration in inputs.children:
             name, *type = declaration.children
-            self.define(name, block.add_input(self.type(type)))
+            self.define(name, block.add_input(self.type(name, type)))
         for tree in nodes:
-            self.node(tree, block)
+            yield from self.node(tree, block)
         for token in outputs.children:
             block.add_output(self.find(token))
 
-    def node(self, tree: Tree[Token], block: Block) -> None:
+    def node(self, tree: Tree[Token], block: Block) -> Iterator[tuple[Block, list[Any]]]:
         outputs, kind, attributes, inputs, *blocks = cast("list[Any]", tree.children)
         node = Node(block.graph, str(kind), self.span(kind.line))
         for token in inputs.children:
             node.add_input(self.find(token))
         for declaration in outputs.children:
             name, *type = declaration.children
-            self.define(name, node.add_output(self.type(type)))
+            self.define(name, node.add_output(self.type(name, type)))
         if node.is_constant and len(node.outputs) != 1:
             raise GraphSyntaxError("a constant has one output", kind.line, kind.column)
         block.append(node)
@@ -151,7 +201,7 @@ class _Reader:
         for attribute in attributes.children:
             self.attribute(node, attribute)
         for inner in blocks:
-            self.fill(node.add_block(), inner.children[1:])
+            yield node.add_block(), inner.children[1:]
         if node.is_constant and isinstance(node.output.type, FunctionType):
             name = str(node.attributes.get("name", ""))
             if not name:
@@ -161,20 +211,21 @@ class _Reader:
         if self.table is not None and node.kind not in KINDS:
             node.signature = signature_of(node, self.table)
 
-    def type(self, written: Sequence[Any]) -> Type:
-        """The type that is written; a value without one is a tensor."""
-        return self.types.read(written[0]) if written else TENSOR
+    def type(self, name: Token, written: Sequence[Any]) -> Type:
+        """The type that is written of a value; a value without one is a tensor."""
+        if not written:
+            return TENSOR
+        with _at(name, "this type cannot be: "):
+            return self.types.read(written[0])
 
     def attribute(self, node: Node, tree: Tree[Token]) -> None:
         name, *rest = cast("list[Any]", tree.children)
-        if tree.data == "types":
-            node.attributes[str(name)] = [self.types.read(part) for part in rest]
-            return
         type = node.output.type if node.is_constant and name == "value" else None
-        try:
-            node.attributes[str(name)] = self.literals.read(rest[0], type)
-        except ValueError as error:
-            raise GraphSyntaxError(str(error), name.line, name.column) from None
+        with _at(name):
+            if tree.data == "types":
+                node.attributes[str(name)] = [self.types.read(part) for part in rest]
+            else:
+                node.attributes[str(name)] = self.literals.read(rest[0], type)
 
     def define(self, token: Token, value: Value) -> None:
         name = token[1:]
@@ -191,10 +242,11 @@ class _Reader:
         return value
 
     def span(self, line: int) -> Span:
-        match = _COMMENT.search(self.lines[line - 1])
-        if match is None:
-            return UNKNOWN
-        return _place(match[1], int(match[2]), int(match[3]))
+        if line != self.line:  # many nodes may stand on one line
+            self.line, match = line, _COMMENT.search(self.lines[line - 1])
+            place = None if match is None else (match[1], int(match[2]), int(match[3]))
+            self.place = UNKNOWN if place is None else _place(*place)
+        return self.place
 
 
 _WIDEST = 4096

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..frontend import tree
+from ..frontend.clock import checkpoint
 from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
 from ..frontend.from_text import expression_tree
 from ..frontend.near_miss import near_misses
@@ -133,6 +134,7 @@ class AnnotationReader:
     # ------------------------------------------------------------------------------- by form
 
     def _type(self, node: tree.Expr) -> Type:
+        checkpoint()
         if isinstance(node, tree.Literal):
             return self._literal(node)
         if isinstance(node, tree.Name | tree.Attribute):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
+from ...frontend.byte_offsets import ByteOffsets
 from ...frontend.made_once import made_once
 from ...frontend.source import UNKNOWN, Source, Span
 from ..pickles.nodes import ListNode, Node, TupleNode
@@ -127,30 +128,8 @@ class _Reader:
                     return None
                 text = "".join(self.strings[index] for index in indices)
                 source = Source(text, self.strings[filename] or None, first_line)
-                return source, ByteOffsets(text)
+                return source, source.bytes
         raise ValueError("a source without its parts")
-
-
-class ByteOffsets:
-    """Turns offsets in bytes into offsets in characters, and back."""
-
-    def __init__(self, text: str) -> None:
-        self.length = len(text)
-        self._bytes: list[int] | None = None
-        if not text.isascii():
-            self._bytes = [0]
-            for character in text:
-                size = len(character.encode("utf-8", "surrogateescape"))
-                self._bytes.append(self._bytes[-1] + size)
-
-    def to_character(self, offset: int) -> int:
-        if self._bytes is None:
-            return min(offset, self.length)
-        return max(0, bisect_right(self._bytes, offset) - 1)
-
-    def to_byte(self, offset: int) -> int:
-        offset = min(offset, self.length)
-        return offset if self._bytes is None else self._bytes[offset]
 
 
 # -- writing
@@ -212,7 +191,7 @@ class _Writer:
             self.nodes.append(
                 TupleNode((ListNode(lines, "List[int]"), filename, source.first_line))
             )
-            found = self.sources[key] = (len(self.nodes) - 1, ByteOffsets(source.text))
+            found = self.sources[key] = (len(self.nodes) - 1, source.bytes)
         return found
 
     def string(self, text: str) -> int:

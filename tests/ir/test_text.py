@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ir_support import functions_of, graph_from
 
+from rushlight.ir import parser
 from rushlight.ir.define import graph_of
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import GraphSyntaxError, parse_ir
@@ -13,6 +14,7 @@ from rushlight.ir.printer import print_graph, print_node
 from rushlight.ir.text import constant_text
 from rushlight.ir.verify import verify
 from rushlight.ops.memory.dtype import Device
+from rushlight.typecheck import types
 from rushlight.typecheck.types import (
     BOOL,
     COMPLEX,
@@ -153,6 +155,14 @@ def test_classes_and_functions_may_be_given() -> None:
 HEAD = "graph(%x : Tensor):\n"
 
 
+def doubled(times: int) -> str:
+    """A pair of pairs of pairs of ints."""
+    text = "int"
+    for _ in range(times):
+        text = f"({text}, {text})"
+    return text
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -170,11 +180,36 @@ HEAD = "graph(%x : Tensor):\n"
         ),
         (f"graph(%x : Float({'9' * 5000})):\n  return (%x)\n", "cannot be"),
         (f"graph(%x : Tensor{'[]' * 5000}):\n  return (%x)\n", "too deeply"),
-        (f"graph(%x : {'(' * 5000}int{')' * 5000}):\n  return (%x)\n", "too deeply"),
+        (f"graph(%x : {'(' * 5000}int{')' * 5000}):\n  return (%x)\n", "too deeply, line 1, col"),
+        (f"{HEAD}  %1 : int = prim::Constant[value={'1' * 100_000}]()\n  return (%x)\n", "digits"),
     ],
 )
 def test_texts_that_ask_too_much(text: str, message: str) -> None:
     with pytest.raises(GraphSyntaxError, match=message):
+        parse_ir(text)
+
+
+def test_blocks_may_lie_deep_in_each_other() -> None:
+    text = "graph(%c : bool):\n"
+    text += "= prim::If(%c) block0():\n" * 1000 + "-> () block1(): -> ()\n" * 1000
+    graph = parse_ir(f"{text} return (%c)\n")
+    assert sum(1 for _ in graph.all_nodes) == 1000
+
+
+def test_texts_that_are_too_large_are_refused_where_they_become_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = f"graph(%x : {doubled(5)}):\n  %y : int = prim::Constant[value=1]()\n  return (%x)\n"
+    monkeypatch.setattr(types, "MOST_PARTS", 30)
+    with pytest.raises(
+        GraphSyntaxError, match=r"this type cannot be: .* parts .*line 1, column 7$"
+    ):
+        parse_ir(text)
+    monkeypatch.setattr(parser, "MOST_WORDS", 140)
+    with pytest.raises(GraphSyntaxError, match=r"than 140 words and signs, line 2, col"):
+        parse_ir(text)
+    monkeypatch.setattr(parser, "MOST_PARTS", 30)
+    with pytest.raises(GraphSyntaxError, match=r"more than 30 names, line 1, col"):
         parse_ir(text)
 
 

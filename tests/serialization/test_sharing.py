@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "too many words": (
         lambda: loaded(code=forward("    a;" + "a;" * MAXIMUM_WORDS + "\n")),
-        "words and brackets",
+        "words and signs",
     ),
     "too many characters": (lambda: loaded(code="#" * (MAXIMUM_LENGTH + 1)), "bytes"),
     "an expression nested deeply": (

@@ -1,0 +1,48 @@
+"""Offsets in bytes and in characters."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rushlight.frontend.byte_offsets import ByteOffsets
+from rushlight.frontend.diagnostics import Collector
+from rushlight.frontend.from_text import function_trees
+from rushlight.frontend.source import Source, Span
+
+
+@given(st.text(st.sampled_from("aé→𝄞\n\udc80\udcff"), max_size=30))
+def test_offsets_are_those_of_the_encoded_text(text: str) -> None:
+    data = text.encode("utf-8", "surrogateescape")
+    offsets = ByteOffsets(text)
+    for place in range(len(text) + 3):
+        before = text[:place].encode("utf-8", "surrogateescape")
+        assert offsets.to_byte(place) == len(before)
+        if place <= len(text):
+            assert offsets.to_character(len(before)) == place
+    for byte in range(len(data)):
+        character = offsets.to_character(byte)
+        assert offsets.to_byte(character) <= byte < offsets.to_byte(character + 1)
+    assert offsets.to_character(len(data) + 1) == len(text)
+
+
+def test_columns_in_bytes() -> None:
+    source = Source("x = 'é→'\ny = '𝄞' + z")
+    at = source.text.index("z")
+    assert (Span(source, at, at + 1).column, Span(source, at, at + 1).byte_column) == (10, 13)
+
+
+def test_a_long_line_of_other_letters_is_read_in_time_in_proportion_to_its_length() -> None:
+    def seconds(count: int) -> float:
+        text = "def f():\n    return [" + "'é', " * count + "]\n"
+        began = time.process_time()
+        (function,) = function_trees(text, Collector())
+        taken = time.process_time() - began
+        elements = function.body[0].value.elements  # type: ignore[union-attr]
+        assert {each.span.text for each in elements} == {"'é'"}
+        return taken
+
+    seconds(1000)
+    assert seconds(16_000) < 16 * max(seconds(2000), 0.01)  # 64 times, were it a matter of squares
