@@ -14,6 +14,7 @@ from typing import Any
 
 from . import tree
 from .data_classes import written_method
+from .deep_stack import deeply
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, function_place, parse
 from .source import UNKNOWN, Source, Span
@@ -53,7 +54,11 @@ def function_tree(
     if _is_unused(fn):
         return _unused(node, converter, self_name, called)
     try:
-        function = converter.function(node, class_name=self_name, name=called)
+        found = len(collector.found)
+        function = deeply(
+            lambda: converter.function(node, class_name=self_name, name=called),
+            lambda: collector.found.__delitem__(slice(found, None)),
+        )
     except RecursionError:
         _report_depth(source, collector, where)
         return None

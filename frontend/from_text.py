@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from . import tree
 from .clock import OutOfTime
+from .deep_stack import deeply
 from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, parse
 from .python_ast import has_words, python_tree
@@ -217,8 +218,10 @@ def _definitions(
 
 def _guarded(node: _N, converter: Converter, make: Callable[[_N, Converter], _T]) -> _T | None:
     """What is made of a node; None, after a report, if it is too deep or takes too long."""
+    found = converter.collector.found
+    before = len(found)
     try:
-        return make(node, converter)
+        return deeply(lambda: make(node, converter), lambda: found.__delitem__(slice(before, None)))
     except (RecursionError, OutOfTime) as error:
         span = converter.span(node if converter.at is None else converter.at)
         what = str(error) if isinstance(error, OutOfTime) else "the code is nested too deeply"

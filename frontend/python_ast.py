@@ -17,6 +17,7 @@ from math import inf
 from typing import Any, Final
 
 from .clock import OutOfTime, time_left
+from .deep_stack import with_usual_depth
 from .locks import fork_safe_lock
 
 __all__ = ["has_words", "python_tree"]
@@ -53,10 +54,11 @@ def python_tree(text: str, mode: str = "exec") -> Any:
 
 
 def _parsed(text: str, mode: str) -> Any:
-    try:
-        return ast.parse(text, mode=mode)
-    except SystemError:  # somebody else made a tree meanwhile
-        return ast.parse(text, mode=mode)
+    with with_usual_depth():
+        try:
+            return ast.parse(text, mode=mode)
+        except SystemError:  # somebody else made a tree meanwhile
+            return ast.parse(text, mode=mode)
 
 
 def has_words(text: str, count: float) -> bool:

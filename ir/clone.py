@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..frontend.deep_stack import goes_deep
 from .graph import Block, CallSite, Graph, Node, Value
 
 __all__ = ["clone_block", "clone_graph", "clone_node", "insert_graph"]
@@ -47,6 +48,7 @@ def clone_block(source: Block, target: Block, lookup: Lookup) -> None:
         target.add_output(find(value))
 
 
+@goes_deep
 def clone_graph(graph: Graph) -> Graph:
     """A copy of a graph."""
     copy = Graph()

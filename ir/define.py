@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.bounds import EXHAUSTED, report_exhausted
+from ..frontend.deep_stack import deeply, is_deep
 from ..frontend.diagnostics import Collector
 from ..ops.memory.errors import LimitExceeded
 from ..typecheck.checker import check_function
@@ -34,7 +35,8 @@ def define_function(
     Where the checker finds errors they are in the collector and the graph stays None.
     """
     before, found = len(collector.errors), len(collector.found)
-    try:
+
+    def make() -> None:
         typed = check_function(function, resolver, table, collector, self_type=function.owner)
         if typed is None or len(collector.errors) > before:
             return
@@ -42,8 +44,15 @@ def define_function(
         function.graph = graph = build_graph(typed, PassContext(table, evaluate))
         for each in graph.with_tasks:
             each.guard = function.guard
-    except Postponed:
+
+    def undo() -> None:
         del collector.found[found:]  # all of it will be found again
+        function.typed = None
+
+    try:
+        deeply(make, undo, lambda: is_deep(function.tree))
+    except Postponed:
+        undo()
         raise
     except (*EXHAUSTED, LimitExceeded) as error:
         if function.typed is not None and function.tree is not None:  # all statements are checked

@@ -14,6 +14,7 @@ The inserted nodes' call stacks say through which calls they came.
 
 from __future__ import annotations
 
+from ..frontend.deep_stack import goes_deep
 from ..typecheck.functions import Bounding, Function
 from ..typecheck.types import ClassType, FunctionType
 from .clone import clone_graph, insert_graph
@@ -26,6 +27,7 @@ from .passes.peephole import peephole
 __all__ = ["call_path", "callee", "inline", "inline_in_place", "module_path"]
 
 
+@goes_deep
 def inline(graph: Graph, name: str, context: PassContext) -> Graph:
     """A copy of a graph with all calls of script functions and methods inlined.
 

@@ -95,7 +95,7 @@ def _tree(text: str) -> Tree[Token]:
     """The syntax tree of a graph; what is too large is refused before it is read to its end."""
     from lark.exceptions import UnexpectedInput
 
-    parser = load("graph").parse_interactive(text)
+    parser: Any = load("graph").parse_interactive(text)
     names = 0  # since the last value
     last: Token | None = None
     try:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..frontend.deep_stack import goes_deep
 from ..typecheck.types import Type
 from .graph import Block, Graph, Node, Value
 from .text import constant_text, escape, type_text
@@ -23,6 +24,7 @@ from .text import constant_text, escape, type_text
 __all__ = ["print_graph", "print_node"]
 
 
+@goes_deep
 def print_graph(graph: Graph, *, comments: bool = True) -> str:
     """The text of a graph, ending with a line end; `comments` adds `# file:line:column`."""
     printer = _Printer(comments)

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
+from ..frontend.deep_stack import usual_limit
+
 __all__ = ["Definable", "Postponed", "define_in_turn"]
 
 
@@ -90,7 +92,7 @@ def _run_all(wanted: Definable, define: Callable[[], None]) -> None:
 
 def _is_deep() -> bool:
     """Whether half of the stack is used up."""
-    frame, room = sys._getframe(), sys.getrecursionlimit() // 2
+    frame, room = sys._getframe(), usual_limit() // 2
     while frame.f_back is not None and room:
         frame, room = frame.f_back, room - 1
     return not room

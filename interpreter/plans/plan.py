@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...frontend.deep_stack import goes_deep
 from ...ops.linear_algebra.linalg import gated_dot
 from ...ops.table.grad_mode import RUNNING
 from ...ops.table.table import Operator
@@ -96,6 +97,7 @@ def _keeps_grad_mode(code: Code) -> bool:
     return all(row(instruction).name not in _CALLS_OTHERS for instruction in code.instructions)
 
 
+@goes_deep
 def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) -> Plan | None:
     """The plan of a code; None if it nests too deeply for one.
 

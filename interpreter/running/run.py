@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...frontend.deep_stack import deeply
 from ...ir.define import graph_of
 from ...ir.graph import Graph
 from ...ir.inline import inline
@@ -78,7 +79,7 @@ class Executable:
         guard = graph_of(function).guard or function.guard
         self.guard = guard if isinstance(guard, Guard) else None
         with nullcontext() if self.guard is None else self.guard.entered():
-            self._make(function)
+            deeply(lambda: self._make(function), lambda: None)
 
     def _make(self, function: Function) -> None:
         check_inlined_size(function)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ...frontend.deep_stack import goes_deep
 from ...ir.graph import Block, Graph, Node, Value
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
@@ -54,6 +55,7 @@ class PrintedCode:
     records: list[Record]
 
 
+@goes_deep
 def print_function(
     function: Function | Graph,
     name: str | None = None,

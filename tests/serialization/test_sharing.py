@@ -115,12 +115,6 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: loaded(code=forward(f"    return {'-' * 10000}1\n")),
         "nested too deeply",
     ),
-    "many branches": (
-        lambda: loaded(
-            code=forward("    if 1 == 2:\n      pass\n" + "    elif 1 == 2:\n      pass\n" * 900)
-        ),
-        "nested too deeply",
-    ),
     "lists read from outside": (lambda: loaded(value=INNER, type=LISTS).a, "more than 67108864 el"),
     "lists returned": (lambda: loaded(value=INNER, type=LISTS).get(), "more than 67108864 el"),
     "the text of lists": (lambda: loaded(value=INNER, type=LISTS).text(), "134217728 characters"),

@@ -1,0 +1,172 @@
+"""Programs that nest deeply: Python's stack is made deeper for them while they are compiled.
+
+Python's parser takes some 3,000 operands, links or `elif`s in a row.  What walks such a tree begins
+as usual; where the stack ends, it begins anew with a limit that has room for all of them.  Python's
+frames take nothing of the machine's stack but what calls through C between them need: less than
+0.7 kB were measured for each level of the deepest programs.  Small stacks keep the limit.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from . import tree
+from .locks import after_fork, fork_safe_lock
+from .source import Span
+
+__all__ = ["deeply", "goes_deep", "is_deep", "usual_limit", "with_usual_depth"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+DEEP: Final = 60_000
+"""The limit meanwhile: twenty frames for each level that the parser takes."""
+
+SHALLOW: Final = 60
+"""Levels of a syntax tree for which the usual limit has room in any case."""
+
+NEEDED: Final = 4 << 20
+"""Bytes of stack that a thread must have."""
+
+_LOCK: Final = fork_safe_lock()
+
+
+_DEEP: Final[set[int]] = set()
+"""The threads for which the limit is raised; the limit itself is one for all."""
+
+_USUAL: Final = [0]
+"""The limit outside, while it is raised."""
+
+
+def is_deep(root: object) -> bool:
+    """Whether a syntax tree nests deeply; if not, it is not the tree that the stack ends for."""
+    waiting = [(root, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if isinstance(part, tree.Boolean):
+            depth += len(part.values)  # each of them will lie in the one before
+        elif isinstance(part, tree.Compare):
+            depth += len(part.rights)
+        if depth > SHALLOW:
+            return True
+        if isinstance(part, tuple):
+            waiting.extend((each, depth) for each in part)
+        elif is_dataclass(part) and not isinstance(part, Span):
+            waiting.extend((getattr(part, each.name), depth + 1) for each in fields(part))
+    return False
+
+
+def usual_limit() -> int:
+    """How many frames may lie in each other, where the limit is not raised for a while."""
+    return _USUAL[0] or sys.getrecursionlimit()
+
+
+def deeply(
+    make: Callable[[], _T], undo: Callable[[], None], may: Callable[[], bool] = lambda: True
+) -> _T:
+    """What `make` makes; where the stack ends, `undo` and try again with a deeper one.
+
+    `may` says whether that is good for anything: Python code of others that calls itself for ever
+    must not get it.
+
+    Raises:
+        RecursionError: that is not enough either, or there is no room for it.
+    """
+    try:
+        return make()
+    except RecursionError:
+        if threading.get_ident() in _DEEP or usual_limit() >= DEEP:
+            raise
+        if not (may() and _has_room()):
+            raise
+    undo()
+    with _raised():
+        return make()
+
+
+@contextmanager
+def _raised() -> Iterator[None]:
+    thread = threading.get_ident()
+    with _LOCK:
+        if not _DEEP:
+            _USUAL[0] = sys.getrecursionlimit()
+            sys.setrecursionlimit(DEEP)
+        _DEEP.add(thread)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _DEEP.discard(thread)
+            _settle()
+
+
+def _settle() -> None:
+    """Set the limit back where no thread needs it any more."""
+    if _USUAL[0] and not _DEEP:
+        if sys.getrecursionlimit() == DEEP:
+            sys.setrecursionlimit(_USUAL[0])
+        _USUAL[0] = 0
+
+
+def _forget() -> None:
+    """In a forked child the other threads are gone."""
+    _DEEP.intersection_update({threading.get_ident()})
+    _settle()
+
+
+after_fork(_forget)
+
+
+@contextmanager
+def with_usual_depth() -> Iterator[None]:
+    """Python's parser runs inside: it takes no deeper trees than ever, or C's stack might end."""
+    if threading.get_ident() not in _DEEP:
+        yield
+        return
+    frame, depth = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    sys.setrecursionlimit(min(DEEP, depth + _USUAL[0]))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(DEEP)
+
+
+def _has_room() -> bool:
+    """Whether this thread's stack is known to be large enough."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    thread, size = ctypes.c_ulong(threading.get_ident()), ctypes.c_size_t()
+    attributes = ctypes.create_string_buffer(256)
+    try:
+        system = ctypes.CDLL(None)
+        if system.pthread_getattr_np(thread, attributes):
+            return False
+        system.pthread_attr_getstacksize(attributes, ctypes.byref(size))
+        system.pthread_attr_destroy(attributes)
+    except (OSError, AttributeError):
+        return False
+    return size.value >= NEEDED
+
+
+def _nothing() -> None:
+    """Nothing has to be undone."""
+
+
+def goes_deep(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """A function without effects, called as by `deeply`."""
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return deeply(lambda: function(*args, **kwargs), _nothing)
+
+    return call
