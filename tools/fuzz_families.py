@@ -1106,7 +1106,7 @@ class Model(torch.nn.Module):
 MODULES = Family(
     header="import enum\n" + HEADER + _MODULE,
     function="class M(Model):\n    def forward(self, $head$):\n        s = Stack(4)\n        ",
-    target="M()",
+    target="M",
     types=[
         "int",
         "int",

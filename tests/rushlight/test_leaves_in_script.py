@@ -67,3 +67,26 @@ def test_what_is_no_view_of_a_leaf_is_written() -> None:
     assert x.grad.tolist() == [[0, 0], [2, 2]]
     y, before, after = torch.jit.script(detached)(x, 5.0)
     assert (before, after, x.requires_grad, y.tolist()) == (False, False, False, [[5, 5], [10, 10]])
+
+
+class Counted(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.register_buffer("last", torch.zeros(2))
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x):
+        self.last = self.w * x
+        self.seen += 1
+        return self.last
+
+
+def test_attributes_have_their_history_though_buffers_are_written() -> None:
+    module = torch.jit.script(Counted())
+    for n in (1, 2, 3):
+        result = module(torch.tensor([2.0, 3.0]))
+        assert result.requires_grad
+        assert module.last.requires_grad
+        module.last.sum().backward()
+        assert module.w.grad.tolist() == [2 * n, 3 * n]
