@@ -197,6 +197,12 @@ def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array)
 def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array) -> None:
     count = source.shape[axis] if source.ndim > axis else 1
     if index.size != count:
+        if not source.ndim and name == "index_copy_":
+            raise IndexOutOfRange(
+                f"{name}(): When source is scalar, index should have one element (got {index.size})"
+            )
+        if not source.ndim:
+            raise IndexOutOfRange(f"Dimension specified as {axis} but tensor has no dimensions")
         raise IndexOutOfRange(
             f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({count}), for dim: {axis}",

@@ -31,7 +31,7 @@ def size_of(self: Array, dim: int) -> int:
     if -len(shape) <= dim < len(shape):
         return shape[dim]
     if not shape:
-        raise OperatorError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
     return shape[wrap_dim(dim, len(shape))]
 
 

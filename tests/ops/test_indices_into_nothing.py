@@ -88,3 +88,22 @@ def test_sources_of_other_dtypes() -> None:
         RuntimeError, match=r"index_copy_\(\): self and source expected to have the"
     ):
         x.index_copy(0, torch.tensor([0, 0]), source)
+
+
+def test_dimensions_of_numbers() -> None:
+    one, two = torch.tensor(1.0), torch.tensor([0, 0])
+    for dim in (0, 1, -1):
+        with pytest.raises(IndexError, match=f"Dimension specified as {dim} but tensor has no dim"):
+            one.size(dim)
+    with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
+        torch.zeros(3).index_add(0, two, one)
+    with pytest.raises(
+        IndexError, match=r"source is scalar, index should have one element \(got 2\)"
+    ):
+        torch.zeros(3).index_copy(0, two, one)
+
+
+def test_rolled_tensors_are_contiguous() -> None:
+    x = torch.arange(6.0).view(3, 2).t()
+    for rolled in (x.roll(1), x.roll(1, 0), x.roll((1, 1), (0, 1))):
+        assert rolled.stride() == (3, 1)
