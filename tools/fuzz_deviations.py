@@ -17,6 +17,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         r"^(frozen|prepared).*torch.*Couldn't find method",
         "torch freezes a module behind an interface without its methods",
     ),
+    (
+        r"\] [-+*]?= |index_put_",
+        r"torch.*index (-?\d+) is out of bounds .*rushlight.*index \1 is out of bounds ",
+        "torch has written the elements before an index that is none; here nothing is written",
+    ),
 )
 """A pattern for the program's text, one for the difference, and the reason."""
 
