@@ -395,9 +395,13 @@ _RECORD: list[Any] = []
 def _wait_for_history(record: Any, holders: Sequence[ScriptObject]) -> None:
     """Have the tensors that a run put into attributes ask its record for their history."""
     for holder in holders:
-        for slot in holder.slots:
-            if isinstance(slot, Tensor) and record.known.get(id(slot._array)) is not slot:
-                record.wait(slot)
+        for number, slot in enumerate(holder.slots):
+            if isinstance(slot, Tensor):
+                known = record.known.get(id(slot._array))
+                if known is None:
+                    record.wait(slot)
+                else:  # the same tensor: a parameter, or one whose history is made already
+                    holder.slots[number] = known
 
 
 _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))

@@ -154,14 +154,10 @@ class Record:
 
     def wait(self, handle: Tensor) -> None:
         """Have a tensor ask this record for its history."""
-        found = self.known.get(id(handle._array), handle)
         self.known[id(handle._array)] = handle
         if self.steps and handle._array.dtype.kind not in "biu":
             handle._requires_grad = self
             self._pending.append(handle)
-        elif found is not handle and found._grad_node is not None:  # its history is made already
-            handle._requires_grad, handle._view_of = True, found._view_of
-            handle._grad_node, handle._output_number = found._grad_node, found._output_number
 
     def resolve(self) -> None:
         """Make the nodes of the notes; another thread that asks meanwhile waits."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 import pytest
 
 import rushlight as torch
 
+# ruff: noqa: UP045
 # mypy: disable-error-code="no-untyped-def"
 
 
@@ -90,3 +93,26 @@ def test_attributes_have_their_history_though_buffers_are_written() -> None:
         assert module.last.requires_grad
         module.last.sum().backward()
         assert module.w.grad.tolist() == [2 * n, 3 * n]
+
+
+class Keeps(Counted):
+    kept: Optional[torch.Tensor]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = None
+
+    def forward(self, x):
+        self.kept = self.w
+        self.seen += 1
+        return self.w, self.w * x
+
+
+def test_a_parameter_in_another_attribute_is_the_parameter() -> None:
+    module = torch.jit.script(Keeps())
+    for _ in range(3):
+        found, result = module(torch.tensor([2.0, 3.0]))
+        assert found.requires_grad
+        assert found.is_leaf
+        assert result.requires_grad
+        assert module.kept.requires_grad
