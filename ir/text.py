@@ -76,7 +76,9 @@ def _default(value: object, type: Type) -> str:
 
 
 def float_text(value: float) -> str:
-    """`2.` for whole numbers below 1e10, 17 significant digits for all others."""
+    """`2.` for whole numbers below 1e10, 17 significant digits for all others, a NaN's sign."""
+    if value != value:
+        return "-nan" if math.copysign(1, value) < 0 else "nan"
     if math.isfinite(value) and abs(value) < 1e10 and value == int(value):
         return f"{'-' if math.copysign(1, value) < 0 else ''}{abs(int(value))}."
     return f"{value:.17g}"

@@ -8,6 +8,11 @@ __all__ = ["explained"]
 
 DEVIATIONS: tuple[tuple[str, str, str], ...] = (
     (
+        r"complex|\dj",
+        r"torch.*pop\(\) called on empty stack",
+        "torch compares complex and whole numbers with an operator that it does not have",
+    ),
+    (
         r"(\w+) \+= \(?\1\b|(\w+)\.extend\(\(*\2\b",
         r"torch.*(NoneType|raises)",
         "torch reads freed memory where a list is extended by itself",

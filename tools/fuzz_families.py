@@ -14,7 +14,8 @@ __all__ = ["FAMILIES", "HEADER", "TENSORS", "Family", "Ways", "ways"]
 
 Ways = dict[str, list[str]]
 
-HEADER = """import math
+HEADER = """import cmath
+import math
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from torch import Tensor
 """
@@ -103,6 +104,8 @@ NUMBERS = Family(
             *("($int$ if $bool$ else $int$)", "math.frexp($float$)[1]", "round($int$)"),
             *("divmod($int$, $int$)[0]", "divmod($int$, $int$)[1]", "hash($int$)", "hash($float$)"),
             *("$List[int]$[$index$]", "$List[int]$.count($int$)"),
+            *("int($str$)", "($bool$ + $int$)", "-$bool$", "$int$ ** -1", "len($str$)"),
+            *("max($int$, $int$, $int$)", "math.floor($int$)", "int(torch.tensor($float$))"),
         ],
         "float": [
             *_each("($float$ @ $float$)", of="+ - * / // %"),
@@ -122,14 +125,18 @@ NUMBERS = Family(
             ),
             *("round($float$)", "sum($List[float]$)", "max($List[float]$)", "min($List[float]$)"),
             *("divmod($float$, $float$)[1]", "divmod($int$, $float$)[0]", "math.frexp($float$)[0]"),
-            *("abs($complex$)", "math.hypot($float$, 3.0)"),
+            *("abs($complex$)", "math.hypot($float$, 3.0)", "cmath.phase($complex$)"),
+            *("$complex$.real", "$complex$.imag", "float(torch.tensor($float$))", "float($str$)"),
+            *("$int$ % $float$", "divmod($float$, $float$)[0]", "min($float$, $float$, 1.5)"),
             *("($float$ if $bool$ else $float$)", "math.log($float$, $float$)", "math.pi"),
         ],
         "complex": [
             *_each("($complex$ @ $complex$)", "($complex$ @ $float$)", of="+ - * /"),
             *_each("($int$ @ $complex$)", of="+ - *"),
             *("complex($float$, $float$)", "complex($int$, $float$)", "-$complex$"),
-            *("complex($int$, 0)", "$complex$ ** $complex$"),
+            *("complex($int$, 0)", "$complex$ ** $complex$", "$complex$ ** $float$"),
+            *("$float$ ** $complex$", "($float$ - $complex$)", "($float$ * $complex$)"),
+            *_each("cmath.@($complex$)", of="exp log sqrt sin cos tan sinh cosh tanh acos asin"),
         ],
         "bool": [
             *_each("$int$ @ $int$", "$float$ @ $float$", "$int$ @ $float$", of=_COMPARED),
@@ -169,6 +176,14 @@ NUMBERS = Family(
                 "chr($small$ + 70)",
                 "'%i|%x' % ($int$, $int$)",
                 "'%.3f' % $float$",
+                "'%d|%i' % ($float$, $float$)",
+                "'%f|%E|%F' % ($int$, $float$, $float$)",
+                "'%c' % ($int$ % 128)",
+                "f'{$complex$}|{$List[int]$}'",
+                "'{}|{}'.format($List[float]$, $complex$)",
+                "str($float$ == $int$) + str(-$float$)",
+                "str(torch.tensor($float$).item())",
+                "str(($float$, $int$, $bool$))",
             ),
         ],
         "List[int]": [
@@ -278,7 +293,16 @@ STRINGS = Family(
                 "$str$.format($str$)",
                 "$str$ % $str$",
             ),
-            "$str$.partition($str$)[1]",
+            *(
+                "$str$.partition($str$)[1]",
+                "'%c' % $str$",
+                "'%5d' % $int$",
+                "'%f %e' % ($float$, $int$)",
+            ),
+            *_each("$str$.@($int$ % 9, $str$)", of="center ljust rjust"),
+            *("$str$[$index$:$index$]", "$str$[::$index$]", "$str$[$index$:$index$:-1]"),
+            *("f'{$List[str]$}{$Dict[str, int]$}'", "str(($str$, $int$))", "min($List[str]$)"),
+            *("max($List[str]$)", "','.join(sorted($List[str]$))", "str($str$.partition($str$))"),
         ],
         "int": [
             *(
@@ -336,6 +360,9 @@ STRINGS = Family(
                 "$str$.split($sep$)",
                 "$str$.split($sep$, $small$)",
                 "$str$.rsplit($sep$)",
+                "$str$.split(None, $small$)",
+                "$str$.split(' ')",
+                "[$str$ for _ in range($small$) if $bool$]",
             ),
             *(
                 "$str$.rsplit($sep$, $small$)",
@@ -420,6 +447,11 @@ _LIST_WAYS: Ways = {
             f"list($List[{t}]$)",
             f"$List[{t}]$.copy()",
             f"$List[{t}]$ * $small$",
+            f"$List[{t}]$ * $index$",
+            f"$index$ * $List[{t}]$",
+            f"sorted($List[{t}]$, reverse=True)",
+            f"[x for x in $List[{t}]$ if x != ${t}$]",
+            f"[y for x in [$List[{t}]$, $List[{t}]$] for y in x]",
         ),
         *(f"[x for x in $List[{t}]$ ]", f"($List[{t}]$ if $bool$ else $List[{t}]$)"),
         f"[${t}$ for x in $List[int]$]",
@@ -438,6 +470,8 @@ _LIST_STATEMENTS = [
             "$var:List[T]$.extend($List[T]$)",
         ),
         *("$var:List[T]$.clear()", "del $var:List[T]$[$index$]", "$var:List[T]$[$index$] = $T$"),
+        *("$var:List[T]$[$slice$] = $List[T]$", "del $var:List[T]$[$slice$]"),
+        "print(sorted($List[T]$, reverse=True), $T$ in $List[T]$)",
         *(
             "$var:List[T]$ += $List[T]$",
             "$var:List[T]$ = $List[T]$",
@@ -469,6 +503,9 @@ _DICT_STATEMENTS = [
             "$var:Dict[K, V]$ = $Dict[K, V]$",
         ),
         "print($Dict[K, V]$, len($Dict[K, V]$))",
+        "$var:Dict[K, V]$[$K$] = $var:Dict[K, V]$[$K$]",
+        "for k in list($Dict[K, V]$.keys()):\n    del $var:Dict[K, V]$[k]\n    break",
+        "print([k for k in $Dict[K, V]$], list($Dict[K, V]$.items()), $K$ in $Dict[K, V]$)",
     )
 ]
 _POINT = """
@@ -537,6 +574,7 @@ CONTAINERS = Family(
             *(
                 "min($List[int]$)",
                 "len($List[List[int]]$)",
+                "len($Tuple[int, str]$)",
                 "$Point$.y[$index$]",
                 "$Dict[str, int]$.setdefault($str$, $int$)",
             ),
@@ -696,6 +734,11 @@ CONTAINERS = Family(
         ),
         *(
             "$var:Dict[int, List[int]]$[$int$].append($int$)",
+            "o = $Optional[int]$\nif o is not None and o > $int$:\n    print(o + 1)",
+            "assert $Optional[int]$ is not None, 'none ' + $str$",
+            "x, y = $Tuple[int, str]$\nprint(y, x)",
+            "x, y = $List[int]$\nprint(x - y)",
+            "raise ValueError($str$)",
             "print($List[int]$, $Tuple[int, str]$)",
         ),
         *(

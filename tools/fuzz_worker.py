@@ -41,7 +41,7 @@ def main() -> None:
     sys.modules.setdefault("torch", module)
     warnings.simplefilter("ignore")
     if library != "torch":  # whose endless loops are in C++: the process ends
-        signal.signal(signal.SIGALRM, _stop)
+        signal.signal(signal.SIGPROF, _stop)
     os.chdir(Path(given).parent)
     texts: list[str] = json.loads(Path(given).read_text(encoding="utf-8"))
     with open(wanted, "w", encoding="utf-8") as out:
@@ -127,7 +127,7 @@ def ways(
 
 def call(target: Any, arguments: tuple[Any, ...]) -> Result:
     """One call."""
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of the processor: others may be at work
     with programs.capture() as printed:
         try:
             value = target(*arguments)
@@ -137,7 +137,7 @@ def call(target: Any, arguments: tuple[Any, ...]) -> Result:
         except Exception as error:
             found = {"raises": shown_error(error)}
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     return {**found, "stdout": printed(), "left": [encode(a) for a in arguments]}
 
 

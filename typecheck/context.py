@@ -234,8 +234,16 @@ class Context:
             span,
             f"this is a {word}",
             torch=f"{word} cannot be used as a value",
+            torch_span=called(span),
         )
         return self.unknown(span)
+
+
+def called(span: Span) -> Span:
+    """What torch underlines of a call whose result is no value: all but the last parenthesis."""
+    if not span.text.endswith(")"):
+        return span
+    return Span(span.source, span.start, span.end - 1)
 
 
 def _after(span: Span) -> Span:

@@ -13,6 +13,7 @@ from . import typed
 from .advice import BUILTINS
 from .attributes import Access
 from .calls import Calls
+from .context import called
 from .matching import Given
 from .names import OperatorName, SpecialForm, TypeName
 from .relations import is_subtype
@@ -342,7 +343,7 @@ def _print(self: Forms, node: tree.Call, hint: Type | None) -> Sugar:
             node.span,
             "used as a value here",
             torch="None cannot be used as a value",
-            torch_span=Span(node.span.source, node.span.start, node.span.end - len(")")),
+            torch_span=called(node.span),
         )
         return self.unknown(node.span)
     bindings = tuple(typed.Given(i) for i in range(len(given.positional)))

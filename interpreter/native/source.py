@@ -434,6 +434,8 @@ def _container(name: str, step: Step, texts: list[str], kinds: list[str]) -> tup
         if not kinds or any(kind not in "ifb" for kind in kinds):
             raise _NotNative
         return "T" + "".join(kinds), f"({places},)"
+    if len(step.node.outputs) != 1:  # the list of what has warned, which no node makes
+        raise _NotNative
     kind = _kind(step.node.output.type)
     if any(each != kind[1:] for each in kinds):
         raise _NotNative

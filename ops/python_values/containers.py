@@ -134,9 +134,16 @@ operator("aten::clear.t(t[](a!) self) -> ()")(list.clear)
 operator("aten::copy.t(t[](a) self) -> t[]", "aten::list.t(t[] l) -> t[]")(list)
 operator("aten::add.t(t[] a, t[] b) -> t[]")(python.add)
 operator("aten::add_.t(t[](a!) self, t[] b) -> t[]")(python.iadd)
-operator("aten::mul.left_t(t[] l, int n) -> t[]", "aten::mul.right_(int n, t[] l) -> t[]")(
-    python.mul
-)
+
+
+def _repeated(values: List, times: int) -> List:
+    if times < 0 and values:  # as C++, which asks for that much room
+        raise OperatorError("vector::reserve", headline=f"a list cannot be there {times} times")
+    return values * times
+
+
+operator("aten::mul.left_t(t[] l, int n) -> t[]")(_repeated)
+operator("aten::mul.right_(int n, t[] l) -> t[]")(lambda times, values: _repeated(values, times))
 operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
 
 

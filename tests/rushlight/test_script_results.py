@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Dict, List, Optional  # noqa: UP035
 
@@ -288,3 +289,33 @@ def test_refusal(
     for _, scripted in ways(function, monkeypatch):
         with pytest.raises(RuntimeError, match=f"RuntimeError: {sentence}\n"):
             scripted(*copied(arguments))
+
+
+def test_warnings_in_loops(monkeypatch: Any) -> None:
+    def f(n: int) -> int:
+        for i in range(n):
+            warnings.warn("w" + str(i), stacklevel=2)
+        return n
+
+    for way, scripted in ways(f, monkeypatch):
+        with pytest.warns(UserWarning, match="w0"):
+            assert scripted(3) == 3, way
+
+
+def test_a_constant_nan_keeps_its_sign(monkeypatch: Any) -> None:
+    def f(n: int) -> str:
+        return f"{-math.nan}"
+
+    for way, scripted in ways(f, monkeypatch):
+        assert scripted(3) == "-nan", way
+    assert "value=-nan" in str(torch.jit.script(f).graph)
+
+
+def test_lists_are_not_repeated_negative_times(monkeypatch: Any) -> None:
+    def f(values: list[int], n: int):  # type: ignore[no-untyped-def]
+        return values * n, n * values
+
+    for way, scripted in ways(f, monkeypatch):
+        assert scripted([], -1) == ([], []), way
+        with pytest.raises(RuntimeError, match="vector::reserve"):
+            scripted([1], -1)
