@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from ..arithmetic.scalar import wrap64
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.table import operator
@@ -335,7 +334,8 @@ def _check_comparable(values: List) -> None:
 
 @operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")
 def sum_of_ints(values: list[int]) -> int:
-    return wrap64(sum(values))
+    """The sum in C's `int` of 32 bits, in which torch adds."""
+    return ((sum(values) + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
 
 
 @operator("aten::sum.float(float[] self) -> float")

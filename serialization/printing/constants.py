@@ -41,7 +41,7 @@ def loose_text(value: object) -> str:
             return f'"{value}"'
         case float():
             integral = -(2.0**63) <= value < 2.0**63 and value == int(value)
-            return f"{int(value)}." if integral else f"{value:.17g}"
+            return f"{int(value)}." if integral else float_text(value)
         case complex():
             sign = "+" if value.imag >= 0 else "-"
             return f"{loose_text(value.real)}{sign}{loose_text(abs(value.imag))}j"

@@ -304,11 +304,25 @@ def test_warnings_in_loops(monkeypatch: Any) -> None:
 
 def test_a_constant_nan_keeps_its_sign(monkeypatch: Any) -> None:
     def f(n: int) -> str:
-        return f"{-math.nan}"
+        return f"{-math.nan} {complex(-math.nan, 1.0)}"
+
+    def g(n: int) -> complex:
+        return complex(-math.nan, 1.0)
 
     for way, scripted in ways(f, monkeypatch):
-        assert scripted(3) == "-nan", way
-    assert "value=-nan" in str(torch.jit.script(f).graph)
+        assert scripted(3) == "-nan -nan+1.j", way
+    for way, scripted in ways(g, monkeypatch):
+        assert math.copysign(1.0, scripted(3).real) == -1.0, way
+    assert "value=-nan" in str(torch.jit.script(g).graph)
+
+
+def test_whole_numbers_are_summed_in_32_bits(monkeypatch: Any) -> None:
+    def f(values: List[int]) -> int:
+        return sum(values)
+
+    for way, scripted in ways(f, monkeypatch):
+        assert scripted([2**31 - 1, 1]) == -(2**31), way
+        assert scripted([2**40 + 3, -4]) == -1, way
 
 
 def test_lists_are_not_repeated_negative_times(monkeypatch: Any) -> None:
