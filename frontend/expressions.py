@@ -256,7 +256,7 @@ class ExpressionConverter:
             return self.refuse("UAdd", node)
         span = self.around(node, len(operator), (operand,))
         is_text = getattr(self, "local_functions", False)  # whose numbers have their signs
-        if is_text and operator == "-" and operand == tree.Literal(operand.span, 1 << 63):
+        if is_text and operator == "-" and _is_beyond(operand):
             return tree.Literal(span, -(1 << 63))
         return tree.Unary(span, operator, operand)
 
@@ -353,3 +353,10 @@ def _shown_length(value: object) -> int:
         return len(str(value))
     except ValueError:  # an integer too long for decimal digits
         return 1
+
+
+def _is_beyond(operand: tree.Expr) -> bool:
+    """Whether it is the whole number 2**63, which only fits with a minus before it."""
+    return isinstance(operand, tree.Literal) and (
+        isinstance(operand.value, int) and operand.value == 1 << 63
+    )

@@ -13,7 +13,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch compares complex and whole numbers with an operator that it does not have",
     ),
     (
-        r"(\w+) \+= \(?\1\b|(\w+)\.extend\(\(*\2\b",
+        r"(\w+) \+= \(*\1\b|(\w+)\.extend\(\(*\2\b",
         r"torch.*(NoneType|raises)",
         "torch reads freed memory where a list is extended by itself",
     ),

@@ -301,7 +301,11 @@ STRINGS = Family(
             ),
             *_each("$str$.@($int$ % 9, $str$)", of="center ljust rjust"),
             *("$str$[$index$:$index$]", "$str$[::$index$]", "$str$[$index$:$index$:-1]"),
-            *("f'{$List[str]$}{$Dict[str, int]$}'", "str(($str$, $int$))", "min($List[str]$)"),
+            *(
+                "'{}{}'.format($List[str]$, $Dict[str, int]$)",
+                "str(($str$, $int$))",
+                "min($List[str]$)",
+            ),
             *("max($List[str]$)", "','.join(sorted($List[str]$))", "str($str$.partition($str$))"),
         ],
         "int": [

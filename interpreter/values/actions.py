@@ -60,7 +60,10 @@ def write_slot(value: object) -> object:
 
 def make_dict(items: Sequence[Any]) -> dict[Any, Any]:
     """A dict of keys and values in turn."""
-    return dict(zip(items[::2], items[1::2], strict=True))
+    keys = items[::2]
+    if items and isinstance(items[0], float | complex):  # a NaN equals no key: see `_for_numbers`
+        keys = [key if key == key else key + 0.0 for key in keys]
+    return dict(zip(keys, items[1::2], strict=True))
 
 
 def make_tensor_dict(items: Sequence[Any]) -> TensorDict:

@@ -316,6 +316,23 @@ def test_a_constant_nan_keeps_its_sign(monkeypatch: Any) -> None:
     assert "value=-nan" in str(torch.jit.script(g).graph)
 
 
+def test_a_nan_in_a_display_equals_no_key(monkeypatch: Any) -> None:
+    def f(x: float) -> int:
+        y, zero = x, -0.0
+        return len({x: 1, y: 2, 0.0: 5, zero: 6})
+
+    for way, scripted in ways(f, monkeypatch):
+        assert scripted(math.nan) == 3, way
+
+
+def test_large_negative_floats_come_back_as_floats(monkeypatch: Any) -> None:
+    def f(n: int):  # type: ignore[no-untyped-def]
+        return [1.5, float(-9223372036854775807)]
+
+    for way, scripted in ways(f, monkeypatch):
+        assert scripted(1) == [1.5, -(2.0**63)], way
+
+
 def test_whole_numbers_are_summed_in_32_bits(monkeypatch: Any) -> None:
     def f(values: List[int]) -> int:
         return sum(values)
