@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .rows import aten, composite, gradient, same_as
+from ..layers.dropout import FACTORS
+from ..memory.dtype import Array
+from .rows import Run, aten, composite, gradient, rewritten, same_as
 
 gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
 gradient(
@@ -174,44 +176,25 @@ gradient(
 # --------------------------------------------------------------------------- dropout
 
 
-def _dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
-    if not train or p == 0:
-        return g
-    if p >= 1:
-        return g * 0
-    kept = (result != 0).logical_or(input == 0)
-    return g * kept / (1 - p)
+def _dropped(name: str) -> None:
+    factors = FACTORS[name]
+
+    def product(run: Run, self: Array, p: float, train: bool) -> Any:
+        found = factors(self, p, train)
+        return self if found is None else _scaled(run, "", self, *found)
+
+    def product_in_place(run: Run, self: Array, p: float, train: bool) -> Any:
+        found = factors(self, p, train)
+        return self if found is None else _scaled(run, "_", self, *found)
+
+    rewritten(name)(product)
+    rewritten(f"{name}_")(product_in_place)
 
 
-gradient("aten::dropout", input=_dropped, name="MulBackward0")
+def _scaled(run: Run, twin: str, self: Array, noise: Array, shift: Array | None) -> Any:
+    result = run(f"aten::mul{twin}.Tensor", self, noise)
+    return result if shift is None else run(f"aten::add{twin}.Tensor", result, shift, 1)
 
 
-def _channels_dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
-    """Whole channels are kept or not."""
-    if not train or p == 0:
-        return g
-    if p >= 1:
-        return g * 0
-    dims = list(range(2, input.ndim))
-    kept = (result != 0).any(dims, True) if dims else result != 0
-    return g * kept / (1 - p)
-
-
-gradient("aten::feature_dropout", input=_channels_dropped, name="MulBackward0")
-
-
-def _alpha_dropped(g: Any, input: Any, result: Any, p: Any, train: Any) -> Any:
-    if not train or p == 0:
-        return g
-    if p >= 1:
-        return g * 0
-    alpha = 1.7580993408473766
-    a = 1 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    b = alpha * a * p
-    dropped = -alpha * a + b  # what the elements that were not kept became
-    return g * ((result - dropped).abs() > 1e-4 * a).to(g.dtype) * a
-
-
-gradient(
-    "aten::alpha_dropout", "aten::feature_alpha_dropout", input=_alpha_dropped, name="AddBackward0"
-)
+for _name in FACTORS:
+    _dropped(_name)

@@ -16,10 +16,11 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.versions import last_write, owner_of, version_of, write_count, written
 from ..table.grad_mode import RUNNING, is_grad_enabled
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from . import autograd
 from .bound import Bound, bound_row_in_script
+from .rows import Rewriting
 from .tape import attach, backward, check_in_place, gradients_of, is_active
 
 __all__ = ["Record", "recorder"]
@@ -237,6 +238,8 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
     bound = _noted(entry)
     if bound is None:
         return forward
+    if bound.row is not None and bound.row.rewritten is not None:
+        return _rewriting_recorder(forward, bound.row.rewritten)
     if bound.in_place:
         return _in_place_recorder(bound)
     has_lists = _has_lists(entry)
@@ -270,7 +273,9 @@ def _noted(entry: Operator) -> Bound | None:
 
 def _noted_alone(entry: Operator) -> Bound | None:
     bound = _noted(entry)
-    return None if bound is None or bound.in_place or _has_lists(entry) else bound
+    if bound is None or bound.in_place or _has_lists(entry):
+        return None
+    return bound if bound.row is None or bound.row.rewritten is None else None
 
 
 def _has_lists(entry: Operator) -> bool:
@@ -279,6 +284,23 @@ def _has_lists(entry: Operator) -> bool:
 
 def _gives_tensors(entry: Operator) -> bool:
     return "Tensor" in entry.schema[entry.schema.rindex("->") :]
+
+
+def _rewriting_recorder(forward: Callable[..., Any], rewriting: Rewriting) -> Callable[..., Any]:
+    """Others run in the operator's place, each recorded for itself."""
+
+    def step(name: str, *args: Any) -> Any:
+        entry = TABLE.operator(name)
+        assert entry is not None
+        return recorder(entry)(*args)
+
+    def run(*args: Any) -> Any:
+        record = RUNNING.record
+        if record is None or not is_grad_enabled():
+            return forward(*args)
+        return rewriting(step, *args)
+
+    return run
 
 
 def _in_place_recorder(bound: Bound) -> Callable[..., Any]:

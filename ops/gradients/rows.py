@@ -14,8 +14,8 @@ of another shape or dtype than its argument's: broadcasting is summed up, dtypes
 Formulas call operators, so gradients have gradients.
 
 `joint` declares a formula that gives the gradients of several arguments at once, `composite` an
-operator by others: its gradient is theirs.  A row without an overload's name is for all overloads,
-and for the in-place twin too.
+operator by others: its gradient is theirs; `rewritten` does so while it runs.  A row without an
+overload's name is for all overloads, and for the in-place twin too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ..tensors.tensor import Tensor
 __all__ = [
     "ROWS",
     "Row",
+    "Run",
     "aten",
     "composite",
     "conj",
@@ -38,10 +39,15 @@ __all__ = [
     "joint",
     "moving",
     "refused",
+    "rewritten",
     "same_as",
 ]
 
 Formula = Callable[..., Any]
+Run = Callable[..., Any]
+"""Runs an overload, `aten::mul.Tensor`, on machine values, and records it."""
+Rewriting = Callable[..., Any]
+"""Like a forward, with `Run` before its arguments."""
 
 
 @dataclass
@@ -50,9 +56,10 @@ class Row:
 
     `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets
     `wanted`, which says of each whether it is asked for; `composite` computes the operator from
-    others.  An operator that `moves` puts the elements of the arguments `of` somewhere else, and
-    nothing more.  `name` is the node's, `AddBackward0`, or a function of the arguments.  Results
-    that stand `apart`, by number, need no gradients though they hold floats.
+    others.  One that is `rewritten` is never recorded: others run in its place.  An operator that
+    `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
+    node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
+    need no gradients though they hold floats.
     """
 
     operator: str
@@ -61,6 +68,7 @@ class Row:
     of: tuple[str, ...] = ()
     composite: Formula | None = None
     name: str | Callable[..., str] | None = None
+    rewritten: Rewriting | None = None
     is_constant: bool = False
     moves: bool = False
     apart: tuple[int, ...] = ()
@@ -103,6 +111,17 @@ def composite(
         for operator in operators:
             ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart)
         return formula
+
+    return declare
+
+
+def rewritten(operator: str) -> Callable[[Rewriting], Rewriting]:
+    """Declare the decorated function to run in an operator's place where gradients are recorded:
+    what the operator draws at random is then an argument of another one, which keeps it."""
+
+    def declare(rewriting: Rewriting) -> Rewriting:
+        ROWS[operator] = Row(operator, rewritten=rewriting)
+        return rewriting
 
     return declare
 

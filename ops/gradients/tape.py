@@ -16,7 +16,7 @@ from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.versions import owner_of
 from ..table.pointwise import scalar_of
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from .autograd import (
     VERSIONS,
@@ -32,6 +32,7 @@ from .autograd import (
     run_backward,
 )
 from .bound import Bound, RowNode, bound_row
+from .rows import Rewriting
 
 __all__ = [
     "attach",
@@ -51,6 +52,8 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     _collect(handles, known)
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
+    if bound.row is not None and bound.row.rewritten is not None:
+        return _rewritten(bound.row.rewritten, values, known)
     active = is_active(bound, args)
     old = None
     if bound.in_place:
@@ -66,6 +69,19 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     if active:
         attach(bound, args, wrapped, old)
     return wrapped
+
+
+def _rewritten(rewriting: Rewriting, values: list[Any], known: dict[int, Tensor]) -> Any:
+    """Run other operators in the place of one, each recorded for itself."""
+
+    def run(name: str, *given: Any) -> Array:
+        entry = TABLE.operator(name)
+        assert entry is not None
+        made: Tensor = taped(entry, list(given), list(known.values()))
+        known[id(made._array)] = made
+        return made._array
+
+    return lifted(rewriting(run, *values), known)
 
 
 def _collect(handles: Sequence[Any], known: dict[int, Tensor]) -> None:

@@ -13,12 +13,12 @@ from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
-from ..random_numbers.random_ops import dropout
 from ..reductions.loss_reduction import widened
 from ..shapes.nested import NestedArray, nested
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.table import operator
 from .activation import gelu, relu
+from .dropout import dropped as dropout
 
 __all__ = ["dropped"]
 

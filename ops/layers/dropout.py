@@ -1,8 +1,9 @@
-"""Dropout in its other forms: whole features, values that keep mean and variance, with masks."""
+"""Dropout: of elements or whole features, with values that keep mean and variance, with masks."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..reductions.loss_reduction import floats
 from ..table.pointwise import as_array
 from ..table.table import operator
 
-__all__: list[str] = []
+__all__ = ["FACTORS", "dropped"]
 
 _ALPHA: Final = 1.7580993408473766
 """What alpha dropout puts in place of a value: the negative limit of selu."""
@@ -29,40 +30,62 @@ def _noise_of_features(input: Array) -> Array:
     return np.empty((*input.shape[:2], *(1,) * (input.ndim - 2)), input.dtype)
 
 
-def _dropped(input: Array, p: float, train: bool, features: bool, alpha: bool) -> Array:
+Factors = tuple[Array, Array | None]
+
+
+def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -> Factors | None:
+    """What the input is multiplied by, and what is added then; None if nothing is dropped."""
     if not 0 <= p <= 1:
         raise OperatorError(
             f"dropout probability has to be between 0 and 1, but got {p:g}",
             headline=f"`p` is a probability, {p:g} is not",
         )
     if p == 0 or not train or not input.size:
-        return input
-    if p == 1:
-        return as_array(input * input.dtype.type(0))
-    noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
+        return None
     number = input.dtype.type
+    if p == 1:
+        return as_array(number(0)), None
+    noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
     if not alpha:
-        return as_array(input * (noise / number(1 - p)))
+        return noise / number(1 - p), None
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     shift = (noise - number(1)) * number(_ALPHA * scale) + number(_ALPHA * scale * p)
-    return as_array(input * (noise * number(scale)) + shift)
+    return noise * number(scale), shift
+
+
+def dropped(input: Array, p: float, train: bool) -> Array:
+    """Elements are zero with a probability, the others the larger for it."""
+    found = _factors(input, p, train, False, False)
+    return input if found is None else as_array(input * found[0])
 
 
 def _declare(name: str, features: bool, alpha: bool) -> None:
+    def factors(input: Array, p: float, train: bool) -> Factors | None:
+        return _factors(input, p, train, features, alpha)
+
     def forward(input: Array, p: float, train: bool) -> Array:
-        return _dropped(input, p, train, features, alpha)
+        found = factors(input, p, train)
+        if found is None:
+            return input
+        noise, shift = found
+        return as_array(input * noise if shift is None else input * noise + shift)
 
     def forward_in_place(self: Array, p: float, train: bool) -> Array:
-        result = _dropped(self, p, train, features, alpha)
+        result = forward(self, p, train)
         if result is not self:
             self[...] = result
         return self
 
     operator(f"aten::{name}(Tensor input, float p, bool train) -> Tensor")(forward)
     operator(f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")(forward_in_place)
+    FACTORS[f"aten::{name}"] = factors
 
+
+FACTORS: Final[dict[str, Callable[[Array, float, bool], Factors | None]]] = {}
+"""What dropout is made of, by operator: gradients go through the product and the sum."""
 
 _NAMES: Final[tuple[tuple[str, bool, bool], ...]] = (
+    ("dropout", False, False),
     ("feature_dropout", True, False),
     ("alpha_dropout", False, True),
     ("feature_alpha_dropout", True, True),

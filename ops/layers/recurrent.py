@@ -16,9 +16,9 @@ from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
-from ..random_numbers.random_ops import dropout as drop
 from ..table.pointwise import as_array
 from ..table.table import operator
+from .dropout import dropped as drop
 
 __all__ = ["Options", "Weights", "over_input", "over_packed", "steps"]
 

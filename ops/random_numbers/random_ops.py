@@ -334,33 +334,6 @@ def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
     return self
 
 
-def _check_dropout(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise OperatorError(
-            f"dropout probability has to be between 0 and 1, but got {p:g}",
-            headline=f"`p` is a probability, {p:g} is not",
-        )
-
-
-@operator("aten::dropout(Tensor input, float p, bool train) -> Tensor")
-def dropout(input: Array, p: float, train: bool) -> Array:
-    _check_dropout(p)
-    if p == 0 or not train or not input.size:
-        return input
-    if p == 1:
-        return as_array(input * input.dtype.type(0))
-    kept = bernoulli_(np.empty_like(input), 1 - p, None)
-    return as_array(input * (kept / input.dtype.type(1 - p)))
-
-
-@operator("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
-def dropout_(self: Array, p: float, train: bool) -> Array:
-    result = dropout(self, p, train)
-    if result is not self:
-        self[...] = result
-    return self
-
-
 @operator(
     "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "
     "Generator? generator=None) -> Tensor"

@@ -304,3 +304,45 @@ def test_gradients_of_gradients_of_pooling_and_dropout() -> None:
     drop = torch.ops.aten.native_dropout_backward
     assert torch.autograd.gradcheck(lambda y: drop(y, mask, 2.0), (y,))
     assert torch.autograd.grad(torch.nextafter(y, y + 1).sum(), y)[0].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("twin", ["", "_"])
+@pytest.mark.parametrize(
+    "name", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"]
+)
+def test_what_was_dropped_may_be_written_before_the_way_back(name: str, twin: str) -> None:
+    """The gradient goes by what was drawn, not by what the result has become."""
+
+    def slope(y: Any, x: Any) -> Any:
+        return torch.autograd.grad(y.sum(), x)[0].flatten().tolist()
+
+    def drop(x: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(3)
+        return getattr(torch, name + twin)(x * 1, 0.4, True)
+
+    x = torch.arange(12.0).reshape(2, 3, 2).requires_grad_()
+    written = drop(x)
+    written += 100.0
+    found = slope(written, x)
+    assert found == slope(drop(x), x)
+    assert {value == 0 for value in found} == {True, False}
+
+
+@torch.jit.script
+def _dropped_and_written(x: torch.Tensor, write: bool) -> torch.Tensor:
+    y = torch.nn.functional.dropout(x, 0.5, True)
+    if write:
+        y += 100.0
+    return y
+
+
+def test_a_script_may_write_what_was_dropped() -> None:
+    x = torch.arange(12.0).requires_grad_()
+
+    def slope(write: bool) -> Any:
+        torch.manual_seed(3)
+        return torch.autograd.grad(_dropped_and_written(x, write).sum(), x)[0].tolist()
+
+    for _ in range(3):  # the machine, then plans
+        assert slope(True) == slope(False)
+    assert set(slope(True)) == {0.0, 2.0}
