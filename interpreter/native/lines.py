@@ -103,6 +103,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "aten::__getitem__.t": _INDEX,
     "aten::_set_item.t": _INDEX,
     "aten::pop.t": ("len({0}) > 0",),
+    "aten::mul.left_t": ("{1} >= 0",),
     "aten::__range_length": ("{2} != 0", "math.fabs({0}) < 2**62", "math.fabs({1}) < 2**62"),
 }
 """What must hold before; where it does not, the plan does the whole call again."""
@@ -115,7 +116,7 @@ LISTS: dict[str, tuple[str, str]] = {
     "aten::pop.t": ("element", "{0}.pop()"),
     "aten::clear.t": ("", "{0}.clear()"),
     "aten::reverse.t": ("", "{0}.reverse()"),
-    "mul": ("same", "{0} * max(0, {1})"),
+    "aten::mul.left_t": ("same", "{0} * {1}"),
     "aten::sort.int": ("", "sort_ints({0})"),
 }
 """Operators on lists: the kind of the result (that of an element, or of the list itself), and the

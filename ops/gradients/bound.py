@@ -21,7 +21,7 @@ from .autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_cla
 from .layouts import layout_of
 from .rows import ROWS, Row
 
-__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
+__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script", "tensors_in"]
 
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
@@ -103,10 +103,13 @@ class Bound:
         self.lay = layout_of(entry.name)
         self.node_class = node_class(RowNode, self._node_name())
 
-    def new_node(self, args: Sequence[Any], old: Tensor | None) -> RowNode:
+    def new_node(self, args: Sequence[Any], old: Tensor | None) -> Node:
         """The node of a call; `old` is what the first argument held before it was written."""
-        made = self.node_class
-        name = None if self.row is None else self.row.name
+        if self.row is None:
+            unknown = node_class(_Unknown, "NotImplemented")(map(edge_of, tensors_in(args)))
+            unknown.operator = self.entry.name
+            return unknown  # type: ignore[no-any-return]
+        made, name = self.node_class, self.row.name
         if callable(name):
             made = node_class(RowNode, name(*args))
         node: RowNode = made(self, args, old)
@@ -198,6 +201,26 @@ def bound_row(entry: Operator) -> Bound:
 def bound_row_in_script(entry: Operator) -> Bound:
     """The row of an overload that a script calls: torch's nodes have other names there."""
     return Bound(entry, _find(entry), in_script=True)
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The tensors of a value or of lists and tuples of them, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for each in value for tensor in tensors_in(each)]
+    return []
+
+
+class _Unknown(Node):
+    """The node of an operator whose gradient is not known."""
+
+    __slots__ = ("operator",)
+
+    operator: str
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        raise RuntimeError(f"derivative for {self.operator} is not implemented")
 
 
 class RowNode(Node):

@@ -28,10 +28,9 @@ from .autograd import (
     edge_of,
     fit,
     is_wanted,
-    node_class,
     run_backward,
 )
-from .bound import Bound, RowNode, bound_row
+from .bound import Bound, RowNode, bound_row, tensors_in
 from .rows import Rewriting
 
 __all__ = [
@@ -122,10 +121,10 @@ def _requires(value: Any) -> bool:
 
 def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None = None) -> None:
     """Give the results of an operator their node."""
-    results = _tensors(wrapped)
+    results = tensors_in(wrapped)
     given = [a for a in args if isinstance(a, Tensor)]
     if bound.in_place:
-        node = _new_node(bound, args, old)
+        node = bound.new_node(args, old)
         if isinstance(node, RowNode):
             node.set_results(results[:1])
         _rebase(args[0], node)
@@ -133,7 +132,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
     results = [r for r in results if not any(r is a for a in given)]
     if not any(r._array.dtype.kind not in "biu" for r in results):
         return
-    node = _new_node(bound, args, None)
+    node = bound.new_node(args, None)
     number = -1
     apart = bound.row.apart if bound.row is not None else ()
     for result in results:
@@ -152,32 +151,6 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
                 result._view_among = type(node).__name__.removesuffix("Backward0")
     if isinstance(node, RowNode):
         node.set_results(results)
-
-
-class _Unknown(Node):
-    """The node of an operator whose gradient is not known."""
-
-    __slots__ = ("operator",)
-
-    operator: str
-
-    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        raise RuntimeError(f"derivative for {self.operator} is not implemented")
-
-
-def _new_node(bound: Bound, args: Sequence[Any], old: Tensor | None) -> Node:
-    if bound.row is not None:
-        return bound.new_node(args, old)
-    edges = [edge_of(a) for value in args for a in _tensors(value)]
-    unknown = node_class(_Unknown, "NotImplemented")(edges)
-    unknown.operator = bound.entry.name
-    return unknown  # type: ignore[no-any-return]
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    return [t for each in value for t in _tensors(each)] if isinstance(value, (list, tuple)) else []
 
 
 # --------------------------------------------------------------------------- in place, views

@@ -86,6 +86,7 @@ def changed_while_saved() -> None:
             module.load_state_dict(state)
             module.train(not module.training)
             module.a.weight.data = torch.rand(2, 2)
+            time.sleep(1e-4)  # who draws lets go of Python's lock too shortly for others
 
     thread = threading.Thread(target=change)
     thread.start()
