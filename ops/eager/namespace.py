@@ -78,6 +78,7 @@ _SHORT_NAMES: Final = {
 # --------------------------------------------------------------------------- written by hand
 
 
+@stands_for("aten::is_tensor")
 def is_tensor(obj: Any) -> bool:
     """Whether it is a tensor."""
     return isinstance(obj, Tensor)

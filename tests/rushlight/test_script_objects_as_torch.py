@@ -393,3 +393,12 @@ def context_after_return(total: int, n: int):
 def test_a_context_after_an_early_return() -> None:
     scripted = torch.jit.script(context_after_return)
     assert [scripted(*a) for a in ((1, 5), (1, 2), (40, 2))] == [21, 11, 40]
+
+
+def asks_whether_it_is_a_tensor(x: torch.Tensor) -> bool:
+    return torch.is_tensor(x)
+
+
+def test_is_tensor_is_no_operator_of_scripts() -> None:
+    with pytest.raises(RuntimeError, match="Unknown builtin op: aten::is_tensor"):
+        torch.jit.script(asks_whether_it_is_a_tensor)
