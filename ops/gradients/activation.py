@@ -176,25 +176,19 @@ gradient(
 # --------------------------------------------------------------------------- dropout
 
 
-def _dropped(name: str) -> None:
+def _dropped(name: str, twin: str) -> None:
     factors = FACTORS[name]
 
+    @rewritten(name + twin)
     def product(run: Run, self: Array, p: float, train: bool) -> Any:
         found = factors(self, p, train)
-        return self if found is None else _scaled(run, "", self, *found)
-
-    def product_in_place(run: Run, self: Array, p: float, train: bool) -> Any:
-        found = factors(self, p, train)
-        return self if found is None else _scaled(run, "_", self, *found)
-
-    rewritten(name)(product)
-    rewritten(f"{name}_")(product_in_place)
-
-
-def _scaled(run: Run, twin: str, self: Array, noise: Array, shift: Array | None) -> Any:
-    result = run(f"aten::mul{twin}.Tensor", self, noise)
-    return result if shift is None else run(f"aten::add{twin}.Tensor", result, shift, 1)
+        if found is None:
+            return self
+        noise, shift = found
+        result = run(f"aten::mul{twin}.Tensor", self, noise)
+        return result if shift is None else run(f"aten::add{twin}.Tensor", result, shift, 1)
 
 
 for _name in FACTORS:
-    _dropped(_name)
+    _dropped(_name, "")
+    _dropped(_name, "_")

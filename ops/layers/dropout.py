@@ -53,13 +53,9 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
     return noise * number(scale), shift
 
 
-def dropped(input: Array, p: float, train: bool) -> Array:
-    """Elements are zero with a probability, the others the larger for it."""
-    found = _factors(input, p, train, False, False)
-    return input if found is None else as_array(input * found[0])
+def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, bool], Array]:
+    """Declare a form of dropout and its twin in place; gives what computes it."""
 
-
-def _declare(name: str, features: bool, alpha: bool) -> None:
     def factors(input: Array, p: float, train: bool) -> Factors | None:
         return _factors(input, p, train, features, alpha)
 
@@ -79,19 +75,16 @@ def _declare(name: str, features: bool, alpha: bool) -> None:
     operator(f"aten::{name}(Tensor input, float p, bool train) -> Tensor")(forward)
     operator(f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")(forward_in_place)
     FACTORS[f"aten::{name}"] = factors
+    return forward
 
 
 FACTORS: Final[dict[str, Callable[[Array, float, bool], Factors | None]]] = {}
 """What dropout is made of, by operator: gradients go through the product and the sum."""
 
-_NAMES: Final[tuple[tuple[str, bool, bool], ...]] = (
-    ("dropout", False, False),
-    ("feature_dropout", True, False),
-    ("alpha_dropout", False, True),
-    ("feature_alpha_dropout", True, True),
-)
-for _name, _features, _alpha in _NAMES:
-    _declare(_name, _features, _alpha)
+dropped = _declare("dropout", False, False)
+_declare("feature_dropout", True, False)
+_declare("alpha_dropout", False, True)
+_declare("feature_alpha_dropout", True, True)
 
 
 @operator("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
