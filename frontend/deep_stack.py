@@ -67,8 +67,14 @@ def usual_limit() -> int:
     return _USUAL[0] or sys.getrecursionlimit()
 
 
+def _nothing() -> None:
+    """Nothing has to be undone."""
+
+
 def deeply(
-    make: Callable[[], _T], undo: Callable[[], None], may: Callable[[], bool] = lambda: True
+    make: Callable[[], _T],
+    undo: Callable[[], None] = _nothing,
+    may: Callable[[], bool] = lambda: True,
 ) -> _T:
     """What `make` makes; where the stack ends, `undo` and try again with a deeper one.
 
@@ -158,15 +164,11 @@ def _has_room() -> bool:
     return size.value >= NEEDED
 
 
-def _nothing() -> None:
-    """Nothing has to be undone."""
-
-
 def goes_deep(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """A function without effects, called as by `deeply`."""
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return deeply(lambda: function(*args, **kwargs), _nothing)
+        return deeply(lambda: function(*args, **kwargs))
 
     return call

@@ -7,7 +7,7 @@ code in backticks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -186,6 +186,15 @@ class Collector:
         if self.demands and not diagnostic.demands:
             diagnostic = replace(diagnostic, demands=tuple(self.demands))
         self.found.append(diagnostic)
+
+    def forgetting(self) -> Callable[[], None]:
+        """What forgets all that is found from now on, for work that is begun anew."""
+        kept = len(self.found)
+
+        def forget() -> None:
+            del self.found[kept:]
+
+        return forget
 
     def _wants(self, warning: Diagnostic) -> bool:
         label = warning.primary

@@ -54,10 +54,9 @@ def function_tree(
     if _is_unused(fn):
         return _unused(node, converter, self_name, called)
     try:
-        found = len(collector.found)
         function = deeply(
             lambda: converter.function(node, class_name=self_name, name=called),
-            lambda: collector.found.__delitem__(slice(found, None)),
+            collector.forgetting(),
         )
     except RecursionError:
         _report_depth(source, collector, where)

@@ -218,10 +218,8 @@ def _definitions(
 
 def _guarded(node: _N, converter: Converter, make: Callable[[_N, Converter], _T]) -> _T | None:
     """What is made of a node; None, after a report, if it is too deep or takes too long."""
-    found = converter.collector.found
-    before = len(found)
     try:
-        return deeply(lambda: make(node, converter), lambda: found.__delitem__(slice(before, None)))
+        return deeply(lambda: make(node, converter), converter.collector.forgetting())
     except (RecursionError, OutOfTime) as error:
         span = converter.span(node if converter.at is None else converter.at)
         what = str(error) if isinstance(error, OutOfTime) else "the code is nested too deeply"

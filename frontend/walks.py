@@ -38,10 +38,7 @@ def parts_first(
         TooDeep: more than `deepest` things lie in each other.
     """
     open = set() if within is None else within
-    if id(root) in open:
-        raise HoldsItself
-    if len(open) >= deepest:
-        raise TooDeep
+    _check_way(root, open, deepest)
     first = list(parts(root))
     if not first:
         yield root
@@ -59,14 +56,19 @@ def parts_first(
                 done.add(id(item))
                 yield item
                 continue
-            if id(entered) in open:
-                raise HoldsItself
-            if len(open) >= deepest:
-                raise TooDeep
+            _check_way(entered, open, deepest)
             open.add(id(entered))
             path.append((entered, iter(parts(entered))))
     finally:
         open.difference_update(id(item) for item, _ in path)
+
+
+def _check_way(entered: object, open: set[int], deepest: int) -> None:
+    """See that what is entered is not being walked through already, nor lies too deep."""
+    if id(entered) in open:
+        raise HoldsItself
+    if len(open) >= deepest:
+        raise TooDeep
 
 
 def fold(

@@ -34,7 +34,7 @@ def define_function(
 
     Where the checker finds errors they are in the collector and the graph stays None.
     """
-    before, found = len(collector.errors), len(collector.found)
+    before, forget = len(collector.errors), collector.forgetting()
 
     def make() -> None:
         typed = check_function(function, resolver, table, collector, self_type=function.owner)
@@ -46,7 +46,7 @@ def define_function(
             each.guard = function.guard
 
     def undo() -> None:
-        del collector.found[found:]  # all of it will be found again
+        forget()  # all of it will be found again
         function.typed = None
 
     try:

@@ -79,7 +79,7 @@ class Executable:
         guard = graph_of(function).guard or function.guard
         self.guard = guard if isinstance(guard, Guard) else None
         with nullcontext() if self.guard is None else self.guard.entered():
-            deeply(lambda: self._make(function), lambda: None)
+            deeply(lambda: self._make(function))
 
     def _make(self, function: Function) -> None:
         check_inlined_size(function)

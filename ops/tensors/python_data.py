@@ -58,6 +58,11 @@ def _array_in(data: Any) -> Array | None:
     """The array that data is or holds."""
     if isinstance(data, np.ndarray):
         return admitted(data)
+    return _array_of_tensor(data)
+
+
+def _array_of_tensor(data: Any) -> Array | None:
+    """The array that a tensor holds; None for anything else."""
     found = getattr(data, "_array", None)
     return found if isinstance(found, np.ndarray) else None
 
@@ -75,8 +80,8 @@ def array_of_arguments(args: tuple[Any, ...], sizes_class: type[tuple[int, ...]]
         return np.empty(0, dtype)
     first = args[0]
     if len(args) == 1 and not isinstance(first, sizes_class):
-        array = getattr(first, "_array", None)
-        if isinstance(array, np.ndarray):
+        array = _array_of_tensor(first)
+        if array is not None:
             return array
         if _is_sequence(first):
             return array_of_data(first, dtype)
@@ -146,11 +151,16 @@ def _of_dtype(data: Any, found: Array, wanted: DType) -> Array | None:
     return found.astype(np.bool_) if target == "b" and source == "b" else None
 
 
-def _narrowed(numbers: Array, dtype: Dtype) -> Array | None:
-    """Numbers in a whole-number dtype, an unsigned one takes negatives too; None if one is too
-    large."""
+def _limits(dtype: Dtype) -> tuple[int, int]:
+    """The least and greatest whole number that a dtype takes: an unsigned one takes negatives."""
     limits = np.iinfo(dtype)
-    if not np.all((numbers >= (limits.min or -limits.max)) & (numbers <= limits.max)):
+    return int(limits.min) or -int(limits.max), int(limits.max)
+
+
+def _narrowed(numbers: Array, dtype: Dtype) -> Array | None:
+    """Numbers in a whole-number dtype; None if one is too large."""
+    least, most = _limits(dtype)
+    if not np.all((numbers >= least) & (numbers <= most)):
         return None
     with np.errstate(invalid="ignore"):  # 2.0**63 passes, and wraps
         return numbers.astype(dtype)
@@ -172,7 +182,7 @@ def _is_sequence(data: Any) -> bool:
         return False
     if not any("__getitem__" in vars(cls) for cls in type(data).__mro__):
         return False
-    return not isinstance(getattr(data, "_array", None), np.ndarray)
+    return _array_of_tensor(data) is None
 
 
 def _shape(data: Any) -> list[int]:
@@ -274,10 +284,7 @@ def _leaves(data: Any, shape: list[int], depth: int, store: Callable[[Any], Any]
 
 
 def _real(number: Any) -> float:
-    array = getattr(number, "_array", None)
-    if isinstance(array, np.ndarray):
-        return float(number)
-    return math.ldexp(number, 0)
+    return math.ldexp(number, 0) if _array_of_tensor(number) is None else float(number)
 
 
 def _complex(number: Any) -> complex:
@@ -292,16 +299,15 @@ def _truth(number: Any) -> bool:
 
 def _whole_number(dtype: Dtype) -> Callable[[Any], int]:
     """What stores a number in a whole-number dtype: floats are cut, too large numbers refused."""
-    limits = np.iinfo(dtype)
-    low, bits = int(limits.min), 8 * dtype.itemsize
+    (least, most), low, bits = _limits(dtype), int(np.iinfo(dtype).min), 8 * dtype.itemsize
 
     def store(number: Any) -> int:
         if isinstance(number, float):
-            fits = low <= number <= float(limits.max)
+            fits = low <= number <= float(most)
             value = int_of(number) if fits else 0  # 2.0**63 passes, and wraps
         else:
             value = _of_64_bits(python.index(number))
-            fits = (low or -int(limits.max)) <= value <= limits.max
+            fits = least <= value <= most
         if not fits:
             raise _overflow(dtype)
         return value if value >= 0 or low else value + (1 << bits)
