@@ -1,12 +1,16 @@
-"""What the distribution promises: the parts, what importing costs, no accidental names."""
+"""What the distribution promises: the parts, what importing costs, no accidental names; and that a
+checkout needs no step before it works: links or a path lead from the package to its parts."""
 
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {"grammar", "frontend", "typecheck", "ops", "ir", "interpreter", "serialization"}
@@ -49,3 +53,47 @@ def test_no_part_is_imported_under_a_bare_name() -> None:
 
 def test_the_package_is_typed() -> None:
     assert (ROOT / "rushlight" / "py.typed").is_file()
+
+
+PROGRAM = """
+import os, sys
+import rushlight as torch
+torch.jit.script(torch.nn.Linear(2, 2))(torch.ones(1, 2))
+files = {m.__file__ for n, m in list(sys.modules.items())
+         if n.partition(".")[0] == "rushlight" and getattr(m, "__file__", None)}
+assert len({os.path.realpath(f) for f in files}) == len(files), "a file under two paths"
+print(os.path.relpath(sys.modules["rushlight.ir.graph"].__file__))
+"""
+
+
+def copied(target: Path, *, links: bool) -> Path:
+    """The package in another place, with a hyphen in its name, its files linked one by one."""
+    checkout = target / "rush-light"
+    (checkout / "rushlight").mkdir(parents=True)
+    for part in PARTS:
+        (checkout / part).symlink_to(ROOT / part)
+        if links:
+            (checkout / "rushlight" / part).symlink_to(Path("..", part))
+    for entry in (ROOT / "rushlight").iterdir():
+        if entry.name not in {*PARTS, "__pycache__"}:
+            (checkout / "rushlight" / entry.name).symlink_to(entry)
+    return checkout
+
+
+def test_each_part_has_its_link() -> None:
+    if not (ROOT / "rushlight" / "ir").exists():
+        pytest.skip("this checkout came without links")
+    for part in PARTS:
+        assert Path("..", part) == (ROOT / "rushlight" / part).readlink()
+
+
+@pytest.mark.parametrize(
+    ("links", "graph"), [(True, "rushlight/ir/graph.py"), (False, "ir/graph.py")]
+)
+def test_a_checkout_runs_with_links_and_without(tmp_path: Path, links: bool, graph: str) -> None:
+    where = copied(tmp_path, links=links)
+    env = {**os.environ, "PYTHONPATH": str(where), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=where, env=env, text=True, capture_output=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (graph.replace("/", os.sep), "")
