@@ -25,6 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.locks import after_fork, fork_safe_lock
+from ...frontend.started import started
 from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
@@ -234,7 +235,7 @@ def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
         while not found:
             done = threading.Lock()  # an Event has a lock inside, which a fork might find taken
             done.acquire()
-            thread = _started(run, values, stop, found, done)
+            thread = _begun(run, values, stop, found, done)
             if thread is None:
                 return _refusing(run, _NEVER, values)
             while not done.acquire(timeout=0.05) and thread.is_alive():
@@ -246,7 +247,7 @@ def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
     return found[0]
 
 
-def _started(
+def _begun(
     run: Callable[..., Any], values: Sequence[Any], stop: Any, found: list[Any], done: Any
 ) -> threading.Thread | None:
     """A thread that runs native code; None if there are no more, or Python is shutting down."""
@@ -259,14 +260,7 @@ def _started(
         finally:
             done.release()
 
-    thread = threading.Thread(target=work, name="rushlight-hot", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        if not str(error).startswith("can't"):  # but from the handler of a signal
-            raise
-        return None
-    return thread
+    return started("rushlight-hot", work)
 
 
 def _refusing(run: Callable[..., Any], stop: int, values: Sequence[Any]) -> Any:

@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from ...frontend.locks import after_fork
+from ...frontend.started import started
 from ..memory.allocation import carrying
 
 __all__ = ["get_threads", "set_threads", "share"]
@@ -84,15 +85,7 @@ class _Crew:
                 self._parts.put(part)
 
     def _begin(self) -> bool:
-        name = f"rushlight-kernel_{self._members}"
-        thread = threading.Thread(target=_serve, args=(self._parts,), name=name, daemon=True)
-        try:
-            thread.start()
-        except RuntimeError as error:
-            if not str(error).startswith("can't"):  # but from the handler of a signal
-                raise
-            return False  # no more threads, or Python is shutting down
-        return True
+        return started(f"rushlight-kernel_{self._members}", _serve, self._parts) is not None
 
     def resize(self, size: int) -> None:
         """Have so many threads, the one that shares included."""
