@@ -8,11 +8,13 @@ read this table.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from ..ops.table.table import TABLE
 from .graph import Node
 
-__all__ = ["ANY", "EFFECTFUL_OPERATORS", "KINDS", "RANDOM_OPERATORS", "Kind", "has_effects"]
+__all__ = ["ANY", "KINDS", "Kind", "has_effects", "is_random"]
 
 ANY = -1
 """Any number of inputs, outputs or blocks."""
@@ -119,34 +121,20 @@ _KINDS = (
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 
-EFFECTFUL_OPERATORS = frozenset(
-    {
-        "prim::Print",
-        "prim::RaiseException",
-        "aten::warn",
-        "aten::save",
-        "aten::manual_seed",
-        "aten::_assert_async",
-        "aten::wait",
-        "aten::is_autocast_cpu_enabled",
-        "aten::get_autocast_dtype",
-        "aten::is_autocast_enabled",
-        "aten::is_grad_enabled",
-        "aten::set_grad_enabled",
-        "aten::backward",  # adds to the gradients of leaves
-    }
-)
-"""Operators that do something besides computing and changing their inputs, or ask for a mode."""
 
-RANDOM_OPERATORS = frozenset(
-    f"aten::{name}"
-    for name in (
-        "bernoulli bernoulli_ cauchy_ dropout dropout_ alpha_dropout feature_dropout "
-        "exponential_ geometric_ log_normal_ multinomial native_dropout normal normal_ poisson "
-        "rand rand_like randint randint_like randn randn_like randperm random_ rrelu uniform_"
-    ).split()
-)
-"""Operators that draw random numbers: never computed at definition, though removed if unused."""
+@cache
+def _operators_with_effects() -> frozenset[str]:
+    return TABLE.names_where(lambda entry: entry.effects)
+
+
+@cache
+def _random_operators() -> frozenset[str]:
+    return TABLE.names_where(lambda entry: entry.random)
+
+
+def is_random(node: Node) -> bool:
+    """Whether it draws random numbers: never computed at definition, though removed if unused."""
+    return node.kind in _random_operators()
 
 
 def has_effects(node: Node) -> bool:
@@ -157,4 +145,4 @@ def has_effects(node: Node) -> bool:
     kind = KINDS.get(node.kind)
     if kind is not None:
         return kind.effect == "effect"
-    return node.kind in EFFECTFUL_OPERATORS or node.signature is None
+    return node.kind in _operators_with_effects() or node.signature is None

@@ -16,7 +16,7 @@ from ...typecheck.types import Type
 from ..alias_db import AliasDb
 from ..constants import same_constant
 from ..graph import Block, Graph, Node
-from ..kinds import KINDS, RANDOM_OPERATORS, has_effects
+from ..kinds import KINDS, has_effects, is_random
 from ..text import type_text
 from .context import PassContext
 
@@ -64,7 +64,7 @@ class _Merging:
         return None
 
     def is_mergeable(self, node: Node) -> bool:
-        if has_effects(node) or node.kind in RANDOM_OPERATORS or not node.outputs:
+        if has_effects(node) or is_random(node) or not node.outputs:
             return False
         kind = KINDS.get(node.kind)
         if kind is not None and kind.effect == "write":

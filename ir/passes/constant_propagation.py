@@ -19,7 +19,7 @@ from ...typecheck.typed import EnumMember
 from ..aliases import is_mutable
 from ..constants import MISSING, constant_value, create_constant, same_constant, type_of
 from ..graph import Block, Graph, Node, Value
-from ..kinds import KINDS, RANDOM_OPERATORS, has_effects
+from ..kinds import KINDS, has_effects, is_random
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
@@ -69,7 +69,7 @@ class Propagation:
             return False
         if kind is None and (node.signature is None or node.signature.vararg):
             return False
-        if node.kind in RANDOM_OPERATORS:
+        if is_random(node):
             return False
         return all(value.node.is_constant for value in node.inputs) and not any(
             is_mutable(value.type) for value in (*node.inputs, *node.outputs)

@@ -16,7 +16,7 @@ from ...typecheck.types import NONE, Type
 from ..alias_db import AliasDb
 from ..constants import MISSING, constant_value, create_constant, type_of
 from ..graph import Graph, Node
-from ..kinds import KINDS, RANDOM_OPERATORS, has_effects
+from ..kinds import KINDS, has_effects, is_random
 from ..tensor_types import type_of_array
 from .constant_propagation import Propagation
 from .context import PassContext
@@ -51,7 +51,7 @@ class _WithMutable(Propagation):
             return False
         if kind is None and (node.signature is None or node.signature.is_mutable):
             return False
-        if node.kind in RANDOM_OPERATORS or node.kind in _UNDEFINED_CONTENTS:
+        if is_random(node) or node.kind in _UNDEFINED_CONTENTS:
             return False
         if not all(value.node.is_constant for value in node.inputs):
             return False

@@ -72,8 +72,9 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
             self[...] = result
         return self
 
-    operator(f"aten::{name}(Tensor input, float p, bool train) -> Tensor")(forward)
-    operator(f"aten::{name}_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")(forward_in_place)
+    input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
+    operator(f"aten::{name}({input}) -> Tensor", random=True)(forward)
+    operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True)(forward_in_place)
     FACTORS[f"aten::{name}"] = factors
     return forward
 
@@ -87,7 +88,9 @@ _declare("alpha_dropout", False, True)
 _declare("feature_alpha_dropout", True, True)
 
 
-@operator("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
+@operator(
+    "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", random=True
+)
 def native_dropout(input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
     """The result and the mask of what was kept."""
     if train is False or not input.size:

@@ -26,6 +26,6 @@ class TaskResult:
         return self.value
 
 
-@operator("aten::wait(Future(t) self) -> t")
+@operator("aten::wait(Future(t) self) -> t", effects=True)
 def wait(self: TaskResult) -> object:
     return self.result()

@@ -23,7 +23,7 @@ _WARNED: dict[Any, Any] = {}
 """Where Python's `warnings` notes which warnings of scripts were shown."""
 
 
-@operator("prim::Print(...) -> ()")
+@operator("prim::Print(...) -> ()", effects=True)
 def print_values(*values: Any) -> None:
     text = " ".join(map(format_for_print, values)) + "\n"
     note_output(len(text))
@@ -46,7 +46,7 @@ def text_of(elem: Any) -> str:
     return format_for_print(elem)
 
 
-@operator("aten::warn(str message, int stacklevel=2) -> ()")
+@operator("aten::warn(str message, int stacklevel=2) -> ()", effects=True)
 def warn(
     message: str,
     stacklevel: int,

@@ -141,17 +141,17 @@ SCRIPT: Final = _named(
 # --------------------------------------------------------------------------- operators
 
 
-@operator("aten::is_autocast_enabled() -> bool")
+@operator("aten::is_autocast_enabled() -> bool", effects=True)
 def is_autocast_enabled() -> bool:
     return _STATE.get().cuda
 
 
-@operator("aten::is_autocast_cpu_enabled() -> bool")
+@operator("aten::is_autocast_cpu_enabled() -> bool", effects=True)
 def is_autocast_cpu_enabled() -> bool:
     return _STATE.get().cpu
 
 
-@operator("aten::get_autocast_dtype(str device_type) -> ScalarType")
+@operator("aten::get_autocast_dtype(str device_type) -> ScalarType", effects=True)
 def get_autocast_dtype(device_type: str) -> int:
     if device_type not in ("cpu", "cuda"):
         raise OperatorError(f"unsupported scalarType for device {device_type}")

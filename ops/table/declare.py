@@ -8,13 +8,14 @@ rounded, and dtypes that torch refuses are refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 
 from ..memory.dtype import Array, Scalar, default_dtype
 from .pointwise import as_array, binary, cast, in_place, number_as
 from .promotion import common_dtype, common_dtype_with, kind
+from .record import Known
 from .refusals import Refusal, letter
 from .table import operator
 
@@ -52,12 +53,12 @@ def twin_schema(schema: str) -> str:
     return f"{name}_{dot}{overload}(Tensor(a!) self{rest}-> Tensor(a!)"
 
 
-def with_twin(*schemas: str) -> Callable[[Forward], Forward]:
+def with_twin(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forward]:
     """Declare the function as the forward of overloads, and of their in-place forms."""
 
     def declare(forward: Forward) -> Forward:
-        operator(*schemas)(forward)
-        operator(*map(twin_schema, schemas))(in_place(forward))
+        operator(*schemas, **known)(forward)
+        operator(*map(twin_schema, schemas), **known)(in_place(forward))
         return forward
 
     return declare

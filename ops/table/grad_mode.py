@@ -112,11 +112,11 @@ class set_grad_enabled(_GradMode):
         return self
 
 
-@operator("aten::is_grad_enabled() -> bool")
+@operator("aten::is_grad_enabled() -> bool", effects=True)
 def grad_enabled() -> bool:
     return _ENABLED.get()
 
 
-@operator("aten::set_grad_enabled(bool val) -> ()")
+@operator("aten::set_grad_enabled(bool val) -> ()", effects=True)
 def set_enabled(val: bool) -> None:
     _ENABLED.set(val)

@@ -20,58 +20,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Unpack
 
 from ...frontend.locks import fork_safe_lock
 from ...frontend.made_once import made_once
 from ...typecheck.schema import AliasInfo, Argument, Signature
-from ...typecheck.schema_text import parse_schema
 from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded
 from .kernel_dtypes import refusing
 from .layouts import laid_out
 from .out_forms import into_out, out_overloads, out_schema
+from .record import Known, Operator
 
 __all__ = ["TABLE", "Operator", "Table", "operator"]
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
-
-
-_CUT_OFF = ("aten::detach", "aten::data", "prim::data")
-"""Operators that give a tensor's memory without its history."""
-
-
-class Operator:
-    """One overload: its schema and its forward function."""
-
-    def __init__(self, schema: str, forward: Callable[..., object]) -> None:
-        self.schema = schema
-        self.full_name = schema[: schema.index("(")].strip()
-        self.name, _, self.overload = self.full_name.partition(".")
-        self.forward = forward
-        self.on_arrays: Callable[..., object] | None = None
-        """What the forward calls where its first argument is an ordinary array."""
-
-    @made_once
-    def signature(self) -> Signature:
-        """The parsed schema."""
-        return parse_schema(self.schema)
-
-    @made_once
-    def is_in_place(self) -> bool:
-        """Whether it writes into its first argument, `self`."""
-        return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
-
-    @made_once
-    def is_view(self) -> bool:
-        """Whether results may be views of the first tensor that gradients follow."""
-        returned = self.signature.returns
-        alias = returned[0].alias if returned else None
-        return alias is not None and not alias.is_write and self.name not in _CUT_OFF
-
-    def __repr__(self) -> str:
-        return f"<operator {self.schema}>"
-
 
 _WRITTEN = AliasInfo(("a",), is_write=True)
 
@@ -180,6 +143,10 @@ class Table:
         """All qualified names."""
         return list(self._by_name)
 
+    def names_where(self, holds: Callable[[Operator], bool]) -> frozenset[str]:
+        """The qualified names of the operators of which, for an overload, something holds."""
+        return frozenset(entry.name for entry in self._by_full_name.values() if holds(entry))
+
     def __iter__(self) -> Iterator[Operator]:
         """All overloads known so far; out= forms are derived when their name is looked up."""
         return iter(list(self._by_full_name.values()))
@@ -192,8 +159,11 @@ TABLE = Table()
 """The operators of rushlight; the family files of this folder fill it when `ops` is imported."""
 
 
-def operator(*schemas: str) -> Callable[[Forward], Forward]:
-    """Declare the decorated function as the forward of one or more overloads."""
+def operator(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forward]:
+    """Declare the decorated function as the forward of one or more overloads.
+
+    Keywords are the fields of their records (see `Operator`).
+    """
 
     def declare(forward: Forward) -> Forward:
         for schema in schemas:
@@ -202,7 +172,7 @@ def operator(*schemas: str) -> Callable[[Forward], Forward]:
             in_place = name.endswith("_") and schema.startswith(
                 "(Tensor(a!) self", schema.index("(")
             )
-            TABLE.add(Operator(schema, guarded(name, taken) if in_place else taken))
+            TABLE.add(Operator(schema, guarded(name, taken) if in_place else taken, **known))
         return forward
 
     return declare

@@ -90,7 +90,8 @@ def gradient(a: Array) -> Array | None:
 
 @operator(
     "aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, "
-    "bool create_graph=False) -> ()"
+    "bool create_graph=False) -> ()",
+    effects=True,
 )
 def backward(
     self: Array, gradient: Array | None, retain_graph: bool | None, create_graph: bool
@@ -104,7 +105,8 @@ def backward(
 
 @operator(
     "aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, "
-    "bool? retain_graph=None, bool create_graph=False) -> ()"
+    "bool? retain_graph=None, bool create_graph=False) -> ()",
+    effects=True,
 )
 def backward_of_several(
     tensors: Sequence[Array],

@@ -21,7 +21,7 @@ from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Node as InnerNode
 from ..ir.graph import Value as InnerValue
 from ..ir.inline import call_path
-from ..ir.kinds import RANDOM_OPERATORS
+from ..ir.kinds import is_random
 from ..ir.parser import signature_of
 from ..ir.printer import print_graph, print_node
 from ..ir.tensor_types import type_of_array
@@ -303,7 +303,7 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind, of=InnerNode):
 
     def isNondeterministic(self) -> bool:
         """Whether it draws random numbers."""
-        return self._inner.kind in RANDOM_OPERATORS
+        return is_random(self._inner)
 
     def pyname(self) -> str:
         """The name of the Python function that the node calls."""

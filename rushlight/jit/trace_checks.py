@@ -14,6 +14,7 @@ import numpy as np
 from ..interpreter.running.run import CONTEXT
 from ..ir.graph import Graph
 from ..ir.inline import inline
+from ..ir.kinds import is_random
 from ..ir.passes.canonical import canonical_copy
 from ..ir.printer import print_graph, print_node
 from ..ir.tracing import TracerWarning
@@ -21,15 +22,6 @@ from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["TracingCheckError", "check_against_new_traces"]
-
-_RANDOM = frozenset(
-    f"aten::{name}"
-    for name in (
-        "dropout multinomial normal poisson rrelu bernoulli bernoulli_ rand rand_like randint "
-        "randint_like randn randn_like randperm uniform_ normal_ exponential_ geometric_ "
-        "feature_dropout alpha_dropout"
-    ).split()
-)
 
 
 class TracingCheckError(Exception):
@@ -158,7 +150,7 @@ def _mismatch(a: Any, b: Any, tolerance: float) -> str | None:
 def _random_nodes(graph: Graph) -> str:
     found = []
     for node in graph.all_nodes:
-        if node.kind not in _RANDOM:
+        if not is_random(node):
             continue
         if node.kind.endswith("dropout") and node.inputs[-1].node.value in (False, None):
             continue

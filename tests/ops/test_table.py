@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import rushlight
 import rushlight.ops.eager.methods
 from rushlight.ops.table.table import TABLE, Operator, Table
 
@@ -37,6 +38,21 @@ def test_overloads_come_in_the_order_torch_tries_them() -> None:
         found = [entry.overload or "-" for entry in TABLE.operators(name)]
         if len(found) > 1:
             assert found == [word for word in ordered[name] if word in found]
+
+
+def test_what_takes_a_generator_or_says_so_is_random() -> None:
+    random = TABLE.names_where(lambda entry: entry.random)
+    assert {"aten::dropout_", "aten::native_dropout", "aten::uniform", "aten::rand_like"} <= random
+    assert not random & {"aten::lstm", "aten::manual_seed", "aten::zeros"}
+
+
+def test_random_results_are_not_computed_when_a_function_is_compiled() -> None:
+    def draws() -> rushlight.Tensor:
+        return rushlight.feature_alpha_dropout(rushlight.ones([40]), 0.5, True)
+
+    graph = rushlight.jit.script(draws).graph
+    rushlight._C._jit_pass_constant_propagation(graph)
+    assert "aten::feature_alpha_dropout" in str(graph)
 
 
 def test_an_overload_is_declared_once() -> None:

@@ -1,0 +1,74 @@
+"""What is known of an operator: its record in the table, and what a declaration may say.
+
+A declaration says what differs from the default; readers ask the record, or the table for all
+records of which something holds.  A new field is a row in `Known`, an attribute of `Operator` with
+its default, and whoever reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict, Unpack
+
+from ...frontend.made_once import made_once
+from ...typecheck.schema import Signature
+from ...typecheck.schema_text import parse_schema
+
+__all__ = ["Known", "Operator"]
+
+
+class Known(TypedDict, total=False):
+    """The fields of a record that a declaration may give, as keywords; `Operator` explains them."""
+
+    effects: bool
+    random: bool
+
+
+_CUT_OFF = ("aten::detach", "aten::data", "prim::data")
+"""Operators that give a tensor's memory without its history."""
+
+
+class Operator:
+    """One overload: its schema, its forward function, and what its declaration says of it."""
+
+    effects: bool = False
+    """Whether it does something besides computing and changing its inputs, or asks for a mode."""
+
+    on_arrays: Callable[..., object] | None = None
+    """What the forward calls where its first argument is an ordinary array."""
+
+    def __init__(self, schema: str, forward: Callable[..., object], **known: Unpack[Known]) -> None:
+        self.schema = schema
+        self.full_name = schema[: schema.index("(")].strip()
+        self.name, _, self.overload = self.full_name.partition(".")
+        self.forward = forward
+        if known:
+            self.__dict__.update(known)
+
+    @made_once
+    def random(self) -> bool:
+        """Whether it draws random numbers: never computed at definition, though removed if unused.
+
+        What takes a generator does.
+        """
+        return "Generator? " in self.schema
+
+    @made_once
+    def signature(self) -> Signature:
+        """The parsed schema."""
+        return parse_schema(self.schema)
+
+    @made_once
+    def is_in_place(self) -> bool:
+        """Whether it writes into its first argument, `self`."""
+        return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
+
+    @made_once
+    def is_view(self) -> bool:
+        """Whether results may be views of the first tensor that gradients follow."""
+        returned = self.signature.returns
+        alias = returned[0].alias if returned else None
+        return alias is not None and not alias.is_write and self.name not in _CUT_OFF
+
+    def __repr__(self) -> str:
+        return f"<operator {self.schema}>"
