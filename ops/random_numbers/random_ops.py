@@ -400,12 +400,14 @@ def _with_replacement(weights: Array, count: int, generator: Generator | None) -
 # --------------------------------------------------------------------------- generators
 
 
-@operator("aten::manual_seed(int seed) -> ()")
+@operator("aten::manual_seed(int seed) -> ()", effects=True)
 def manual_seed(seed: int) -> None:
     default_generator.manual_seed(seed)
 
 
-@operator("aten::manual_seed.generator(Generator(a!) self, int seed) -> Generator(a!)")
+@operator(
+    "aten::manual_seed.generator(Generator(a!) self, int seed) -> Generator(a!)", effects=True
+)
 def seed_generator(self: Generator, seed: int) -> Generator:
     return self.manual_seed(seed)
 
