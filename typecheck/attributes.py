@@ -12,8 +12,12 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
+from .dispatch import checks, sugared
+from .function_calls import call_bound
 from .literals import type_of_value
 from .matching import Given
+from .members import container_method
+from .mismatches import origin, report_optional
 from .names import (
     Constant,
     Meaning,
@@ -23,9 +27,10 @@ from .names import (
     TypeName,
     Unusable,
 )
-from .operators import Operators
+from .operators import call_operator, has_operator
 from .relations import is_subtype
 from .schema import Argument, Signature
+from .scope import Scope
 from .sugar import (
     CASTS,
     BoundMethod,
@@ -48,16 +53,19 @@ from .types import (
     TupleType,
     Type,
 )
+from .values import value_of
 from .variables import instantiate, match
 
-__all__ = ["Attributes"]
+__all__ = ["Access", "attribute_of", "can_be_asked", "has_attribute", "has_static", "of_property"]
 
 _PRIM = (
     "dtype device grad data is_cuda is_cpu is_xla is_xpu is_sparse is_sparse_csr is_mkldnn is_mps "
     "is_quantized is_vulkan is_ipu is_meta is_mtia is_maia is_nested requires_grad layout name "
     "itemsize nbytes shape ndim T H"
 )
+
 _ATEN = "is_leaf retains_grad real imag mT mH output_nr"
+
 _PROPERTIES: dict[Type, dict[str, str]] = {
     TENSOR: {
         **{name: f"prim::{name}" for name in _PRIM.split()},
@@ -66,7 +74,6 @@ _PROPERTIES: dict[Type, dict[str, str]] = {
     DEVICE: {"type": "prim::type", "index": "prim::index"},
 }
 """Attributes of tensors and devices that are read without a call."""
-
 
 _ENUM = (Argument("enum", ANY_ENUM),)
 
@@ -80,301 +87,308 @@ class Access:
     name_span: Span
 
 
-class Attributes(Operators):
-    """Reading attributes."""
+@checks(tree.Attribute)
+def check_attribute(scope: Scope, node: tree.Attribute, hint: Type | None) -> Sugar:
+    """What `value.name` stands for."""
+    access = Access(node.span, node.name, node.name_span)
+    found = attribute_of(scope, sugared(scope, node.value), access)
+    return of_property(scope, found, node)
 
-    def attribute(self, node: tree.Attribute) -> Sugar:
-        """What `value.name` stands for."""
-        return self.attribute_of(
-            self.sugared(node.value), Access(node.span, node.name, node.name_span)
-        )
 
-    def attribute_of(self, owner: Sugar, access: Access) -> Sugar:
-        """What the attribute of something already checked stands for; a missing one is reported."""
-        if isinstance(owner, Constant):
-            owner = self.value(owner, access.span)
-        if isinstance(owner, typed.Expr):
-            return self._of_value(owner, access)
-        if isinstance(owner, TypeName):
-            return self._of_type(owner, access)
-        member = getattr(owner, "member", None)
-        if member is not None:
-            found: Sugar | None = member(access.name, access.name_span)
-            return found if found is not None else self._missing_member(owner, access)
-        if isinstance(owner, Unusable):
-            return self.value(owner, access.span)
-        self.report(
-            "missing-attribute",
-            f"`{access.span.text}`: a function has no attributes in script",
-            access.span,
-            "read here",
-            torch="attribute lookup is not defined on builtin",
-        )
-        return self.unknown(access.span)
+def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
+    """What the attribute of something already checked stands for; a missing one is reported."""
+    if isinstance(owner, Constant):
+        owner = value_of(scope, owner, access.span)
+    if isinstance(owner, typed.Expr):
+        return _of_value(scope, owner, access)
+    if isinstance(owner, TypeName):
+        return _of_type(scope, owner, access)
+    member = getattr(owner, "member", None)
+    if member is not None:
+        found: Sugar | None = member(access.name, access.name_span)
+        return found if found is not None else _missing_member(scope, owner, access)
+    if isinstance(owner, Unusable):
+        return value_of(scope, owner, access.span)
+    scope.report(
+        "missing-attribute",
+        f"`{access.span.text}`: a function has no attributes in script",
+        access.span,
+        "read here",
+        torch="attribute lookup is not defined on builtin",
+    )
+    return scope.unknown(access.span)
 
-    def has_attribute(self, value: typed.Expr, name: str) -> bool:
-        """Whether an object has the attribute or method, for `hasattr`."""
-        type = value.type
-        if isinstance(type, ClassType):
-            tables = (type.attributes, type.constants, type.static_methods, type.properties)
-            if any(name in table for table in tables) or type.method(name) is not None:
-                return True
-            return type.other(name) is not None
-        if isinstance(type, TupleType):
-            return name in type.fields
-        return isinstance(type, InterfaceType) and name in type.methods
 
-    def can_be_asked(self, value: typed.Expr, span: Span, torch_span: Span) -> bool:
-        """Whether `hasattr` knows the names that a value has; a report if it does not."""
-        type = value.type
-        if isinstance(type, ClassType | InterfaceType) or type is UNKNOWN:
+def has_attribute(value: typed.Expr, name: str) -> bool:
+    """Whether an object has the attribute or method, for `hasattr`."""
+    type = value.type
+    if isinstance(type, ClassType):
+        tables = (type.attributes, type.constants, type.static_methods, type.properties)
+        if any(name in table for table in tables) or type.method(name) is not None:
             return True
-        torch = f"an object or NamedTuple, got {self.torch_type(value)} instead"
-        if isinstance(type, TupleType):
-            if type.fields:
-                return True
-            torch = f"a object or NamedTuple, but got a normal Tuple {type.annotation_str} instead"
-        self.report(
-            "argument-type",
-            f"`hasattr`, and `getattr` with a default, are about objects, not `{type.python}`",
-            span,
-            f"this is `{type.python}`",
-            torch=f"hasattr's first argument must be {torch}",
-            torch_span=torch_span,
-        )
+        return type.other(name) is not None
+    if isinstance(type, TupleType):
+        return name in type.fields
+    return isinstance(type, InterfaceType) and name in type.methods
+
+
+def can_be_asked(scope: Scope, value: typed.Expr, span: Span, torch_span: Span) -> bool:
+    """Whether `hasattr` knows the names that a value has; a report if it does not."""
+    type = value.type
+    if isinstance(type, ClassType | InterfaceType) or type is UNKNOWN:
+        return True
+    torch = f"an object or NamedTuple, got {scope.torch_type(value)} instead"
+    if isinstance(type, TupleType):
+        if type.fields:
+            return True
+        torch = f"a object or NamedTuple, but got a normal Tuple {type.annotation_str} instead"
+    scope.report(
+        "argument-type",
+        f"`hasattr`, and `getattr` with a default, are about objects, not `{type.python}`",
+        span,
+        f"this is `{type.python}`",
+        torch=f"hasattr's first argument must be {torch}",
+        torch_span=torch_span,
+    )
+    return False
+
+
+def has_static(type: ClassType, name: object) -> bool:
+    """Whether a class itself, not its objects, has the member, for `hasattr`."""
+    if not isinstance(name, str):
         return False
+    return name in type.static_methods or type.method(name) is not None
 
-    def has_static(self, type: ClassType, name: object) -> bool:
-        """Whether a class itself, not its objects, has the member, for `hasattr`."""
-        if not isinstance(name, str):
-            return False
-        return name in type.static_methods or type.method(name) is not None
 
-    # ------------------------------------------------------------------------------- values
+# ------------------------------------------------------------------------------- values
 
-    def _of_value(self, value: typed.Expr, access: Access) -> Sugar:
-        type, name, span = value.type, access.name, access.span
-        if type is UNKNOWN:
-            return self.unknown(span)
-        if isinstance(type, ClassType):
-            return self._of_object(value, type, access)
-        if isinstance(type, InterfaceType) and name in type.methods:
-            return BoundMethod(value, name, type.methods[name])
-        if isinstance(type, TupleType) and name in type.fields:
-            index = type.fields.index(name)
-            return typed.TupleIndex(span, type.elements[index], value, index)
-        if isinstance(type, EnumType) and name in ("name", "value"):
-            return self._of_enum(value, type, access)
-        operator = _PROPERTIES.get(type, {}).get(name)
-        if operator is not None and self.has_operator(operator):
-            return self.call_operator(operator, Given([value]), NOWHERE)
-        if not isinstance(type, OptionalType | TupleType) and _takes(self, f"aten::{name}", type):
-            return BoundOperator(value, name, span)
-        if type == TENSOR and name in CASTS:
-            return BoundOperator(value, name, span)
-        if type == TENSOR and name == "type":
-            return BoundOperator(value, "to", span)
-        return self._missing_on_value(value, access)
 
-    def _of_object(self, value: typed.Expr, cls: ClassType, access: Access) -> Sugar:
-        name, span = access.name, access.span
-        if name in cls.attributes:
-            return typed.GetAttribute(span, cls.attributes[name].type, value, name)
-        if name in cls.constants:
-            return _constant(cls.constants[name], span)
-        if name in cls.static_methods:
-            return StaticMethod(cls.static_methods[name])
-        if name in cls.properties:
-            getter = cls.properties[name][0]
-            return BoundMethod(value, getter.name, getter)
-        found = self.container_method(value, name, span)
-        method = cls.method(name) if found is None else None
-        if method is not None:
-            return BoundMethod(value, name, method)
-        found = found or self._other(value, cls.other(name))
-        if found is not None:
-            return found
-        self._report_missing_attribute(cls, access)
-        return self.unknown(span)
+def _of_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
+    type, name, span = value.type, access.name, access.span
+    if type is UNKNOWN:
+        return scope.unknown(span)
+    if isinstance(type, ClassType):
+        return _of_object(scope, value, type, access)
+    if isinstance(type, InterfaceType) and name in type.methods:
+        return BoundMethod(value, name, type.methods[name])
+    if isinstance(type, TupleType) and name in type.fields:
+        index = type.fields.index(name)
+        return typed.TupleIndex(span, type.elements[index], value, index)
+    if isinstance(type, EnumType) and name in ("name", "value"):
+        return _of_enum(value, type, access)
+    operator = _PROPERTIES.get(type, {}).get(name)
+    if operator is not None and has_operator(scope, operator):
+        return call_operator(scope, operator, Given([value]), NOWHERE)
+    if not isinstance(type, OptionalType | TupleType) and _takes(scope, f"aten::{name}", type):
+        return BoundOperator(value, name, span)
+    if type == TENSOR and name in CASTS:
+        return BoundOperator(value, name, span)
+    if type == TENSOR and name == "type":
+        return BoundOperator(value, "to", span)
+    return _missing_on_value(scope, value, access)
 
-    def of_property(self, found: Sugar, node: tree.Attribute) -> Sugar:
-        """The call of the getter, if an attribute is a property."""
-        raise NotImplementedError
 
-    def container_method(self, value: typed.Expr, name: str, span: Span) -> Sugar | None:
-        """A method that gives the members of a module; given its meaning with the containers."""
-        raise NotImplementedError
-
-    def _other(self, value: typed.Expr, found: Meaning | None) -> Sugar | None:
-        """What an attribute stands for that is neither a slot nor a compiled method."""
-        if isinstance(found, PythonName) and found.receiver:
-            return BoundPython(value, found)
-        if isinstance(found, OverloadedFunction) and found.functions[0].owner is not None:
-            return BoundOverloads(value, found.functions)
+def _of_object(scope: Scope, value: typed.Expr, cls: ClassType, access: Access) -> Sugar:
+    name, span = access.name, access.span
+    if name in cls.attributes:
+        return typed.GetAttribute(span, cls.attributes[name].type, value, name)
+    if name in cls.constants:
+        return _constant(cls.constants[name], span)
+    if name in cls.static_methods:
+        return StaticMethod(cls.static_methods[name])
+    if name in cls.properties:
+        getter = cls.properties[name][0]
+        return BoundMethod(value, getter.name, getter)
+    found = container_method(value, name, span)
+    method = cls.method(name) if found is None else None
+    if method is not None:
+        return BoundMethod(value, name, method)
+    found = found or _other(value, cls.other(name))
+    if found is not None:
         return found
+    _report_missing_attribute(scope, cls, access)
+    return scope.unknown(span)
 
-    def _of_enum(self, value: typed.Expr, type: EnumType, access: Access) -> Sugar:
-        known = value.value if isinstance(value, typed.Literal) else None
-        if isinstance(known, typed.EnumMember):
-            if access.name == "name":
-                return typed.Literal(NOWHERE, STRING, known.name)
-            return typed.Literal(NOWHERE, type.value, known.value)
+
+def _other(value: typed.Expr, found: Meaning | None) -> Sugar | None:
+    """What an attribute stands for that is neither a slot nor a compiled method."""
+    if isinstance(found, PythonName) and found.receiver:
+        return BoundPython(value, found)
+    if isinstance(found, OverloadedFunction) and found.functions[0].owner is not None:
+        return BoundOverloads(value, found.functions)
+    return found
+
+
+def _of_enum(value: typed.Expr, type: EnumType, access: Access) -> Sugar:
+    known = value.value if isinstance(value, typed.Literal) else None
+    if isinstance(known, typed.EnumMember):
         if access.name == "name":
-            result: Type = STRING
-            signature = Signature("prim::EnumName", "", _ENUM, (Argument("", STRING),))
-        else:
-            overload, returned = str(type.value), (Argument("", type.value),)
-            signature = Signature("prim::EnumValue", overload, _ENUM, returned)
-            result = type.value
-        return typed.OperatorCall(NOWHERE, result, signature, (value,), (typed.Given(0),))
-
-    # -------------------------------------------------------------------------------- types
-
-    def _of_type(self, owner: TypeName, access: Access) -> Sugar:
-        type, name, span = owner.type, access.name, access.span
-        if isinstance(type, EnumType):
-            for member, value in type.members:
-                if member == name:
-                    return typed.Literal(span, type, typed.EnumMember(member, value))
-        if isinstance(type, ClassType):
-            if name == "__new__":
-                return SpecialForm("__new__")
-            if name in type.static_methods:
-                return StaticMethod(type.static_methods[name])
-        found = owner.inside.member(name, access.name_span) if owner.inside is not None else None
-        if found is not None:
-            return found
-        self.report(
-            "missing-attribute",
-            f"`{type.python}` has no attribute `{name}`",
-            access.name_span,
-            "no such attribute",
-            torch=f"{type}' has no attribute '{name}'"
-            if isinstance(type, EnumType)
-            else f"{type.annotation_str} has no attribute '{name}'",
-            torch_span=span,
-        )
-        return self.unknown(span)
-
-    # ------------------------------------------------------------------------------- errors
-
-    def _missing_member(self, owner: Sugar, access: Access) -> Sugar:
-        title = str(getattr(owner, "title", "module"))
-        names = list(getattr(owner, "names", list)())
-        self.report(
-            "missing-attribute",
-            f"`{title}` has no member `{access.name}`",
-            access.name_span,
-            "no such member",
-            torch=f"object has no attribute {access.name}",
-            torch_span=access.span,
-            helps=self.near(access.name, names, access.name_span),
-        )
-        return self.unknown(access.span)
-
-    def _missing_on_value(self, value: typed.Expr, access: Access) -> Sugar:
-        if isinstance(value.type, OptionalType):
-            torch = f"'{self.torch_type(value)}' object has no attribute or method '{access.name}'."
-            self.report_optional(f".{access.name}", value, access.span, torch)
-            return self.unknown(access.span)
-        candidates = [
-            name.rpartition("::")[2]
-            for name in self.table.names()
-            if name.startswith("aten::") and "__" not in name and _is_method(self, name, value)
-        ]
-        candidates.extend(_PROPERTIES.get(value.type, {}))
-        if isinstance(value.type, TupleType):
-            candidates = list(value.type.fields)
-        self.report(
-            "missing-attribute",
-            f"`{value.type.python}` has no attribute or method `{access.name}`",
-            access.name_span,
-            "no such method" if self._is_called(access) else "no such attribute",
-            torch=f"'{self.torch_type(value)}' object has no attribute or method '{access.name}'.",
-            torch_span=access.span,
-            secondary=tuple(self.origin(value)) if value.type != TENSOR else (),
-            helps=self.near(access.name, candidates, access.name_span),
-        )
-        return self.unknown(access.span)
-
-    @staticmethod
-    def _is_called(access: Access) -> bool:
-        """Whether a parenthesis follows the name."""
-        span = access.name_span
-        return span.source.text[span.end : span.end + 1] == "("
-
-    def _report_missing_attribute(self, cls: ClassType, access: Access) -> None:
-        name = access.name
-        if (cls.qualified_name, name) in self.told:
-            return
-        self.told.add((cls.qualified_name, name))
-        base = cls.bases[0]() if cls.bases else None
-        if base is not None and (inherited := cls.place(name)) is not None:
-            self._report_inherited(cls, access, inherited, base)
-            return
-        reason = cls.missing.get(name, "")
-        candidates = [*cls.attributes, *cls.constants, *cls.methods, *cls.static_methods]
-        close = near_misses(name, candidates)
-        helps = tuple(
-            Help(f"did you mean `{c}`?", (Edit(access.name_span, c),), "machine") for c in close
-        )
-        if cls.is_module:
-            torch = f"Module '{cls.name}' has no attribute '{name}' {reason}"
-        else:
-            hint = reason or "Did you forget to initialize an attribute in __init__()?"
-            torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
-        used = [] if cls.is_module else self._used_label(cls)
-        label = "no such attribute"
-        if reason:
-            label = "not kept in the compiled module"
-        elif cls.is_module:
-            label = "no such attribute, parameter, buffer, submodule or method"
-        place = cls.place(name) if reason else cls.place(close[0]) if close else None
-        text = "set here" if reason else f"`{close[0]}` is set here" if close else ""
-        self.report(
-            "attribute-not-converted" if reason else "missing-attribute",
-            f"`{cls.name}` has no attribute `{name}`",
-            access.span,
-            label,
-            torch=torch,
-            secondary=(*([Label(place.target, text)] if place is not None else []), *used),
-            notes=(_left_out(reason),) if reason else (),
-            helps=_declare_help(reason, name) if reason else helps,
-        )
-
-    def _report_inherited(
-        self, cls: ClassType, access: Access, place: Place, base: BaseClass
-    ) -> None:
-        """Report an attribute that a base class would set."""
-        text = f"`{place.holder}` sets it, but the bases of a scripted class are ignored"
-        labels = [Label(place.target, text), Label(base.name, "the ignored base class")]
-        self.report(
-            "missing-attribute",
-            f"`{cls.name}` has no attribute `{access.name}`",
-            access.span,
-            "no such attribute",
-            torch=f"'{cls}' object has no attribute or method '{access.name}'. "
-            "Did you forget to initialize an attribute in __init__()?",
-            secondary=(*labels, *self._used_label(cls)),
-            notes=(
-                "only `torch.nn.Module` subclasses, `Enum`, `NamedTuple` and exceptions keep "
-                "their base class",
-            ),
-            helps=(Help(f"put the members of `{place.holder}` in `{cls.name}`", base.moved),),
-        )
-
-    def _used_label(self, cls: ClassType) -> list[Label]:
-        """Why a class is compiled at all, if a function's use of it is the reason."""
-        for demand in reversed(self.collector.demands):
-            if demand.callee == cls.qualified_name:
-                text = f"`{cls.name}` is compiled because it is used here"
-                return [Label(demand.span.whole, text)]
-        return []
+            return typed.Literal(NOWHERE, STRING, known.name)
+        return typed.Literal(NOWHERE, type.value, known.value)
+    if access.name == "name":
+        result: Type = STRING
+        signature = Signature("prim::EnumName", "", _ENUM, (Argument("", STRING),))
+    else:
+        overload, returned = str(type.value), (Argument("", type.value),)
+        signature = Signature("prim::EnumValue", overload, _ENUM, returned)
+        result = type.value
+    return typed.OperatorCall(NOWHERE, result, signature, (value,), (typed.Given(0),))
 
 
-def _takes(checker: Attributes, name: str, type: Type) -> bool:
+# -------------------------------------------------------------------------------- types
+
+
+def _of_type(scope: Scope, owner: TypeName, access: Access) -> Sugar:
+    type, name, span = owner.type, access.name, access.span
+    if isinstance(type, EnumType):
+        for member, value in type.members:
+            if member == name:
+                return typed.Literal(span, type, typed.EnumMember(member, value))
+    if isinstance(type, ClassType):
+        if name == "__new__":
+            return SpecialForm("__new__")
+        if name in type.static_methods:
+            return StaticMethod(type.static_methods[name])
+    found = owner.inside.member(name, access.name_span) if owner.inside is not None else None
+    if found is not None:
+        return found
+    scope.report(
+        "missing-attribute",
+        f"`{type.python}` has no attribute `{name}`",
+        access.name_span,
+        "no such attribute",
+        torch=f"{type}' has no attribute '{name}'"
+        if isinstance(type, EnumType)
+        else f"{type.annotation_str} has no attribute '{name}'",
+        torch_span=span,
+    )
+    return scope.unknown(span)
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+def _missing_member(scope: Scope, owner: Sugar, access: Access) -> Sugar:
+    title = str(getattr(owner, "title", "module"))
+    names = list(getattr(owner, "names", list)())
+    scope.report(
+        "missing-attribute",
+        f"`{title}` has no member `{access.name}`",
+        access.name_span,
+        "no such member",
+        torch=f"object has no attribute {access.name}",
+        torch_span=access.span,
+        helps=scope.near(access.name, names, access.name_span),
+    )
+    return scope.unknown(access.span)
+
+
+def _missing_on_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
+    if isinstance(value.type, OptionalType):
+        torch = f"'{scope.torch_type(value)}' object has no attribute or method '{access.name}'."
+        report_optional(scope, f".{access.name}", value, access.span, torch)
+        return scope.unknown(access.span)
+    candidates = [
+        name.rpartition("::")[2]
+        for name in scope.table.names()
+        if name.startswith("aten::") and "__" not in name and _is_method(scope, name, value)
+    ]
+    candidates.extend(_PROPERTIES.get(value.type, {}))
+    if isinstance(value.type, TupleType):
+        candidates = list(value.type.fields)
+    scope.report(
+        "missing-attribute",
+        f"`{value.type.python}` has no attribute or method `{access.name}`",
+        access.name_span,
+        "no such method" if _is_called(access) else "no such attribute",
+        torch=f"'{scope.torch_type(value)}' object has no attribute or method '{access.name}'.",
+        torch_span=access.span,
+        secondary=tuple(origin(scope, value)) if value.type != TENSOR else (),
+        helps=scope.near(access.name, candidates, access.name_span),
+    )
+    return scope.unknown(access.span)
+
+
+def _is_called(access: Access) -> bool:
+    """Whether a parenthesis follows the name."""
+    span = access.name_span
+    return span.source.text[span.end : span.end + 1] == "("
+
+
+def _report_missing_attribute(scope: Scope, cls: ClassType, access: Access) -> None:
+    name = access.name
+    if (cls.qualified_name, name) in scope.told:
+        return
+    scope.told.add((cls.qualified_name, name))
+    base = cls.bases[0]() if cls.bases else None
+    if base is not None and (inherited := cls.place(name)) is not None:
+        _report_inherited(scope, cls, access, inherited, base)
+        return
+    reason = cls.missing.get(name, "")
+    candidates = [*cls.attributes, *cls.constants, *cls.methods, *cls.static_methods]
+    close = near_misses(name, candidates)
+    helps = tuple(
+        Help(f"did you mean `{c}`?", (Edit(access.name_span, c),), "machine") for c in close
+    )
+    if cls.is_module:
+        torch = f"Module '{cls.name}' has no attribute '{name}' {reason}"
+    else:
+        hint = reason or "Did you forget to initialize an attribute in __init__()?"
+        torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
+    used = [] if cls.is_module else _used_label(scope, cls)
+    label = "no such attribute"
+    if reason:
+        label = "not kept in the compiled module"
+    elif cls.is_module:
+        label = "no such attribute, parameter, buffer, submodule or method"
+    place = cls.place(name) if reason else cls.place(close[0]) if close else None
+    text = "set here" if reason else f"`{close[0]}` is set here" if close else ""
+    scope.report(
+        "attribute-not-converted" if reason else "missing-attribute",
+        f"`{cls.name}` has no attribute `{name}`",
+        access.span,
+        label,
+        torch=torch,
+        secondary=(*([Label(place.target, text)] if place is not None else []), *used),
+        notes=(_left_out(reason),) if reason else (),
+        helps=_declare_help(reason, name) if reason else helps,
+    )
+
+
+def _report_inherited(
+    scope: Scope, cls: ClassType, access: Access, place: Place, base: BaseClass
+) -> None:
+    """Report an attribute that a base class would set."""
+    text = f"`{place.holder}` sets it, but the bases of a scripted class are ignored"
+    labels = [Label(place.target, text), Label(base.name, "the ignored base class")]
+    scope.report(
+        "missing-attribute",
+        f"`{cls.name}` has no attribute `{access.name}`",
+        access.span,
+        "no such attribute",
+        torch=f"'{cls}' object has no attribute or method '{access.name}'. "
+        "Did you forget to initialize an attribute in __init__()?",
+        secondary=(*labels, *_used_label(scope, cls)),
+        notes=(
+            "only `torch.nn.Module` subclasses, `Enum`, `NamedTuple` and exceptions keep "
+            "their base class",
+        ),
+        helps=(Help(f"put the members of `{place.holder}` in `{cls.name}`", base.moved),),
+    )
+
+
+def _used_label(scope: Scope, cls: ClassType) -> list[Label]:
+    """Why a class is compiled at all, if a function's use of it is the reason."""
+    for demand in reversed(scope.collector.demands):
+        if demand.callee == cls.qualified_name:
+            text = f"`{cls.name}` is compiled because it is used here"
+            return [Label(demand.span.whole, text)]
+    return []
+
+
+def _takes(scope: Scope, name: str, type: Type) -> bool:
     """Whether an overload of an operator has a `self` of the type."""
-    for signature in checker.table.overloads(name):
+    for signature in scope.table.overloads(name):
         for argument in signature.arguments:
             if argument.name == "self":
                 bound: dict[str, Type] = {}
@@ -385,9 +399,9 @@ def _takes(checker: Attributes, name: str, type: Type) -> bool:
     return False
 
 
-def _is_method(checker: Attributes, name: str, value: typed.Expr) -> bool:
+def _is_method(scope: Scope, name: str, value: typed.Expr) -> bool:
     """Whether an operator's self could be the value."""
-    for signature in checker.table.overloads(name):
+    for signature in scope.table.overloads(name):
         if signature.arguments and signature.arguments[0].name == "self":
             first = signature.arguments[0].type
             if first == value.type or type(first) is type(value.type) is not type(TENSOR):
@@ -422,3 +436,13 @@ def _declare_help(reason: str, name: str) -> tuple[Help, ...]:
     if "Dictionary inputs must have entries" in reason:
         return (Help(f"declare it in the class body: `{name}: Dict[str, int]`"),)
     return ()
+
+
+def of_property(scope: Scope, found: Sugar, node: tree.Attribute) -> Sugar:
+    """The call of the getter, if an attribute is a property."""
+    if isinstance(found, BoundMethod) and isinstance(found.receiver.type, ClassType):
+        getter = found.receiver.type.properties.get(node.name)
+        if getter is not None and getter[0] is found.function:
+            call = tree.Call(node.span, node, (), ())
+            return call_bound(scope, found, Given([]), call)
+    return found

@@ -8,185 +8,179 @@ from ..frontend.source import Span
 from ..frontend.torch_text import highlight
 from . import typed
 from .environment import Frame, Problem, Variable
-from .expressions import Expressions
 from .relations import is_subtype, join
-from .types import (
-    BOOL,
-    FLOAT,
-    INT,
-    NONE,
-    STRING,
-    TENSOR,
-    UNKNOWN,
-    OptionalType,
-    Type,
-    UnionType,
-)
+from .scope import Scope
+from .types import BOOL, FLOAT, INT, NONE, STRING, TENSOR, UNKNOWN, OptionalType, Type, UnionType
 
-__all__ = ["Joins"]
+__all__ = ["carried_variables", "insert_line", "join_branches", "report_problem"]
 
 
-class Joins(Expressions):
-    """Joins after branches and loops, and reports about what cannot be joined."""
+# ------------------------------------------------------------------------------ branches
 
-    _has_else: bool = True
 
-    # ------------------------------------------------------------------------------ branches
+def join_branches(
+    scope: Scope, span: Span, test: Span, true: Frame, false: Frame, *, has_else: bool = True
+) -> tuple[typed.Variable, ...]:
+    """Define what holds a value after both branches; the variables, sorted by name.
 
-    def join_branches(
-        self, span: Span, test: Span, true: Frame, false: Frame, *, has_else: bool = True
-    ) -> tuple[typed.Variable, ...]:
-        """Define what holds a value after both branches; the variables, sorted by name.
+    A branch that leaves puts no demands on the other; if both leave, so does the block.
+    """
+    if true.exits and false.exits:
+        scope.frame.exits = True
+        return ()
+    joined: list[typed.Variable] = []
+    for name in sorted({*_values(true), *_values(false)}):
+        if not _reaches(scope, name, span, test, true, false, has_else=has_else):
+            continue
+        type = _join_variable(scope, name, span, test, true, false)
+        if type is not None:
+            joined.append(typed.Variable(name, type))
+    return tuple(joined)
 
-        A branch that leaves puts no demands on the other; if both leave, so does the block.
-        """
-        self._has_else = has_else
-        if true.exits and false.exits:
-            self.frame.exits = True
-            return ()
-        joined: list[typed.Variable] = []
-        for name in sorted({*_values(true), *_values(false)}):
-            if not self._reaches(name, span, test, true, false):
-                continue
-            type = self._join_variable(name, span, test, true, false)
-            if type is not None:
-                joined.append(typed.Variable(name, type))
-        return tuple(joined)
 
-    def _reaches(self, name: str, span: Span, test: Span, true: Frame, false: Frame) -> bool:
-        """Whether the variable has a value on every path that goes on."""
-        for frame, other, which in ((true, false, "true"), (false, true, "false")):
-            if frame.exits or frame.find(name) is not None:
-                continue
-            variable = other.variables[name]
+def _reaches(
+    scope: Scope, name: str, span: Span, test: Span, true: Frame, false: Frame, *, has_else: bool
+) -> bool:
+    """Whether the variable has a value on every path that goes on."""
+    for frame, other, which in ((true, false, "true"), (false, true, "false")):
+        if frame.exits or frame.find(name) is not None:
+            continue
+        variable = other.variables[name]
+        place = variable.span if variable.span is not None else span
+        scope.frame.problems[name] = Problem(
+            test,
+            f"\n{name} is not defined in the {which} branch:\n{highlight(span)}",
+            which,
+            ((place, variable.type),),
+            span,
+            has_else,
+        )
+        return False
+    return True
+
+
+def _join_variable(
+    scope: Scope, name: str, span: Span, test: Span, true: Frame, false: Frame
+) -> Type | None:
+    ends = [frame.find(name) for frame in (true, false) if not frame.exits]
+    found = [v for v in ends if v is not None and v.type is not None]
+    if len(found) != len(ends):
+        return None
+    types = [v.type for v in found if v.type is not None]
+    type: Type | None = types[0]
+    if len(types) == 2:
+        type = join(types[0], types[1], or_union=_may_widen(scope, name))
+    if type is None:
+        _differ(scope, name, span, test, found)
+        return None
+    latest = next((f.variables[name] for f in (false, true) if name in f.variables), found[0])
+    outer = scope.frame.find(name)
+    kept = outer if outer is not None and outer.type == type else latest
+    scope.frame.define(
+        Variable(name, type, kept.span, kept.tree, kept.value, kept.parameter, False)
+    )
+    return type
+
+
+def _may_widen(scope: Scope, name: str) -> bool:
+    """A variable declared to be one of several types may become a union of them."""
+    outer = scope.frame.find(name)
+    if outer is None or outer.type is None:
+        return False
+    return isinstance(outer.type, OptionalType | UnionType) or (
+        outer.type is not UNKNOWN and is_subtype(outer.type, NONE)
+    )
+
+
+def _differ(scope: Scope, name: str, span: Span, test: Span, found: list[Variable]) -> None:
+    """Two branches give a variable two types: an error now if it existed before, else when
+    it is read."""
+    first, second = found
+    assert first.type is not None
+    assert second.type is not None
+    sentence = (
+        f"Type mismatch: {name} is set to type {first.type.annotation_str} in the true branch "
+        f"and type {second.type.annotation_str} in the false branch"
+    )
+    places = tuple((v.span or span, v.type) for v in found)
+    if scope.frame.find(name) is None:
+        torch = f"\n{sentence}:\n{highlight(span)}"
+        scope.frame.problems[name] = Problem(test, torch, "", places, span)
+        return
+    scope.report(
+        "branch-types-differ",
+        f"`{name}` is `{first.type.python}` in one branch and `{second.type.python}` in the other",
+        places[1][0],
+        f"`{second.type.python}` here",
+        torch=sentence,
+        torch_span=span,
+        secondary=(Label(places[0][0].whole, f"`{first.type.python}` here"),),
+    )
+
+
+# --------------------------------------------------------------------------------- loops
+
+
+def carried_variables(scope: Scope, frame: Frame, span: Span) -> tuple[typed.Variable, ...]:
+    """The variables a loop's body assigns that were there before, by name; others end here."""
+    found: list[typed.Variable] = []
+    for name in sorted(_values(frame)):
+        outer = scope.frame.find(name)
+        if outer is None:
+            variable = frame.variables[name]
             place = variable.span if variable.span is not None else span
-            self.frame.problems[name] = Problem(
-                test,
-                f"\n{name} is not defined in the {which} branch:\n{highlight(span)}",
-                which,
-                ((place, variable.type),),
-                span,
-                self._has_else,
-            )
-            return False
-        return True
+            places = ((place, variable.type),)
+            scope.frame.problems[name] = Problem(span, "", "loop", places, span)
+        elif outer.type is not None:
+            found.append(typed.Variable(name, outer.type))
+            scope.frame.define(outer)
+    return tuple(found)
 
-    def _join_variable(
-        self, name: str, span: Span, test: Span, true: Frame, false: Frame
-    ) -> Type | None:
-        ends = [frame.find(name) for frame in (true, false) if not frame.exits]
-        found = [v for v in ends if v is not None and v.type is not None]
-        if len(found) != len(ends):
-            return None
-        types = [v.type for v in found if v.type is not None]
-        type: Type | None = types[0]
-        if len(types) == 2:
-            type = join(types[0], types[1], or_union=self._may_widen(name))
-        if type is None:
-            self._differ(name, span, test, found)
-            return None
-        latest = next((f.variables[name] for f in (false, true) if name in f.variables), found[0])
-        outer = self.frame.find(name)
-        kept = outer if outer is not None and outer.type == type else latest
-        self.frame.define(
-            Variable(name, type, kept.span, kept.tree, kept.value, kept.parameter, False)
-        )
-        return type
 
-    def _may_widen(self, name: str) -> bool:
-        """A variable declared to be one of several types may become a union of them."""
-        outer = self.frame.find(name)
-        if outer is None or outer.type is None:
-            return False
-        return isinstance(outer.type, OptionalType | UnionType) or (
-            outer.type is not UNKNOWN and is_subtype(outer.type, NONE)
-        )
+# ------------------------------------------------------------------------------- reading
 
-    def _differ(self, name: str, span: Span, test: Span, found: list[Variable]) -> None:
-        """Two branches give a variable two types: an error now if it existed before, else when
-        it is read."""
-        first, second = found
-        assert first.type is not None
-        assert second.type is not None
-        sentence = (
-            f"Type mismatch: {name} is set to type {first.type.annotation_str} in the true branch "
-            f"and type {second.type.annotation_str} in the false branch"
-        )
-        places = tuple((v.span or span, v.type) for v in found)
-        if self.frame.find(name) is None:
-            torch = f"\n{sentence}:\n{highlight(span)}"
-            self.frame.problems[name] = Problem(test, torch, "", places, span)
-            return
-        self.report(
-            "branch-types-differ",
-            f"`{name}` is `{first.type.python}` in one branch and `{second.type.python}` in the "
-            "other",
-            places[1][0],
-            f"`{second.type.python}` here",
-            torch=sentence,
-            torch_span=span,
-            secondary=(Label(places[0][0].whole, f"`{first.type.python}` here"),),
-        )
 
-    # --------------------------------------------------------------------------------- loops
+def report_problem(scope: Scope, node: tree.Name, problem: Problem) -> None:
+    """Report a read of what only some paths define, or define differently."""
+    name = node.id
+    if not problem.missing_in:
+        _report_types(scope, node, problem)
+        return
+    torch = f"undefined value {name}"
+    header = Span(problem.statement.source, *_first_line(problem.statement))
+    secondary = [Label(header, f"when the loop does not run, `{name}` is not set")]
+    if problem.missing_in != "loop":
+        torch = f"{problem.torch}and was used here"
+        header = _header(problem.statement)
+        value = "false" if problem.missing_in == "false" else "true"
+        secondary = [Label(header, f"when this is {value}, `{name}` is not set")]
+    secondary.extend(Label(place.whole, "set only here") for place, _ in problem.assigned)
+    scope.report(
+        "possibly-undefined",
+        f"`{name}` may have no value here",
+        node.span,
+        "used here",
+        torch=torch,
+        secondary=tuple(secondary[:3]),
+        helps=_value_help(name, problem),
+    )
 
-    def carried(self, frame: Frame, span: Span) -> tuple[typed.Variable, ...]:
-        """The variables a loop's body assigns that were there before, by name; others end here."""
-        found: list[typed.Variable] = []
-        for name in sorted(_values(frame)):
-            outer = self.frame.find(name)
-            if outer is None:
-                variable = frame.variables[name]
-                place = variable.span if variable.span is not None else span
-                places = ((place, variable.type),)
-                self.frame.problems[name] = Problem(span, "", "loop", places, span)
-            elif outer.type is not None:
-                found.append(typed.Variable(name, outer.type))
-                self.frame.define(outer)
-        return tuple(found)
 
-    # ------------------------------------------------------------------------------- reading
-
-    def report_problem(self, node: tree.Name, problem: Problem) -> None:
-        """Report a read of what only some paths define, or define differently."""
-        name = node.id
-        if not problem.missing_in:
-            self._report_types(node, problem)
-            return
-        torch = f"undefined value {name}"
-        header = Span(problem.statement.source, *_first_line(problem.statement))
-        secondary = [Label(header, f"when the loop does not run, `{name}` is not set")]
-        if problem.missing_in != "loop":
-            torch = f"{problem.torch}and was used here"
-            header = _header(problem.statement)
-            value = "false" if problem.missing_in == "false" else "true"
-            secondary = [Label(header, f"when this is {value}, `{name}` is not set")]
-        secondary.extend(Label(place.whole, "set only here") for place, _ in problem.assigned)
-        self.report(
-            "possibly-undefined",
-            f"`{name}` may have no value here",
-            node.span,
-            "used here",
-            torch=torch,
-            secondary=tuple(secondary[:3]),
-            helps=_value_help(name, problem),
-        )
-
-    def _report_types(self, node: tree.Name, problem: Problem) -> None:
-        labels = tuple(
-            Label(place.whole, f"`{type.python}` here")
-            for place, type in problem.assigned
-            if type is not None
-        )
-        types = [f"`{type.python}`" for _, type in problem.assigned if type is not None]
-        self.report(
-            "branch-types-differ",
-            f"`{node.id}` is {' or '.join(types)}, depending on the branch taken",
-            node.span,
-            "used here",
-            torch=f"{problem.torch}and was used here",
-            secondary=labels,
-        )
+def _report_types(scope: Scope, node: tree.Name, problem: Problem) -> None:
+    labels = tuple(
+        Label(place.whole, f"`{type.python}` here")
+        for place, type in problem.assigned
+        if type is not None
+    )
+    types = [f"`{type.python}`" for _, type in problem.assigned if type is not None]
+    scope.report(
+        "branch-types-differ",
+        f"`{node.id}` is {' or '.join(types)}, depending on the branch taken",
+        node.span,
+        "used here",
+        torch=f"{problem.torch}and was used here",
+        secondary=labels,
+    )
 
 
 def _values(frame: Frame) -> list[str]:

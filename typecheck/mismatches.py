@@ -12,13 +12,13 @@ from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
-from .context import Context
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
 from .matching import ACTUAL, Given, Mismatch
 from .relations import can_be_none, is_subtype
 from .schema import Argument
+from .scope import Scope
 from .signature_text import python_signature, torch_signature
 from .types import (
     ANY,
@@ -35,7 +35,14 @@ from .types import (
 )
 from .variables import has_variables, instantiate, match
 
-__all__ = ["Mismatches"]
+__all__ = [
+    "article",
+    "origin",
+    "origin_text",
+    "report_mismatch",
+    "report_mismatches",
+    "report_optional",
+]
 
 
 def article(type: Type) -> str:
@@ -43,7 +50,7 @@ def article(type: Type) -> str:
     return "`None`" if type == NONE else with_article(type.python)
 
 
-def ordinal(number: int) -> str:
+def _ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`."""
     if number % 100 in (11, 12, 13):
         return f"{number}th"
@@ -67,378 +74,397 @@ class _Fault:
     notes: tuple[str, ...] = ()
 
 
-class Mismatches(Context):
-    """Reports about calls whose arguments do not fit."""
+def report_mismatches(
+    scope: Scope,
+    failures: Sequence[Mismatch],
+    given: Given,
+    span: Span,
+    written: str,
+    torch_span: Span | None,
+) -> None:
+    """Report that no overload of an operator fits."""
+    torch = _torch_overloads(scope, failures)
+    best = _best(failures, given)
+    if not written.isidentifier() and "." not in written and "::" not in written:
+        _report_operands(scope, written, given, span, torch)
+        return
+    name = written.rpartition("::")[2]
+    note = f"signature: {python_signature(best.signature, bound=given.receiver is not None)}"
+    bound = given.receiver is not None
+    place = torch_span if torch_span is not None else span
+    _report_best(scope, _Fault(best, given, name, torch, place, None, bound, (note,)))
 
-    def report_mismatches(
-        self,
-        failures: Sequence[Mismatch],
-        given: Given,
-        span: Span,
-        written: str,
-        torch_span: Span | None,
-    ) -> None:
-        """Report that no overload of an operator fits."""
-        torch = self._torch_overloads(failures)
-        best = self._best(failures, given)
-        if not written.isidentifier() and "." not in written and "::" not in written:
-            self._report_operands(written, given, span, torch)
-            return
-        name = written.rpartition("::")[2]
-        note = f"signature: {python_signature(best.signature, bound=given.receiver is not None)}"
-        bound = given.receiver is not None
-        place = torch_span if torch_span is not None else span
-        self._report_best(_Fault(best, given, name, torch, place, None, bound, (note,)))
 
-    def report_mismatch(
-        self,
-        failure: Mismatch,
-        given: Given,
-        span: Span,
-        function: Function,
-        torch_span: Span | None = None,
-    ) -> None:
-        """Report that the arguments of a script function or method do not fit."""
-        torch = self._torch_one(failure, function)
-        best = self._best([failure], given)
-        bound = function.owner is not None
-        place = torch_span if torch_span is not None else span
-        self._report_best(_Fault(best, given, function.name, torch, place, function, bound))
+def report_mismatch(
+    scope: Scope,
+    failure: Mismatch,
+    given: Given,
+    span: Span,
+    function: Function,
+    torch_span: Span | None = None,
+) -> None:
+    """Report that the arguments of a script function or method do not fit."""
+    torch = _torch_one(scope, failure, function)
+    best = _best([failure], given)
+    bound = function.owner is not None
+    place = torch_span if torch_span is not None else span
+    _report_best(scope, _Fault(best, given, function.name, torch, place, function, bound))
 
-    # ----------------------------------------------------------------------- torch's sentences
 
-    def _torch_overloads(self, failures: Sequence[Mismatch]) -> str:
-        if len(failures) == 1:
-            return self._torch_one(failures[0], None)
-        lines = ["Arguments for call are not valid.", "The following variants are available:"]
-        for failure in failures:
-            lines.append("  ")
-            lines.append(f"  {torch_signature(failure.signature)}:")
-            lines.extend(f"  {line}" for line in self._torch_reason(failure, None).split("\n"))
-        return "\n".join([*lines, "", "The original call is"])
+# ----------------------------------------------------------------------- torch's sentences
 
-    def _torch_one(self, failure: Mismatch, function: Function | None) -> str:
-        name = function.name if function is not None else None
-        text = torch_signature(failure.signature, name=name)
-        return f"\n{text}:\n{self._torch_reason(failure, function)}\n"
 
-    def _torch_reason(self, failure: Mismatch, function: Function | None) -> str:
-        if failure.given is None:
-            return failure.torch
-        actual = self.torch_type(failure.given)
-        text = failure.torch.replace(ACTUAL, actual)
-        name = failure.argument.name if failure.argument is not None else ""
-        why = "because it was not annotated with an explicit type."
-        parameter = _parameter(function, name)
-        if parameter is not None and parameter.annotation is None and name != "self":
-            text = text.replace("of type 'Tensor' for", "of type 'Tensor (inferred)' for")
-            return f"{text}\nInferred '{name}' to be of type 'Tensor' {why}"
-        if actual == "Tensor (inferred)" and failure.torch.startswith("Expected a value"):
-            return f"{text}\nInferred the value for argument '{name}' to be of type 'Tensor' {why}"
-        return text
+def _torch_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
+    if len(failures) == 1:
+        return _torch_one(scope, failures[0], None)
+    lines = ["Arguments for call are not valid.", "The following variants are available:"]
+    for failure in failures:
+        lines.append("  ")
+        lines.append(f"  {torch_signature(failure.signature)}:")
+        lines.extend(f"  {line}" for line in _torch_reason(scope, failure, None).split("\n"))
+    return "\n".join([*lines, "", "The original call is"])
 
-    # ---------------------------------------------------------------------------- which to say
 
-    def _best(self, failures: Sequence[Mismatch], given: Given) -> Mismatch:
-        """The failure of the overload that comes closest to what was meant."""
+def _torch_one(scope: Scope, failure: Mismatch, function: Function | None) -> str:
+    name = function.name if function is not None else None
+    text = torch_signature(failure.signature, name=name)
+    return f"\n{text}:\n{_torch_reason(scope, failure, function)}\n"
 
-        def closeness(failure: Mismatch) -> tuple[bool, bool, int]:
-            signature = failure.signature
-            fits_self = failure.torch != "Provided self argument not used in schema."
-            is_out = any(a.name == "out" and a.keyword_only for a in signature.arguments)
-            return (fits_self, not is_out, failure.progress)
 
-        best = max(failures, key=closeness)
-        if best.kind == "missing-argument":
-            names = {a.name for a in best.signature.arguments}
-            for name in given.keywords:
-                if name not in names:
-                    value = given.keywords[name]
-                    return Mismatch(
-                        best.signature, "unknown-keyword", best.torch, None, value, name
-                    )
-        return best
+def _torch_reason(scope: Scope, failure: Mismatch, function: Function | None) -> str:
+    if failure.given is None:
+        return failure.torch
+    actual = scope.torch_type(failure.given)
+    text = failure.torch.replace(ACTUAL, actual)
+    name = failure.argument.name if failure.argument is not None else ""
+    why = "because it was not annotated with an explicit type."
+    parameter = _parameter(function, name)
+    if parameter is not None and parameter.annotation is None and name != "self":
+        text = text.replace("of type 'Tensor' for", "of type 'Tensor (inferred)' for")
+        return f"{text}\nInferred '{name}' to be of type 'Tensor' {why}"
+    if actual == "Tensor (inferred)" and failure.torch.startswith("Expected a value"):
+        return f"{text}\nInferred the value for argument '{name}' to be of type 'Tensor' {why}"
+    return text
 
-    def _report_best(self, fault: _Fault) -> None:
-        best = fault.best
-        if best.kind == "argument-type" and best.given is not None and best.argument is not None:
-            self._report_type(fault, best.given, best.argument)
-        elif best.kind == "too-many-arguments" and best.given is not None:
-            self._report_too_many(fault, best.given)
-        elif best.kind == "unknown-keyword" and best.keyword is not None:
-            self._report_keyword(fault, best.keyword)
-        elif best.kind == "missing-argument" and best.argument is not None:
-            self._report_missing(fault, best.argument)
-        else:
-            types = ", ".join(f"`{e.type.python}`" for e in fault.given.all)
-            self.report(
-                "no-matching-overload",
-                f"`{fault.name}` does not take {types or 'no arguments'}",
-                fault.place,
-                "no form of it fits",
-                torch=fault.torch,
-                notes=fault.notes,
-            )
 
-    def _report_type(self, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
-        argument = _bound_argument(fault, argument)
-        wanted = f"`{argument.type.python}`"
-        if has_variables(argument.type):
-            wanted = "another type"
-        span, label, helps = self._wrong_type(fault, given, argument)
-        self.report(
-            "argument-type",
-            f"`{fault.name}` expects {wanted} for `{argument.name}`, not `{given.type.python}`",
-            span,
-            label,
-            torch=fault.torch,
-            torch_span=fault.place,
-            secondary=self._type_labels(fault, given, argument, span),
-            notes=() if _is_optional_fault(given.type, argument.type) else fault.notes,
-            helps=helps,
-        )
+# ---------------------------------------------------------------------------- which to say
 
-    def _type_labels(
-        self, fault: _Fault, given: typed.Expr, argument: Argument, span: Span
-    ) -> tuple[Label, ...]:
-        """Where the parameter is declared and where the value has its type from."""
-        labels: list[Label] = []
-        parameter = _parameter(fault.function, argument.name)
-        if parameter is not None and not _is_optional_fault(given.type, argument.type):
-            text = f"declared `{argument.type.python}` here"
-            if parameter.annotation is None:
-                text = "no annotation, so `Tensor`"
-            labels.append(Label(_head(parameter), text))
-        if span == given.span.whole or span == given.span:
-            labels.extend(self.origin(given))
-        receiver = fault.given.receiver
-        if receiver is not None and isinstance(receiver.type, ListType | DictType):
-            labels.extend(self.origin(receiver))
-        return tuple(labels[:3])
 
-    def _wrong_type(
-        self, fault: _Fault, given: typed.Expr, argument: Argument
-    ) -> tuple[Span, str, tuple[Help, ...]]:
-        """What to underline, what to say there, and what to do."""
-        if _is_optional_fault(given.type, argument.type):
-            return given.span, "may be `None`", ()
-        run = _unlisted(fault.given, given, argument)
-        if run:
-            return _list_help(run, given.type)
-        label = article(given.type)
-        helps: tuple[Help, ...] = ()
-        if isinstance(given, typed.Local):
-            label = f"this is {label}"
-            if given.type == FLOAT and argument.type == INT:
-                edit = Edit(given.span.whole, f"int({given.span.text})")
-                helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
-        if given.type == INT and argument.type == FLOAT:
-            is_literal = isinstance(given, typed.Literal)
-            text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
-            helps = (
-                Help(
-                    "an `int` does not become a `float` here by itself: convert it",
-                    (Edit(given.span.whole, text),),
-                ),
-            )
-        return given.span, label, helps
+def _best(failures: Sequence[Mismatch], given: Given) -> Mismatch:
+    """The failure of the overload that comes closest to what was meant."""
 
-    def _report_too_many(self, fault: _Fault, given: typed.Expr) -> None:
-        positional = fault.given.positional
-        hidden = int(fault.bound and fault.given.receiver is None)  # self, among the positional
-        takes = sum(not a.keyword_only for a in fault.best.signature.arguments) - int(fault.bound)
-        count = len(positional) - hidden
-        place = next(i for i, e in enumerate(positional) if e is given) + 1 - hidden
-        secondary: tuple[Label, ...] = ()
-        if fault.function is not None and fault.function.tree is not None:
-            text = f"{takes} parameter{'' if takes == 1 else 's'}"
-            secondary = (Label(_header(fault.function.tree), text),)
-        self.report(
-            "too-many-arguments",
-            f"`{fault.name}` takes at most {takes} positional argument"
-            f"{'' if takes == 1 else 's'}, but {count} {'is' if count == 1 else 'are'} given",
-            given.span,
-            f"the {ordinal(place)} argument",
-            torch=fault.torch,
-            torch_span=fault.place,
-            secondary=secondary,
-            notes=fault.notes,
-        )
+    def closeness(failure: Mismatch) -> tuple[bool, bool, int]:
+        signature = failure.signature
+        fits_self = failure.torch != "Provided self argument not used in schema."
+        is_out = any(a.name == "out" and a.keyword_only for a in signature.arguments)
+        return (fits_self, not is_out, failure.progress)
 
-    def _report_keyword(self, fault: _Fault, keyword: str) -> None:
-        known = [a.name for a in fault.best.signature.arguments]
-        message, label = f"`{fault.name}` has no parameter `{keyword}`", "no such parameter"
-        if keyword in known:
-            message, label = f"`{fault.name}` got `{keyword}` twice", "given by position as well"
-        span = fault.given.spans[keyword]
-        close = near_misses(keyword, known) if keyword not in known else []
-        secondary: tuple[Label, ...] = ()
-        if close:
-            parameter = _parameter(fault.function, close[0])
-            if parameter is not None:
-                secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
-        name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
-        helps = tuple(Help(f"did you mean `{c}`?", (Edit(name_span, c),), "machine") for c in close)
-        self.report(
-            "unknown-keyword",
-            message,
-            span,
-            label,
-            torch=fault.torch,
-            torch_span=fault.place,
-            secondary=secondary,
-            notes=fault.notes,
-            helps=helps,
-        )
+    best = max(failures, key=closeness)
+    if best.kind == "missing-argument":
+        names = {a.name for a in best.signature.arguments}
+        for name in given.keywords:
+            if name not in names:
+                value = given.keywords[name]
+                return Mismatch(best.signature, "unknown-keyword", best.torch, None, value, name)
+    return best
 
-    def _report_missing(self, fault: _Fault, argument: Argument) -> None:
-        if fault.given.is_incomplete:
-            return
-        secondary: tuple[Label, ...] = ()
-        parameter = _parameter(fault.function, argument.name)
-        if parameter is not None:
-            secondary = (Label(parameter.span, f"`{argument.name}` has no default"),)
-        self.report(
-            "missing-argument",
-            f"`{fault.name}` needs an argument for `{argument.name}`",
-            fault.place,
-            f"`{argument.name}` is not given",
-            torch=fault.torch,
-            secondary=secondary,
-            notes=fault.notes,
-        )
 
-    # ---------------------------------------------------------------------------- operators
-
-    def _report_operands(self, symbol: str, given: Given, span: Span, torch: str) -> None:
-        """Report operands that `+` and the like cannot take."""
-        if symbol in ("==", "!=") and any(e.type == NONE for e in given.all):
-            self._report_none_comparison(symbol, given, span, torch)
-            return
-        if symbol == "[] =":
-            self._report_item(given, span, torch)
-            return
-        for operand in given.all:
-            if isinstance(operand.type, OptionalType):
-                self.report_optional(symbol, operand, span, torch)
-                return
-        types = [f"`{e.type.python}`" for e in given.all]
-        message = f"`{symbol}` cannot be applied to {' and '.join(types)}"
-        secondary = [label for e in given.all for label in self.origin(e)]
-        self.report(
+def _report_best(scope: Scope, fault: _Fault) -> None:
+    best = fault.best
+    if best.kind == "argument-type" and best.given is not None and best.argument is not None:
+        _report_type(scope, fault, best.given, best.argument)
+    elif best.kind == "too-many-arguments" and best.given is not None:
+        _report_too_many(scope, fault, best.given)
+    elif best.kind == "unknown-keyword" and best.keyword is not None:
+        _report_keyword(scope, fault, best.keyword)
+    elif best.kind == "missing-argument" and best.argument is not None:
+        _report_missing(scope, fault, best.argument)
+    else:
+        types = ", ".join(f"`{e.type.python}`" for e in fault.given.all)
+        scope.report(
             "no-matching-overload",
-            message,
-            span,
-            f" `{symbol}` ".join(types) if len(types) > 1 else types[0],
-            torch=torch,
-            secondary=tuple(secondary[:3]),
+            f"`{fault.name}` does not take {types or 'no arguments'}",
+            fault.place,
+            "no form of it fits",
+            torch=fault.torch,
+            notes=fault.notes,
         )
 
-    def _report_none_comparison(self, symbol: str, given: Given, span: Span, torch: str) -> None:
-        other = next((e for e in given.all if e.type != NONE), given.all[0])
-        word = "is" if symbol == "==" else "is not"
-        edit = Edit(span.whole, f"{other.span.text} {word} None")
-        self.report(
-            "none-comparison",
-            f"`{symbol}` cannot compare {article(other.type)} with `None`",
-            span,
-            "a comparison of values, not a test for `None`",
-            torch=torch,
-            secondary=tuple(self.origin(other)),
-            helps=(Help(f"test with `{word}`", (edit,), "machine"),),
+
+def _report_type(scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
+    argument = _bound_argument(fault, argument)
+    wanted = f"`{argument.type.python}`"
+    if has_variables(argument.type):
+        wanted = "another type"
+    span, label, helps = _wrong_type(fault, given, argument)
+    scope.report(
+        "argument-type",
+        f"`{fault.name}` expects {wanted} for `{argument.name}`, not `{given.type.python}`",
+        span,
+        label,
+        torch=fault.torch,
+        torch_span=fault.place,
+        secondary=_type_labels(scope, fault, given, argument, span),
+        notes=() if _is_optional_fault(given.type, argument.type) else fault.notes,
+        helps=helps,
+    )
+
+
+def _type_labels(
+    scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument, span: Span
+) -> tuple[Label, ...]:
+    """Where the parameter is declared and where the value has its type from."""
+    labels: list[Label] = []
+    parameter = _parameter(fault.function, argument.name)
+    if parameter is not None and not _is_optional_fault(given.type, argument.type):
+        text = f"declared `{argument.type.python}` here"
+        if parameter.annotation is None:
+            text = "no annotation, so `Tensor`"
+        labels.append(Label(_head(parameter), text))
+    if span == given.span.whole or span == given.span:
+        labels.extend(origin(scope, given))
+    receiver = fault.given.receiver
+    if receiver is not None and isinstance(receiver.type, ListType | DictType):
+        labels.extend(origin(scope, receiver))
+    return tuple(labels[:3])
+
+
+def _wrong_type(
+    fault: _Fault, given: typed.Expr, argument: Argument
+) -> tuple[Span, str, tuple[Help, ...]]:
+    """What to underline, what to say there, and what to do."""
+    if _is_optional_fault(given.type, argument.type):
+        return given.span, "may be `None`", ()
+    run = _unlisted(fault.given, given, argument)
+    if run:
+        return _list_help(run, given.type)
+    label = article(given.type)
+    helps: tuple[Help, ...] = ()
+    if isinstance(given, typed.Local):
+        label = f"this is {label}"
+        if given.type == FLOAT and argument.type == INT:
+            edit = Edit(given.span.whole, f"int({given.span.text})")
+            helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+    if given.type == INT and argument.type == FLOAT:
+        is_literal = isinstance(given, typed.Literal)
+        text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
+        helps = (
+            Help(
+                "an `int` does not become a `float` here by itself: convert it",
+                (Edit(given.span.whole, text),),
+            ),
         )
+    return given.span, label, helps
 
-    def _report_item(self, given: Given, span: Span, torch: str) -> None:
-        """Report `owner[index] = value` that does not fit."""
-        owner, value = given.all[0], given.all[-1]
-        self.report(
-            "argument-type",
-            f"`{owner.type.python}` cannot hold {article(value.type)}",
-            value.span,
-            f"this is {article(value.type)}",
-            torch=torch,
-            torch_span=span,
-            secondary=tuple(self.origin(owner)),
+
+def _report_too_many(scope: Scope, fault: _Fault, given: typed.Expr) -> None:
+    positional = fault.given.positional
+    hidden = int(fault.bound and fault.given.receiver is None)  # self, among the positional
+    takes = sum(not a.keyword_only for a in fault.best.signature.arguments) - int(fault.bound)
+    count = len(positional) - hidden
+    place = next(i for i, e in enumerate(positional) if e is given) + 1 - hidden
+    secondary: tuple[Label, ...] = ()
+    if fault.function is not None and fault.function.tree is not None:
+        text = f"{takes} parameter{'' if takes == 1 else 's'}"
+        secondary = (Label(_header(fault.function.tree), text),)
+    scope.report(
+        "too-many-arguments",
+        f"`{fault.name}` takes at most {takes} positional argument"
+        f"{'' if takes == 1 else 's'}, but {count} {'is' if count == 1 else 'are'} given",
+        given.span,
+        f"the {_ordinal(place)} argument",
+        torch=fault.torch,
+        torch_span=fault.place,
+        secondary=secondary,
+        notes=fault.notes,
+    )
+
+
+def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
+    known = [a.name for a in fault.best.signature.arguments]
+    message, label = f"`{fault.name}` has no parameter `{keyword}`", "no such parameter"
+    if keyword in known:
+        message, label = f"`{fault.name}` got `{keyword}` twice", "given by position as well"
+    span = fault.given.spans[keyword]
+    close = near_misses(keyword, known) if keyword not in known else []
+    secondary: tuple[Label, ...] = ()
+    if close:
+        parameter = _parameter(fault.function, close[0])
+        if parameter is not None:
+            secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
+    name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
+    helps = tuple(Help(f"did you mean `{c}`?", (Edit(name_span, c),), "machine") for c in close)
+    scope.report(
+        "unknown-keyword",
+        message,
+        span,
+        label,
+        torch=fault.torch,
+        torch_span=fault.place,
+        secondary=secondary,
+        notes=fault.notes,
+        helps=helps,
+    )
+
+
+def _report_missing(scope: Scope, fault: _Fault, argument: Argument) -> None:
+    if fault.given.is_incomplete:
+        return
+    secondary: tuple[Label, ...] = ()
+    parameter = _parameter(fault.function, argument.name)
+    if parameter is not None:
+        secondary = (Label(parameter.span, f"`{argument.name}` has no default"),)
+    scope.report(
+        "missing-argument",
+        f"`{fault.name}` needs an argument for `{argument.name}`",
+        fault.place,
+        f"`{argument.name}` is not given",
+        torch=fault.torch,
+        secondary=secondary,
+        notes=fault.notes,
+    )
+
+
+# ---------------------------------------------------------------------------- operators
+
+
+def _report_operands(scope: Scope, symbol: str, given: Given, span: Span, torch: str) -> None:
+    """Report operands that `+` and the like cannot take."""
+    if symbol in ("==", "!=") and any(e.type == NONE for e in given.all):
+        _report_none_comparison(scope, symbol, given, span, torch)
+        return
+    if symbol == "[] =":
+        _report_item(scope, given, span, torch)
+        return
+    for operand in given.all:
+        if isinstance(operand.type, OptionalType):
+            report_optional(scope, symbol, operand, span, torch)
+            return
+    types = [f"`{e.type.python}`" for e in given.all]
+    message = f"`{symbol}` cannot be applied to {' and '.join(types)}"
+    secondary = [label for e in given.all for label in origin(scope, e)]
+    scope.report(
+        "no-matching-overload",
+        message,
+        span,
+        f" `{symbol}` ".join(types) if len(types) > 1 else types[0],
+        torch=torch,
+        secondary=tuple(secondary[:3]),
+    )
+
+
+def _report_none_comparison(
+    scope: Scope, symbol: str, given: Given, span: Span, torch: str
+) -> None:
+    other = next((e for e in given.all if e.type != NONE), given.all[0])
+    word = "is" if symbol == "==" else "is not"
+    edit = Edit(span.whole, f"{other.span.text} {word} None")
+    scope.report(
+        "none-comparison",
+        f"`{symbol}` cannot compare {article(other.type)} with `None`",
+        span,
+        "a comparison of values, not a test for `None`",
+        torch=torch,
+        secondary=tuple(origin(scope, other)),
+        helps=(Help(f"test with `{word}`", (edit,), "machine"),),
+    )
+
+
+def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
+    """Report `owner[index] = value` that does not fit."""
+    owner, value = given.all[0], given.all[-1]
+    scope.report(
+        "argument-type",
+        f"`{owner.type.python}` cannot hold {article(value.type)}",
+        value.span,
+        f"this is {article(value.type)}",
+        torch=torch,
+        torch_span=span,
+        secondary=tuple(origin(scope, owner)),
+    )
+
+
+def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
+    """Report a value that may be None where an operator or attribute needs it not to be."""
+    assert isinstance(operand.type, OptionalType)
+    inner = operand.type.element
+    need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
+    notes: tuple[str, ...] = ()
+    helps: tuple[Help, ...] = ()
+    text = operand.span.text
+    secondary = origin(scope, operand)
+    if isinstance(operand, typed.GetAttribute):
+        notes = (
+            "only local variables keep the result of a `None` check: between the check and "
+            "the use, other code could set the attribute again",
         )
+        helps = (_local_help(scope, operand, text),)
+        if text in scope.checked_attributes:
+            why = "this check is about an attribute, so it is not remembered"
+            secondary.append(Label(scope.checked_attributes[text][0].whole, why))
+    elif isinstance(operand, typed.Local):
+        helps = (Help(f"check it first: `if {text} is not None:`"),)
+    else:
+        notes = ("only local variables keep the result of a `None` check",)
+        helps = (Help("put the value into a local variable, and check that"),)
+    scope.report(
+        "optional-operand",
+        f"`{text}` may be `None` here: `{symbol}` needs {need}",
+        operand.span,
+        f"`{operand.type.python}`",
+        torch=torch,
+        torch_span=span,
+        secondary=tuple(secondary),
+        notes=notes,
+        helps=helps,
+    )
 
-    def report_optional(self, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
-        """Report a value that may be None where an operator or attribute needs it not to be."""
-        assert isinstance(operand.type, OptionalType)
-        inner = operand.type.element
-        need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
-        notes: tuple[str, ...] = ()
-        helps: tuple[Help, ...] = ()
-        text = operand.span.text
-        secondary = self.origin(operand)
-        if isinstance(operand, typed.GetAttribute):
-            notes = (
-                "only local variables keep the result of a `None` check: between the check and "
-                "the use, other code could set the attribute again",
-            )
-            helps = (self._local_help(operand, text),)
-            if text in self.checked_attributes:
-                why = "this check is about an attribute, so it is not remembered"
-                secondary.append(Label(self.checked_attributes[text][0].whole, why))
-        elif isinstance(operand, typed.Local):
-            helps = (Help(f"check it first: `if {text} is not None:`"),)
-        else:
-            notes = ("only local variables keep the result of a `None` check",)
-            helps = (Help("put the value into a local variable, and check that"),)
-        self.report(
-            "optional-operand",
-            f"`{text}` may be `None` here: `{symbol}` needs {need}",
-            operand.span,
-            f"`{operand.type.python}`",
-            torch=torch,
-            torch_span=span,
-            secondary=tuple(secondary),
-            notes=notes,
-            helps=helps,
-        )
 
-    def _local_help(self, operand: typed.GetAttribute, text: str) -> Help:
-        """Read the attribute into a local variable before the check."""
-        message, name = "read the attribute into a local variable first", operand.name
-        if text not in self.checked_attributes or self.frame.find(name) is not None:
-            return Help(message)
-        test, attribute = self.checked_attributes[text]
-        source = test.source
-        line = source.line_starts[source.line_index(test.whole.start)]
-        before = source.text[line : test.whole.start]
-        indent = before[: len(before) - len(before.lstrip())]
-        edits: tuple[Edit, ...] = (
-            Edit(Span(source, line, line), f"{indent}{name} = {text}\n"),
-            Edit(attribute.whole, name),
-            Edit(operand.span.whole, name),
-        )
-        if operand.span.whole.line == test.whole.line + 1:
-            edits = (joined(edits),)
-        return Help(message, edits)
+def _local_help(scope: Scope, operand: typed.GetAttribute, text: str) -> Help:
+    """Read the attribute into a local variable before the check."""
+    message, name = "read the attribute into a local variable first", operand.name
+    if text not in scope.checked_attributes or scope.frame.find(name) is not None:
+        return Help(message)
+    test, attribute = scope.checked_attributes[text]
+    source = test.source
+    line = source.line_starts[source.line_index(test.whole.start)]
+    before = source.text[line : test.whole.start]
+    indent = before[: len(before) - len(before.lstrip())]
+    edits: tuple[Edit, ...] = (
+        Edit(Span(source, line, line), f"{indent}{name} = {text}\n"),
+        Edit(attribute.whole, name),
+        Edit(operand.span.whole, name),
+    )
+    if operand.span.whole.line == test.whole.line + 1:
+        edits = (joined(edits),)
+    return Help(message, edits)
 
-    # ------------------------------------------------------------------------------ reasons
 
-    def origin(self, given: typed.Expr) -> list[Label]:
-        """Where the type of a variable or an attribute comes from."""
-        if isinstance(given, typed.GetAttribute):
-            return self._attribute_origin(given)
-        if not isinstance(given, typed.Local):
-            return []
-        variable = self.frame.find(given.name)
-        if variable is None or variable.span is None or variable.type is None:
-            return []
-        return [Label(variable.span.whole, origin_text(variable))]
+# ------------------------------------------------------------------------------ reasons
 
-    @staticmethod
-    def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
-        owner = given.object.type
-        place = owner.place(given.name) if isinstance(owner, ClassType) else None
-        if place is None:
-            return []
-        type = f"`{given.type.python}`"
-        if place.annotation is not None:
-            head = Span(place.statement.source, place.statement.start, place.annotation.end)
-            return [Label(head, f"declared {type}")]
-        return [Label(place.statement, f"{type}, because of this value")]
+
+def origin(scope: Scope, given: typed.Expr) -> list[Label]:
+    """Where the type of a variable or an attribute comes from."""
+    if isinstance(given, typed.GetAttribute):
+        return _attribute_origin(given)
+    if not isinstance(given, typed.Local):
+        return []
+    variable = scope.frame.find(given.name)
+    if variable is None or variable.span is None or variable.type is None:
+        return []
+    return [Label(variable.span.whole, origin_text(variable))]
+
+
+def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
+    owner = given.object.type
+    place = owner.place(given.name) if isinstance(owner, ClassType) else None
+    if place is None:
+        return []
+    type = f"`{given.type.python}`"
+    if place.annotation is not None:
+        head = Span(place.statement.source, place.statement.start, place.annotation.end)
+        return [Label(head, f"declared {type}")]
+    return [Label(place.statement, f"{type}, because of this value")]
 
 
 def origin_text(variable: Variable) -> str:

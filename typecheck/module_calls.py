@@ -6,48 +6,46 @@ from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.near_miss import near_misses
 from . import typed
-from .context import Context
+from .scope import Scope
 from .types import ClassType
 
-__all__ = ["ModuleCalls"]
+__all__ = ["report_construction", "report_no_forward"]
 
 
-class ModuleCalls(Context):
-    """Reports about calls of modules and of their classes."""
-
-    def report_construction(self, node: tree.Call) -> typed.Expr:
-        """A module is made inside scripted code."""
-        name = node.function.span.text
-        self.collector.add(
-            Diagnostic(
-                "module-constructed-inside",
-                f"`{name}` cannot be made in script",
-                Label(node.function.span.whole, "makes a module"),
-                self.where,
-                notes=("modules are made before scripting, so that their weights are the model's",),
-                helps=(Help("make it in `__init__`, and call it here"),),
-                torch_message=f"Cannot instantiate class '{name.rpartition('.')[2]}' in a script "
-                "function",
-                torch_span=node.span,
-                exception="FrontendError",
-            )
-        )
-        return self.unknown(node.span)
-
-    def report_no_forward(self, cls: ClassType, node: tree.Call) -> typed.Expr:
-        """A module is called that has no `forward`."""
-        close = near_misses("forward", list(cls.methods))
-        helps: tuple[Help, ...] = ()
-        if close:
-            edit = Edit(node.function.span.whole, f"{node.function.span.text}.{close[0]}")
-            helps = (Help(f"did you mean its method `{close[0]}`?", (edit,)),)
-        self.report(
-            "missing-forward",
-            f"`{cls.name}` has no `forward`, so it cannot be called",
-            node.function.span,
-            f"this is `{cls.name}`",
-            torch=f"Module '{cls.name}' has no attribute 'forward' ",
+def report_construction(scope: Scope, node: tree.Call) -> typed.Expr:
+    """A module is made inside scripted code."""
+    name = node.function.span.text
+    scope.collector.add(
+        Diagnostic(
+            "module-constructed-inside",
+            f"`{name}` cannot be made in script",
+            Label(node.function.span.whole, "makes a module"),
+            scope.where,
+            notes=("modules are made before scripting, so that their weights are the model's",),
+            helps=(Help("make it in `__init__`, and call it here"),),
+            torch_message=f"Cannot instantiate class '{name.rpartition('.')[2]}' in a script "
+            "function",
             torch_span=node.span,
-            helps=helps or (Help("give its class a method `forward`"),),
+            exception="FrontendError",
         )
-        return self.unknown(node.span)
+    )
+    return scope.unknown(node.span)
+
+
+def report_no_forward(scope: Scope, cls: ClassType, node: tree.Call) -> typed.Expr:
+    """A module is called that has no `forward`."""
+    close = near_misses("forward", list(cls.methods))
+    helps: tuple[Help, ...] = ()
+    if close:
+        edit = Edit(node.function.span.whole, f"{node.function.span.text}.{close[0]}")
+        helps = (Help(f"did you mean its method `{close[0]}`?", (edit,)),)
+    scope.report(
+        "missing-forward",
+        f"`{cls.name}` has no `forward`, so it cannot be called",
+        node.function.span,
+        f"this is `{cls.name}`",
+        torch=f"Module '{cls.name}' has no attribute 'forward' ",
+        torch_span=node.span,
+        helps=helps or (Help("give its class a method `forward`"),),
+    )
+    return scope.unknown(node.span)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from ..frontend.source import Source, Span
 from . import typed
-from .lint import Lint
+from .lint import warn_copied
 from .matching import Given, Match, choose
-from .mismatches import Mismatches
+from .mismatches import report_mismatches
 from .schema import Argument, Signature
+from .scope import Scope
 from .types import BOOL, COMPLEX, FLOAT, INT, NUMBER, STRING, TENSOR, UNKNOWN, ListType, Type
 
-__all__ = ["Operators"]
+__all__ = ["call_operator", "has_operator"]
 
 
 def _place(line: int, column: int) -> Span:
@@ -22,7 +23,7 @@ def _place(line: int, column: int) -> Span:
     return Span(source, line - 1 + column, line + column)
 
 
-Expansion = Callable[["Operators", Sequence[typed.Expr], Span], typed.Expr]
+Expansion = Callable[[Scope, Sequence[typed.Expr], Span], typed.Expr]
 
 
 @dataclass(frozen=True)
@@ -40,34 +41,34 @@ class _Definition:
 
 
 def _swapped(name: str) -> Expansion:
-    return lambda ops, args, span: ops.call_operator(name, Given([args[1], args[0]]), span)
+    return lambda scope, args, span: call_operator(scope, name, Given([args[1], args[0]]), span)
 
 
-def _subtract(ops: Operators, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
-    negative = ops.call_operator("aten::neg", Given([args[1]]), span)
-    return ops.call_operator("aten::add", Given([negative, args[0]]), span)
+def _subtract(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
+    negative = call_operator(scope, "aten::neg", Given([args[1]]), span)
+    return call_operator(scope, "aten::add", Given([negative, args[0]]), span)
 
 
-def _divide(ops: Operators, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
-    inverse = ops.call_operator("aten::reciprocal", Given([args[1]]), span)
-    return ops.call_operator("aten::mul", Given([inverse, args[0]]), span)
+def _divide(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
+    inverse = call_operator(scope, "aten::reciprocal", Given([args[1]]), span)
+    return call_operator(scope, "aten::mul", Given([inverse, args[0]]), span)
 
 
-def _floor_divide(ops: Operators, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
-    return ops.call_operator("aten::floor_divide", Given(list(args)), span)
+def _floor_divide(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
+    return call_operator(scope, "aten::floor_divide", Given(list(args)), span)
 
 
-def _contains(ops: Operators, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
+def _contains(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
     text, part = args
     start = typed.Literal(_place(5, 31), INT, 0)
-    end = ops.call_operator("aten::len", Given([text]), _place(5, 38))
-    found = ops.call_operator("aten::find", Given([text, part, start, end]), span)
+    end = call_operator(scope, "aten::len", Given([text]), _place(5, 38))
+    found = call_operator(scope, "aten::find", Given([text, part, start, end]), span)
     nothing = typed.Literal(_place(5, 44), INT, -1)
-    return ops.call_operator("aten::ne", Given([found, nothing]), span)
+    return call_operator(scope, "aten::ne", Given([found, nothing]), span)
 
 
 def _unary(name: str) -> Expansion:
-    return lambda ops, args, span: ops.call_operator(name, Given([args[0]]), span)
+    return lambda scope, args, span: call_operator(scope, name, Given([args[0]]), span)
 
 
 _TENSOR_PROPERTIES: list[tuple[str, int, Type, str]] = [
@@ -115,83 +116,87 @@ def _definitions() -> dict[str, list[_Definition]]:
 _DEFINED = _definitions()
 
 
-class Operators(Mismatches, Lint):
-    """Calls of operators by name."""
+def has_operator(scope: Scope, name: str) -> bool:
+    """Whether there is an operator of the name, or torch defines one by others."""
+    return name in _DEFINED or bool(scope.table.overloads(name))
 
-    def has_operator(self, name: str) -> bool:
-        return name in _DEFINED or bool(self.table.overloads(name))
 
-    def call_operator(
-        self,
-        name: str,
-        given: Given,
-        span: Span,
-        *,
-        written: str = "",
-        torch_span: Span | None = None,
-    ) -> typed.Expr:
-        """A call of `aten::name`; `written` is how the user wrote the function.
+def call_operator(
+    scope: Scope,
+    name: str,
+    given: Given,
+    span: Span,
+    *,
+    written: str = "",
+    torch_span: Span | None = None,
+) -> typed.Expr:
+    """A call of `aten::name`; `written` is how the user wrote the function.
 
-        The first overload that fits is taken; what fits none is reported.
-        """
-        operators = list(self.table.overloads(name))
-        defined = _DEFINED.get(name, [])
-        if not operators and not defined:
-            return self.unknown_operator(name, span, torch_span)
-        if any(e.type is UNKNOWN for e in given.all):
-            return self._call_unknown(operators, given, span)
-        signatures = [*operators, *(d.signature(name) for d in defined)]
-        found = choose(signatures, given, self.table)
-        if not isinstance(found, Match):
-            self.report_mismatches(found, given, span, written or name, torch_span)
-            return self.unknown(span)
-        place = next((i for i, s in enumerate(signatures) if s is found.signature), 0)
-        if place >= len(operators):
-            return self._expand(defined[place - len(operators)], found, span)
-        arguments = found.signature.arguments
-        if arguments and arguments[0].alias is not None and arguments[0].alias.is_write:
-            self.warn_copied(found.inputs[0], span)
-        return typed.OperatorCall(
-            span, found.result(), found.signature, found.inputs, found.bindings, found.discarded
-        )
+    The first overload that fits is taken; what fits none is reported.
+    """
+    operators = list(scope.table.overloads(name))
+    defined = _DEFINED.get(name, [])
+    if not operators and not defined:
+        return _unknown_operator(scope, name, span, torch_span)
+    if any(e.type is UNKNOWN for e in given.all):
+        return _call_unknown(scope, operators, given, span)
+    signatures = [*operators, *(d.signature(name) for d in defined)]
+    found = choose(signatures, given, scope.table)
+    if not isinstance(found, Match):
+        report_mismatches(scope, found, given, span, written or name, torch_span)
+        return scope.unknown(span)
+    place = next((i for i, s in enumerate(signatures) if s is found.signature), 0)
+    if place >= len(operators):
+        return _expand(scope, defined[place - len(operators)], found, span)
+    arguments = found.signature.arguments
+    if arguments and arguments[0].alias is not None and arguments[0].alias.is_write:
+        warn_copied(scope, found.inputs[0], span)
+    return typed.OperatorCall(
+        span, found.result(), found.signature, found.inputs, found.bindings, found.discarded
+    )
 
-    def _call_unknown(self, operators: Sequence[Signature], given: Given, span: Span) -> typed.Expr:
-        """A call with an argument in error: its type, if all overloads that fit agree on one."""
-        found = choose(operators, given, self.table) if len(operators) == 1 else None
-        if isinstance(found, Match):
-            return typed.Uninitialized(span, found.result())
-        return self.unknown(span)
 
-    def _expand(self, definition: _Definition, found: Match, span: Span) -> typed.Expr:
-        statements: list[typed.Statement] = []
-        named = [self.let(e, statements) for e in found.inputs]
-        arguments: list[typed.Expr] = []
-        for binding, (_, type) in zip(found.bindings, definition.parameters, strict=True):
-            assert isinstance(binding, typed.Given)
-            value = named[binding.index]
-            for conversion in binding.conversions:
-                value = typed.OperatorCall(span, type, conversion, (value,), (typed.Given(0),))
-            arguments.append(value)
-        result = definition.expand(self, arguments, definition.span)
-        if not statements:
-            return result
-        return typed.Sequenced(span, result.type, tuple(statements), result)
+def _call_unknown(
+    scope: Scope, operators: Sequence[Signature], given: Given, span: Span
+) -> typed.Expr:
+    """A call with an argument in error: its type, if all overloads that fit agree on one."""
+    found = choose(operators, given, scope.table) if len(operators) == 1 else None
+    if isinstance(found, Match):
+        return typed.Uninitialized(span, found.result())
+    return scope.unknown(span)
 
-    def unknown_operator(self, name: str, span: Span, torch_span: Span | None) -> typed.Expr:
-        """Report a function of torch that is no operator."""
-        short = name.rpartition("::")[2]
-        names = [n.rpartition("::")[2] for n in self.table.names() if n.startswith("aten::")]
-        self.report(
-            "unknown-op",
-            f"there is no operator `{short}`",
-            torch_span or span,
-            "called here",
-            torch=f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
-            "This op may not exist or may not be currently supported in TorchScript.\n",
-            torch_span=torch_span or span,
-            helps=self.near(short, names, _last_name(torch_span or span)),
-        )
-        return self.unknown(span)
+
+def _expand(scope: Scope, definition: _Definition, found: Match, span: Span) -> typed.Expr:
+    statements: list[typed.Statement] = []
+    named = [scope.let(e, statements) for e in found.inputs]
+    arguments: list[typed.Expr] = []
+    for binding, (_, type) in zip(found.bindings, definition.parameters, strict=True):
+        assert isinstance(binding, typed.Given)
+        value = named[binding.index]
+        for conversion in binding.conversions:
+            value = typed.OperatorCall(span, type, conversion, (value,), (typed.Given(0),))
+        arguments.append(value)
+    result = definition.expand(scope, arguments, definition.span)
+    if not statements:
+        return result
+    return typed.Sequenced(span, result.type, tuple(statements), result)
+
+
+def _unknown_operator(scope: Scope, name: str, span: Span, torch_span: Span | None) -> typed.Expr:
+    """Report a function of torch that is no operator."""
+    short = name.rpartition("::")[2]
+    names = [n.rpartition("::")[2] for n in scope.table.names() if n.startswith("aten::")]
+    scope.report(
+        "unknown-op",
+        f"there is no operator `{short}`",
+        torch_span or span,
+        "called here",
+        torch=f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
+        "This op may not exist or may not be currently supported in TorchScript.\n",
+        torch_span=torch_span or span,
+        helps=scope.near(short, names, _last_name(torch_span or span)),
+    )
+    return scope.unknown(span)
 
 
 def _last_name(span: Span) -> Span:

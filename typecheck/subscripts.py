@@ -8,12 +8,17 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
-from .containers import container_kind
-from .iteration import Iteration
+from .containers import container_item, member_item
+from .dispatch import checks, expression, sugared
+from .function_calls import call_method
 from .literals import integer_of
 from .matching import Given
+from .members import container_kind
+from .mismatches import origin
+from .operators import call_operator
 from .relations import is_subtype, join_all
 from .schema import Argument, Signature
+from .scope import Scope
 from .sugar import MemberSequence, SliceValue, Sugar
 from .types import (
     ANY,
@@ -30,8 +35,9 @@ from .types import (
     TupleType,
     Type,
 )
+from .values import value_of
 
-__all__ = ["Located", "Subscripts"]
+__all__ = ["index_list", "locate"]
 
 LONG = 4
 """The number of `torch.int64`."""
@@ -53,329 +59,350 @@ class Located:
     tensors: list[typed.Expr | None]
 
 
-class Subscripts(Iteration):
-    """Reading with brackets."""
+@checks(tree.Subscript)
+def check_subscript(scope: Scope, node: tree.Subscript, hint: Type | None) -> Sugar:
+    """The typed form of `value[indices]`."""
+    owner = sugared(scope, node.value)
+    if isinstance(owner, MemberSequence):
+        return member_item(scope, owner, node)
+    value = value_of(scope, owner, node.value.span)
+    if value.type is UNKNOWN:
+        for index in node.indices:
+            _index_value(scope, index)
+        return scope.unknown(node.span)
+    if len(node.indices) > 1 or value.type == TENSOR:
+        return _tensor_item(scope, value, node)
+    by_number = isinstance(value.type, ClassType) and value.type.is_module
+    if container_kind(value.type) or (by_number and isinstance(hint, InterfaceType)):
+        return container_item(scope, value, node, hint)
+    index = node.indices[0]
+    if isinstance(index, tree.Slice):
+        return _slice(scope, value, check_slice(scope, index, None), node.span)
+    sugar = sugared(scope, index)
+    if isinstance(sugar, SliceValue):
+        return _slice(scope, value, sugar, node.span)
+    return _item(scope, value, value_of(scope, sugar, index.span), node)
 
-    def subscript(self, node: tree.Subscript, hint: Type | None = None) -> Sugar:
-        """The typed form of `value[indices]`."""
-        owner = self.sugared(node.value)
-        if isinstance(owner, MemberSequence):
-            return self.member_item(owner, node)
-        value = self.value(owner, node.value.span)
-        if value.type is UNKNOWN:
-            for index in node.indices:
-                self.index_value(index)
-            return self.unknown(node.span)
-        if len(node.indices) > 1 or value.type == TENSOR:
-            return self._tensor_item(value, node)
-        by_number = isinstance(value.type, ClassType) and value.type.is_module
-        if container_kind(value.type) or (by_number and isinstance(hint, InterfaceType)):
-            return self.container_item(value, node, hint)
-        index = node.indices[0]
-        if isinstance(index, tree.Slice):
-            return self._slice(value, self.slice_value(index), node.span)
-        sugar = self.sugared(index)
-        if isinstance(sugar, SliceValue):
-            return self._slice(value, sugar, node.span)
-        return self.item(value, self.value(sugar, index.span), node)
 
-    def item(self, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:
-        """`value[index]` for what is not a tensor."""
-        span = node.span
-        if UNKNOWN in (value.type, index.type):
-            return self.unknown(span)
-        if isinstance(value.type, TupleType):
-            return self._tuple_item(value, index, node)
-        if isinstance(value.type, ListType | DictType) or value.type == STRING:
-            given = Given([value, index])
-            return self.call_operator("aten::__getitem__", given, span, written="[]")
-        if isinstance(value.type, ClassType):
-            return self.call_method(value, "__getitem__", [index], span)
-        self.report(
-            "argument-type",
-            f"`{value.type.python}` cannot be indexed",
-            node.value.span,
-            f"this is `{value.type.python}`",
-            torch=f"'{self.torch_type(value)}' object is not subscriptable",
+def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:
+    """`value[index]` for what is not a tensor."""
+    span = node.span
+    if UNKNOWN in (value.type, index.type):
+        return scope.unknown(span)
+    if isinstance(value.type, TupleType):
+        return _tuple_item(scope, value, index, node)
+    if isinstance(value.type, ListType | DictType) or value.type == STRING:
+        given = Given([value, index])
+        return call_operator(scope, "aten::__getitem__", given, span, written="[]")
+    if isinstance(value.type, ClassType):
+        return call_method(scope, value, "__getitem__", [index], span)
+    scope.report(
+        "argument-type",
+        f"`{value.type.python}` cannot be indexed",
+        node.value.span,
+        f"this is `{value.type.python}`",
+        torch=f"'{scope.torch_type(value)}' object is not subscriptable",
+        torch_span=span,
+        secondary=tuple(origin(scope, value)),
+    )
+    return scope.unknown(span)
+
+
+# ------------------------------------------------------------------------------- tuples
+
+
+def _tuple_item(
+    scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript
+) -> typed.Expr:
+    assert isinstance(value.type, TupleType)
+    elements, span = value.type.elements, node.span
+    number = integer_of(index)
+    if number is None:
+        return _tuple_item_at_run_time(scope, value, index, node)
+    place = number + len(elements) if number < 0 else number
+    if not 0 <= place < len(elements):
+        scope.report(
+            "index-out-of-range",
+            f"index {number} is outside a tuple of {len(elements)}",
+            node.indices[0].span,
+            f"the tuple has {len(elements)} elements",
+            torch=f"Tuple index out of range. Tuple is length {len(elements)} and index is "
+            f"{number}",
             torch_span=span,
-            secondary=tuple(self.origin(value)),
+            secondary=tuple(origin(scope, value)),
         )
-        return self.unknown(span)
+        return scope.unknown(span)
+    return typed.TupleIndex(span, elements[place], value, place, index)
 
-    # ------------------------------------------------------------------------------- tuples
 
-    def _tuple_item(self, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:
-        assert isinstance(value.type, TupleType)
-        elements, span = value.type.elements, node.span
-        number = integer_of(index)
-        if number is None:
-            return self._tuple_item_at_run_time(value, index, node)
-        place = number + len(elements) if number < 0 else number
-        if not 0 <= place < len(elements):
-            self.report(
-                "index-out-of-range",
-                f"index {number} is outside a tuple of {len(elements)}",
-                node.indices[0].span,
-                f"the tuple has {len(elements)} elements",
-                torch=f"Tuple index out of range. Tuple is length {len(elements)} and index is "
-                f"{number}",
-                torch_span=span,
-                secondary=tuple(self.origin(value)),
-            )
-            return self.unknown(span)
-        return typed.TupleIndex(span, elements[place], value, place, index)
-
-    def _tuple_item_at_run_time(
-        self, value: typed.Expr, index: typed.Expr, node: tree.Subscript
-    ) -> typed.Expr:
-        assert isinstance(value.type, TupleType)
-        elements = value.type.elements
-        joined = join_all(elements) if elements else None
-        if index.type != INT or joined is None:
-            torch_text = (
-                "tuple index must be an integer"
-                if index.type != INT
-                else f"Cannot index into a {value.type.annotation_str} with a non-integer "
-                "literal because we cannot resolve the output type"
-            )
-            self.report(
-                "argument-type",
-                f"a `{value.type.python}` can be indexed only by a literal integer",
-                node.indices[0].span,
-                "which element this is cannot be known here",
-                torch=torch_text,
-                torch_span=node.span,
-                secondary=tuple(self.origin(value)),
-            )
-            return self.unknown(node.span)
-        bindings = (typed.Given(0), typed.Given(1))
-        return typed.OperatorCall(node.span, joined, _TUPLE_INDEX, (value, index), bindings)
-
-    def _tuple_slice(self, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
-        assert isinstance(value.type, TupleType)
-        parts: list[int | None] = []
-        for part in (cut.lower, cut.upper, cut.step):
-            if part is None or (isinstance(part, typed.Literal) and part.value is None):
-                parts.append(None)
-            elif (number := integer_of(part)) is not None:
-                parts.append(number)
-            else:
-                self.report(
-                    "argument-type",
-                    "a tuple can be sliced only by literal integers",
-                    part.span,
-                    "not known here",
-                    torch="Expected integer literal for tuple index",
-                    torch_span=span,
-                )
-                return self.unknown(span)
-        elements = value.type.elements
-        start, stop, step = slice(*parts).indices(len(elements))
-        taken = tuple(elements[i] for i in range(start, stop, step))
-        return typed.TupleSlice(span, TupleType(taken), value, start, stop, step)
-
-    # ------------------------------------------------------------------------------- slices
-
-    def slice_value(self, node: tree.Slice) -> SliceValue:
-        """Check the parts of a slice."""
-        lower, upper, step = (
-            self.expression(part) if part is not None else None
-            for part in (node.lower, node.upper, node.step)
+def _tuple_item_at_run_time(
+    scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript
+) -> typed.Expr:
+    assert isinstance(value.type, TupleType)
+    elements = value.type.elements
+    joined = join_all(elements) if elements else None
+    if index.type != INT or joined is None:
+        torch_text = (
+            "tuple index must be an integer"
+            if index.type != INT
+            else f"Cannot index into a {value.type.annotation_str} with a non-integer "
+            "literal because we cannot resolve the output type"
         )
-        return SliceValue(node.span, lower, upper, step)
+        scope.report(
+            "argument-type",
+            f"a `{value.type.python}` can be indexed only by a literal integer",
+            node.indices[0].span,
+            "which element this is cannot be known here",
+            torch=torch_text,
+            torch_span=node.span,
+            secondary=tuple(origin(scope, value)),
+        )
+        return scope.unknown(node.span)
+    bindings = (typed.Given(0), typed.Given(1))
+    return typed.OperatorCall(node.span, joined, _TUPLE_INDEX, (value, index), bindings)
 
-    def _slice(self, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
-        if isinstance(value.type, TupleType):
-            return self._tuple_slice(value, cut, span)
-        return self._slice_call([value], cut, span)
 
-    def _slice_call(self, leading: list[typed.Expr], cut: SliceValue, span: Span) -> typed.Expr:
-        """`aten::slice`; a bound that is not written is left to its default, a step is 1."""
-        named: dict[str, typed.Expr] = {}
-        if cut.lower is not None:
-            named["start"] = cut.lower
-        if cut.upper is not None:
-            named["end"] = cut.upper
-        named["step"] = cut.step if cut.step is not None else typed.Literal(cut.span, INT, 1)
-        given = Given(leading, named)
-        return self.call_operator("aten::slice", given, span, written="[:]")
-
-    # ------------------------------------------------------------------------------ tensors
-
-    def _tensor_item(self, value: typed.Expr, node: tree.Subscript) -> typed.Expr:
-        if value.type != TENSOR:
-            self.report(
-                "argument-type",
-                f"`{value.type.python}` takes one index, not {len(node.indices)}",
-                node.span,
-                f"`{node.value.span.text}` is `{value.type.python}`",
-                torch="Unsupported operation: attempted to use multidimensional indexing on a "
-                "non-tensor type",
-                secondary=tuple(self.origin(value)),
-            )
-            return self.unknown(node.span)
-        statements: list[typed.Statement] = []
-        located = self.locate(value, node.indices, node.span, statements)
-        result = located.value
-        if located.tensors and result.type is not UNKNOWN:
-            indices = self.index_list(located.tensors)
-            given = Given([result, indices])
-            result = self.call_operator("aten::index", given, node.span, written="[]")
-        if not statements:
-            return result
-        return typed.Sequenced(node.span, result.type, tuple(statements), result)
-
-    def index_list(self, tensors: list[typed.Expr | None]) -> typed.Expr:
-        """The `Tensor?[]` of an advanced index."""
-        elements = tuple(t if t is not None else self.none(NOWHERE) for t in tensors)
-        return typed.ListLiteral(NOWHERE, ListType(OptionalType(TENSOR)), elements)
-
-    def locate(
-        self,
-        value: typed.Expr,
-        nodes: tuple[tree.Expr, ...],
-        span: Span,
-        into: list[typed.Statement],
-    ) -> Located:
-        """Apply ints, slices and Nones, from the left up to an ellipsis and from the right down
-        to it; tensor indices are left over.  Evaluates, like torch, all plain indices first."""
-        dims: list[int] = [0] * len(nodes)
-        indices: list[Index] = [None] * len(nodes)
-        plain = sum(not isinstance(n, tree.Slice) and not _is_ellipsis(n) for n in nodes)
-        if len(nodes) > 1 and plain:
-            value = self.let(value, into)
-        dots = next((i for i, n in enumerate(nodes) if _is_ellipsis(n)), len(nodes))
-        dim = 0
-        for i in range(dots):
-            dims[i] = dim
-            indices[i], dim = self._step(nodes[i], dim, False, len(nodes) > 1, span, into)
-        dim = -1
-        for i in range(len(nodes) - 1, dots, -1):
-            if _is_ellipsis(nodes[i]):
-                self._report_ellipses(nodes[i], span)
-                return Located(self.unknown(span), [])
-            dims[i] = dim
-            indices[i], dim = self._step(nodes[i], dim, True, True, span, into)
-        return self._apply(value, nodes, indices, dims, span)
-
-    def _step(
-        self,
-        node: tree.Expr,
-        dim: int,
-        reverse: bool,
-        several: bool,
-        span: Span,
-        into: list[typed.Statement],
-    ) -> tuple[Index, int]:
-        """Evaluate one index and say which dimension the next one is about."""
-        after = dim - 1 if reverse else dim + 1
-        if isinstance(node, tree.Slice):
-            return None, after
-        index = self.index_value(node)
-        if isinstance(index, SliceValue):
-            return index, after
-        if several and not isinstance(index, typed.Uninitialized):
-            index = self.let(index, into)
-        if index.type is UNKNOWN:
-            return index, after
-        if index.type is NONE:
-            return index, dim if reverse else dim + 1
-        if index.type == INT:
-            return index, dim - 1 if reverse else dim
-        if not reverse and is_subtype(index.type, OptionalType(TENSOR)):
-            return index, dim + 1
-        self._report_index(index, reverse, span)
-        return self.unknown(index.span), after
-
-    def index_value(self, node: tree.Expr) -> typed.Expr | SliceValue:
-        """One index between brackets; a list of numbers becomes a tensor of int64."""
-        if isinstance(node, tree.Slice):
-            return self.slice_value(node)
-        sugar = self.sugared(node)
-        if isinstance(sugar, SliceValue):
-            return sugar
-        index = self.value(sugar, node.span)
-        if isinstance(index.type, ListType):
-            dtype = typed.Literal(NOWHERE, INT, LONG)
-            given = Given([index], {"dtype": dtype})
-            return self.call_operator("aten::tensor", given, NOWHERE)
-        return index
-
-    def _apply(
-        self,
-        value: typed.Expr,
-        nodes: tuple[tree.Expr, ...],
-        indices: list[Index],
-        dims: list[int],
-        span: Span,
-    ) -> Located:
-        tensors: list[typed.Expr | None] = []
-        for node, index, dim in zip(nodes, indices, dims, strict=True):
-            at = typed.Literal(span, INT, dim)
-            if isinstance(node, tree.Slice):
-                value = self._slice_call([value, at], self.slice_value(node), span)
-            elif isinstance(index, SliceValue):
-                value = self._slice_call([value, at], index, span)
-            elif index is None:
-                continue
-            elif index.type is UNKNOWN:
-                return Located(self.unknown(span), [])
-            elif index.type is NONE:
-                value = self.call_operator("aten::unsqueeze", Given([value, at]), span)
-            elif index.type == INT:
-                value = self._select(value, at, index, span)
-            else:
-                tensors.extend([None] * (dim + 1 - len(tensors)))
-                tensors[dim] = index
-        return Located(value, tensors)
-
-    def _select(
-        self, value: typed.Expr, dim: typed.Expr, index: typed.Expr, span: Span
-    ) -> typed.Expr:
-        """`aten::select`, whose index is evaluated before the constant of the dimension."""
-        call = self.call_operator("aten::select", Given([value, dim, index]), span, written="[]")
-        if not isinstance(call, typed.OperatorCall):
-            return call
-        order = {0: 0, 1: 2, 2: 1}
-        bindings: list[typed.Binding] = []
-        for binding in call.bindings:
-            assert isinstance(binding, typed.Given)
-            bindings.append(typed.Given(order[binding.index], binding.conversions))
-        inputs = (value, index, dim)
-        return replace(call, inputs=inputs, bindings=tuple(bindings))
-
-    # ------------------------------------------------------------------------------- errors
-
-    def _report_index(self, index: typed.Expr, reverse: bool, span: Span) -> None:
-        if reverse and is_subtype(index.type, OptionalType(TENSOR)):
-            message = "a tensor index cannot follow `...`"
-            torch = "Ellipses followed by tensor indexing is currently not supported"
+def _tuple_slice(scope: Scope, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
+    assert isinstance(value.type, TupleType)
+    parts: list[int | None] = []
+    for part in (cut.lower, cut.upper, cut.step):
+        if part is None or (isinstance(part, typed.Literal) and part.value is None):
+            parts.append(None)
+        elif (number := integer_of(part)) is not None:
+            parts.append(number)
         else:
-            message = f"a tensor cannot be indexed by `{index.type.python}`"
-            torch = (
-                "Unsupported operation: indexing tensor with unsupported index type "
-                f"'{index.type.annotation_str}'. Only ints, slices, lists and tensors are "
-                "supported"
+            scope.report(
+                "argument-type",
+                "a tuple can be sliced only by literal integers",
+                part.span,
+                "not known here",
+                torch="Expected integer literal for tuple index",
+                torch_span=span,
             )
-        self.report(
-            "argument-type",
-            message,
-            index.span,
-            f"this is `{index.type.python}`",
-            torch=torch,
-            torch_span=span,
-            secondary=tuple(self.origin(index)),
-        )
+            return scope.unknown(span)
+    elements = value.type.elements
+    start, stop, step = slice(*parts).indices(len(elements))
+    taken = tuple(elements[i] for i in range(start, stop, step))
+    return typed.TupleSlice(span, TupleType(taken), value, start, stop, step)
 
-    def _report_ellipses(self, node: tree.Expr, span: Span) -> None:
-        self.report(
+
+# ------------------------------------------------------------------------------- slices
+
+
+@checks(tree.Slice)
+def check_slice(scope: Scope, node: tree.Slice, hint: Type | None) -> SliceValue:
+    """Check the parts of a slice."""
+    lower, upper, step = (
+        expression(scope, part) if part is not None else None
+        for part in (node.lower, node.upper, node.step)
+    )
+    return SliceValue(node.span, lower, upper, step)
+
+
+def _slice(scope: Scope, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
+    if isinstance(value.type, TupleType):
+        return _tuple_slice(scope, value, cut, span)
+    return _slice_call(scope, [value], cut, span)
+
+
+def _slice_call(scope: Scope, leading: list[typed.Expr], cut: SliceValue, span: Span) -> typed.Expr:
+    """`aten::slice`; a bound that is not written is left to its default, a step is 1."""
+    named: dict[str, typed.Expr] = {}
+    if cut.lower is not None:
+        named["start"] = cut.lower
+    if cut.upper is not None:
+        named["end"] = cut.upper
+    named["step"] = cut.step if cut.step is not None else typed.Literal(cut.span, INT, 1)
+    given = Given(leading, named)
+    return call_operator(scope, "aten::slice", given, span, written="[:]")
+
+
+# ------------------------------------------------------------------------------ tensors
+
+
+def _tensor_item(scope: Scope, value: typed.Expr, node: tree.Subscript) -> typed.Expr:
+    if value.type != TENSOR:
+        scope.report(
             "argument-type",
-            "an index can have only one `...`",
+            f"`{value.type.python}` takes one index, not {len(node.indices)}",
             node.span,
-            "a second one",
-            torch="An index can only have a single ellipsis ('...')",
-            torch_span=span,
+            f"`{node.value.span.text}` is `{value.type.python}`",
+            torch="Unsupported operation: attempted to use multidimensional indexing on a "
+            "non-tensor type",
+            secondary=tuple(origin(scope, value)),
         )
+        return scope.unknown(node.span)
+    statements: list[typed.Statement] = []
+    located = locate(scope, value, node.indices, node.span, statements)
+    result = located.value
+    if located.tensors and result.type is not UNKNOWN:
+        indices = index_list(scope, located.tensors)
+        given = Given([result, indices])
+        result = call_operator(scope, "aten::index", given, node.span, written="[]")
+    if not statements:
+        return result
+    return typed.Sequenced(node.span, result.type, tuple(statements), result)
+
+
+def index_list(scope: Scope, tensors: list[typed.Expr | None]) -> typed.Expr:
+    """The `Tensor?[]` of an advanced index."""
+    elements = tuple(t if t is not None else scope.none(NOWHERE) for t in tensors)
+    return typed.ListLiteral(NOWHERE, ListType(OptionalType(TENSOR)), elements)
+
+
+def locate(
+    scope: Scope,
+    value: typed.Expr,
+    nodes: tuple[tree.Expr, ...],
+    span: Span,
+    into: list[typed.Statement],
+) -> Located:
+    """Apply ints, slices and Nones, from the left up to an ellipsis and from the right down
+    to it; tensor indices are left over.  Evaluates, like torch, all plain indices first."""
+    dims: list[int] = [0] * len(nodes)
+    indices: list[Index] = [None] * len(nodes)
+    plain = sum(not isinstance(n, tree.Slice) and not _is_ellipsis(n) for n in nodes)
+    if len(nodes) > 1 and plain:
+        value = scope.let(value, into)
+    dots = next((i for i, n in enumerate(nodes) if _is_ellipsis(n)), len(nodes))
+    dim = 0
+    for i in range(dots):
+        dims[i] = dim
+        indices[i], dim = _step(scope, nodes[i], dim, False, len(nodes) > 1, span, into)
+    dim = -1
+    for i in range(len(nodes) - 1, dots, -1):
+        if _is_ellipsis(nodes[i]):
+            _report_ellipses(scope, nodes[i], span)
+            return Located(scope.unknown(span), [])
+        dims[i] = dim
+        indices[i], dim = _step(scope, nodes[i], dim, True, True, span, into)
+    return _apply(scope, value, nodes, indices, dims, span)
+
+
+def _step(
+    scope: Scope,
+    node: tree.Expr,
+    dim: int,
+    reverse: bool,
+    several: bool,
+    span: Span,
+    into: list[typed.Statement],
+) -> tuple[Index, int]:
+    """Evaluate one index and say which dimension the next one is about."""
+    after = dim - 1 if reverse else dim + 1
+    if isinstance(node, tree.Slice):
+        return None, after
+    index = _index_value(scope, node)
+    if isinstance(index, SliceValue):
+        return index, after
+    if several and not isinstance(index, typed.Uninitialized):
+        index = scope.let(index, into)
+    if index.type is UNKNOWN:
+        return index, after
+    if index.type is NONE:
+        return index, dim if reverse else dim + 1
+    if index.type == INT:
+        return index, dim - 1 if reverse else dim
+    if not reverse and is_subtype(index.type, OptionalType(TENSOR)):
+        return index, dim + 1
+    _report_index(scope, index, reverse, span)
+    return scope.unknown(index.span), after
+
+
+def _index_value(scope: Scope, node: tree.Expr) -> typed.Expr | SliceValue:
+    """One index between brackets; a list of numbers becomes a tensor of int64."""
+    if isinstance(node, tree.Slice):
+        return check_slice(scope, node, None)
+    sugar = sugared(scope, node)
+    if isinstance(sugar, SliceValue):
+        return sugar
+    index = value_of(scope, sugar, node.span)
+    if isinstance(index.type, ListType):
+        dtype = typed.Literal(NOWHERE, INT, LONG)
+        given = Given([index], {"dtype": dtype})
+        return call_operator(scope, "aten::tensor", given, NOWHERE)
+    return index
+
+
+def _apply(
+    scope: Scope,
+    value: typed.Expr,
+    nodes: tuple[tree.Expr, ...],
+    indices: list[Index],
+    dims: list[int],
+    span: Span,
+) -> Located:
+    tensors: list[typed.Expr | None] = []
+    for node, index, dim in zip(nodes, indices, dims, strict=True):
+        at = typed.Literal(span, INT, dim)
+        if isinstance(node, tree.Slice):
+            value = _slice_call(scope, [value, at], check_slice(scope, node, None), span)
+        elif isinstance(index, SliceValue):
+            value = _slice_call(scope, [value, at], index, span)
+        elif index is None:
+            continue
+        elif index.type is UNKNOWN:
+            return Located(scope.unknown(span), [])
+        elif index.type is NONE:
+            value = call_operator(scope, "aten::unsqueeze", Given([value, at]), span)
+        elif index.type == INT:
+            value = _select(scope, value, at, index, span)
+        else:
+            tensors.extend([None] * (dim + 1 - len(tensors)))
+            tensors[dim] = index
+    return Located(value, tensors)
+
+
+def _select(
+    scope: Scope, value: typed.Expr, dim: typed.Expr, index: typed.Expr, span: Span
+) -> typed.Expr:
+    """`aten::select`, whose index is evaluated before the constant of the dimension."""
+    call = call_operator(scope, "aten::select", Given([value, dim, index]), span, written="[]")
+    if not isinstance(call, typed.OperatorCall):
+        return call
+    order = {0: 0, 1: 2, 2: 1}
+    bindings: list[typed.Binding] = []
+    for binding in call.bindings:
+        assert isinstance(binding, typed.Given)
+        bindings.append(typed.Given(order[binding.index], binding.conversions))
+    inputs = (value, index, dim)
+    return replace(call, inputs=inputs, bindings=tuple(bindings))
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+def _report_index(scope: Scope, index: typed.Expr, reverse: bool, span: Span) -> None:
+    if reverse and is_subtype(index.type, OptionalType(TENSOR)):
+        message = "a tensor index cannot follow `...`"
+        torch = "Ellipses followed by tensor indexing is currently not supported"
+    else:
+        message = f"a tensor cannot be indexed by `{index.type.python}`"
+        torch = (
+            "Unsupported operation: indexing tensor with unsupported index type "
+            f"'{index.type.annotation_str}'. Only ints, slices, lists and tensors are "
+            "supported"
+        )
+    scope.report(
+        "argument-type",
+        message,
+        index.span,
+        f"this is `{index.type.python}`",
+        torch=torch,
+        torch_span=span,
+        secondary=tuple(origin(scope, index)),
+    )
+
+
+def _report_ellipses(scope: Scope, node: tree.Expr, span: Span) -> None:
+    scope.report(
+        "argument-type",
+        "an index can have only one `...`",
+        node.span,
+        "a second one",
+        torch="An index can only have a single ellipsis ('...')",
+        torch_span=span,
+    )
 
 
 def _is_ellipsis(node: tree.Expr) -> bool:

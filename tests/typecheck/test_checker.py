@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from ten_operators import Checked
 
+from rushlight.frontend import tree
+from rushlight.typecheck import dispatch
 from rushlight.typecheck.types import FLOAT, INT, TENSOR, ClassType, OptionalType, TupleType
 
 
@@ -320,3 +322,9 @@ def f(xs: List[int], t: Tuple[int, int]):
         "x: int = $1; aten::append.t($3, x); 1; x: int = $2; aten::append.t($3, x); "
         "x: int = $4; $3)"
     )
+
+
+def test_every_form_of_the_tree_has_a_check() -> None:
+    kinds = set(tree.Expr.__subclasses__()) | set(tree.Statement.__subclasses__())
+    assert len(kinds) > 30
+    assert kinds - {*dispatch._EXPRESSIONS, *dispatch._STATEMENTS} == {tree.Starred}

@@ -1,4 +1,4 @@
-"""What every part of the checker shares: the tables it was handed, the scope, its reports."""
+"""The state of checking one function: what is in scope, the tables it was handed, its reports."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from . import typed
 from .annotations import AnnotationReader
 from .environment import Frame, Variable
 from .functions import Function
-from .globals import global_helps, global_labels, global_notes
-from .names import Constant, FunctionName, Resolver, Unusable
+from .names import Resolver
 from .schema import OperatorTable
 from .signature_text import expected_text
-from .sugar import BoundMethod, BoundOperator, Sugar, describe
-from .types import NONE, TENSOR, UNKNOWN, ClassType, FunctionType, Type
+from .types import NONE, TENSOR, UNKNOWN, ClassType, Type
 
-__all__ = ["Context"]
+__all__ = ["Scope"]
 
 
-class Context:
-    """The state of checking one function.
+class Scope:
+    """What every check needs: the checks themselves are functions over it (`dispatch`).
 
-    `sliced` are the temporaries that hold modules out of a slice, which torch cannot call.
     `definitions` are the places where names were first defined, `checked_attributes` the tests of
     attributes against None with the attribute in them, by its text; both for messages.  `told`
-    are the attributes that were reported once, which is enough.  `direct` is
-    an expression that a statement looks at itself, and the statement: for torch, what such a call
-    compiles is compiled for the statement.  `remainders` counts the `%` met so far.
+    are the attributes that were reported once, which is enough.
 
-    The parts of the checker are classes that build on each other in one line of inheritance;
-    `expression`, `sugared` and `block` are given their meaning by later ones.
+    `direct` is an expression that a statement looks at itself, and the statement: for torch, what
+    such a call compiles is compiled for the statement.  `discarded` is the expression that is a
+    statement, whose value nobody asks for.  `sliced` are the temporaries that hold modules out of
+    a slice, which torch cannot call.  `remainders` counts the `%` met so far, `unrolled_depth` the
+    unrolled loops around what is checked.
+
+    `declared_return` is the annotated return type, or None; `returned` the join of what was
+    returned so far, first at `returned_at`.
     """
 
     def __init__(
@@ -60,35 +61,21 @@ class Context:
         is_text = function.is_text or self.tree.types_are_text
         self.annotations = AnnotationReader(resolver, collector, self.where, is_text=is_text)
         self.frame = Frame()
+        self.temporaries = 0
         self.definitions: dict[str, Span] = {}
         self.checked_attributes: dict[str, tuple[Span, Span]] = {}
         self.told: set[tuple[str, str]] = set()
         self.direct: tuple[tree.Expr, Span] | None = None
-        self.remainders = 0
-        self._temporaries = 0
-        self.sliced: set[int] = set()
         self.discarded: tree.Expr | None = None
-        """The expression that is a statement, whose value nobody asks for."""
+        self.sliced: set[int] = set()
+        self.remainders = 0
+        self.unrolled_depth = 0
+        self.declared_return: Type | None = None
+        self.returned: Type | None = None
+        self.returned_inferred = False
+        self.returned_at: Span | None = None
 
-    # ------------------------------------------------------------- given by later classes
-
-    def expression(self, node: tree.Expr, hint: Type | None = None) -> typed.Expr:
-        """The typed form of an expression that must be a value."""
-        raise NotImplementedError
-
-    def sugared(self, node: tree.Expr, hint: Type | None = None) -> Sugar:
-        """What an expression stands for, a value or not."""
-        raise NotImplementedError
-
-    def local_function(self, node: tree.LocalFunction) -> typed.TypedFunction:
-        """A function inside this one; what it reads from around it are its parameters."""
-        raise NotImplementedError
-
-    def block(self, statements: tuple[tree.Statement, ...]) -> tuple[typed.Statement, ...]:
-        """Check statements in the current frame."""
-        raise NotImplementedError
-
-    # ------------------------------------------------------------------------- small tools
+    # ------------------------------------------------------------------------------- names
 
     def meaning(self, node: tree.Expr) -> object:
         """What a dotted name stands for, without a report if it stands for nothing."""
@@ -101,8 +88,8 @@ class Context:
 
     def temporary(self) -> int:
         """A fresh index for `Let`, `Unpack` or an iterable."""
-        self._temporaries += 1
-        return self._temporaries - 1
+        self.temporaries += 1
+        return self.temporaries - 1
 
     def let(
         self, value: typed.Expr, into: list[typed.Statement], *, always: bool = False
@@ -128,6 +115,16 @@ class Context:
             assert frame.parent is not None
             self.frame = frame.parent
 
+    @contextmanager
+    def loop_body(self) -> Iterator[Frame]:
+        """A frame for the body of a loop that runs, where `break` is allowed again."""
+        depth, self.unrolled_depth = self.unrolled_depth, 0
+        try:
+            with self.new_frame(is_loop=True) as frame:
+                yield frame
+        finally:
+            self.unrolled_depth = depth
+
     def define(self, variable: Variable) -> None:
         """Put a variable into the current frame."""
         self.frame.define(variable)
@@ -139,6 +136,7 @@ class Context:
         return typed.Uninitialized(span, UNKNOWN)
 
     def none(self, span: Span) -> typed.Expr:
+        """The constant None."""
         return typed.Literal(span, NONE, None)
 
     # --------------------------------------------------------------------------- reporting
@@ -193,59 +191,3 @@ class Context:
             if variable is not None and variable.inferred:
                 return "Tensor (inferred)"
         return expected_text(value.type)
-
-    # ------------------------------------------------------------------------------ values
-
-    def value(self, sugar: Sugar, span: Span) -> typed.Expr:
-        """The first-class value of what an expression stands for; an error if it has none."""
-        if isinstance(sugar, typed.Expr):
-            return sugar
-        if isinstance(sugar, Constant):
-            return typed.Literal(span, sugar.type, sugar.value)
-        if isinstance(sugar, FunctionName):
-            return typed.Literal(span, FunctionType(sugar.function), sugar.function)
-        if isinstance(sugar, Unusable):
-            self.report(
-                sugar.code,
-                sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
-                span,
-                "used here",
-                torch=sugar.torch_message,
-                secondary=global_labels(sugar),
-                notes=global_notes(sugar),
-                helps=global_helps(sugar, span, self.tree),
-                exception=sugar.exception,
-            )
-            return self.unknown(span)
-        if isinstance(sugar, BoundOperator | BoundMethod):
-            self.report(
-                "argument-type",
-                f"`{span.text}` is a method, and no value until it is called",
-                span,
-                "not called",
-                torch=f"{describe(sugar)} cannot be used as a value",
-                helps=(Help("call it", (Edit(_after(span), "()"),)),),
-            )
-            return self.unknown(span)
-        word = describe(sugar)
-        self.report(
-            "argument-type",
-            f"`{span.text}` is not a value",
-            span,
-            f"this is a {word}",
-            torch=f"{word} cannot be used as a value",
-            torch_span=called(span),
-        )
-        return self.unknown(span)
-
-
-def called(span: Span) -> Span:
-    """What torch underlines of a call whose result is no value: all but the last parenthesis."""
-    if not span.text.endswith(")"):
-        return span
-    return Span(span.source, span.start, span.end - 1)
-
-
-def _after(span: Span) -> Span:
-    """The place just past a span."""
-    return Span(span.source, span.end, span.end)

@@ -1,0 +1,149 @@
+"""The parameters of a function, and their defaults."""
+
+from __future__ import annotations
+
+from ..frontend import tree
+from ..frontend.diagnostics import Help
+from .annotations import broadcast_size
+from .environment import Variable
+from .literals import LARGEST_INT, type_of_value
+from .mismatches import article
+from .names import Constant, LiveDefaults
+from .relations import is_subtype
+from .schema import NO_DEFAULT, Argument
+from .scope import Scope
+from .types import ANY, FLOAT, INT, TENSOR, UNKNOWN, ClassType, ListType, Type
+
+__all__ = ["argument_of", "check_parameter"]
+
+
+def check_parameter(scope: Scope, node: tree.Parameter, index: int) -> tuple[tree.Parameter, Type]:
+    """Define a parameter, and give its type."""
+    inferred = node.annotation is None
+    if index == 0 and scope.self_type is not None and inferred:
+        type: Type = scope.self_type
+        inferred = False
+    else:
+        state = _state_type(scope, index) if inferred else None
+        inferred = inferred and state is None
+        type = state if state is not None else scope.annotations.read(node.annotation)
+    if scope.frame.find(node.name) is None:
+        scope.define(Variable(node.name, type, node.span, parameter=True, inferred=inferred))
+    return node, type
+
+
+def _state_type(scope: Scope, index: int) -> Type | None:
+    """The type of what `__setstate__` takes: what `__getstate__` returns."""
+    owner = scope.self_type
+    if index != 1 or scope.tree.name != "__setstate__" or not isinstance(owner, ClassType):
+        return None
+    giver = owner.method("__getstate__")
+    return None if giver is None else giver.signature.returns[0].type
+
+
+def argument_of(scope: Scope, node: tree.Parameter, type: Type) -> Argument:
+    """A parameter as the signature has it, with its default."""
+    default: object = NO_DEFAULT
+    size = broadcast_size(node.annotation)
+    if node.default is not None:
+        one = isinstance(node.default, tree.Literal) and node.default.value is not None
+        is_repeated = size is not None and isinstance(type, ListType) and one
+        wanted = type.element if is_repeated and isinstance(type, ListType) else type
+        default = _default(scope, node, node.default, wanted)
+        if is_repeated and size is not None and default is not NO_DEFAULT:
+            default = [default] * size
+    return Argument(node.name, type, default, node.keyword_only, size)
+
+
+def _default(scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type) -> object:
+    """The value of a default: a constant, or a name that stands for one."""
+    found, value = _constant(scope, written)
+    if not found and isinstance(scope.resolver, LiveDefaults) and not _is_mutable(written):
+        known = scope.resolver.default_of(node.name, type)
+        if known is not None:
+            return known.value
+    if not found:
+        return _report_default(scope, node, written, type, mutable=_is_mutable(written))
+    if type == FLOAT and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type == TENSOR and value is None:
+        return None
+    if isinstance(value, int) and not -LARGEST_INT - 1 <= value <= LARGEST_INT:
+        return _report_default(scope, node, written, type, mutable=False)
+    try:
+        actual = type_of_value(value)
+    except TypeError:
+        return value
+    fits = is_subtype(actual, type) or type is ANY or type is UNKNOWN
+    if not fits and not (actual == INT and type == INT):
+        if node.shared_default:
+            return NO_DEFAULT
+        return _report_default(scope, node, written, type, mutable=False)
+    return value
+
+
+def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:
+    """Whether the expression is a constant, and its value."""
+    if isinstance(node, tree.Literal):
+        return node.value is not ..., node.value
+    if isinstance(node, tree.Unary) and node.operator == "-":
+        found, value = _constant(scope, node.operand)
+        if found and isinstance(value, int | float | complex):
+            return True, -value
+        return False, None
+    if isinstance(node, tree.TupleDisplay):
+        parts = [_constant(scope, e) for e in node.elements]
+        return all(f for f, _ in parts), tuple(v for _, v in parts)
+    if isinstance(node, tree.ListDisplay) and scope.function.is_text:
+        # Text, unlike a live function, has no object that calls could share.
+        parts = [_constant(scope, e) for e in node.elements]
+        return all(f for f, _ in parts), [v for _, v in parts]
+    meaning = scope.meaning(node)
+    if isinstance(meaning, Constant):
+        return True, meaning.value
+    return False, None
+
+
+def _report_default(
+    scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type, *, mutable: bool
+) -> object:
+    if mutable:
+        kind = "dict" if isinstance(written, tree.DictDisplay) else "list"
+        scope.report(
+            "mutable-default",
+            f"the default of `{node.name}` could be changed by a call",
+            written.span,
+            "made once, shared by all calls",
+            helps=(Help("make the default `None`, and the value in the function"),),
+            torch="Mutable default parameters are not supported because Python binds them to "
+            "the function and they persist across function calls.\n As a workaround, make the "
+            "default None and instantiate the default parameter within the body of the "
+            f"function. Found <class '{kind}'> on parameter {node.name}",
+            torch_span=scope.tree.span,
+        )
+    else:
+        scope.report(
+            "argument-type",
+            f"the default of `{node.name}` is not {article(type)}",
+            written.span,
+            f"declared `{type.python}`",
+            torch=_torch_default(node, type),
+            torch_span=scope.tree.span,
+        )
+    return None
+
+
+def _torch_default(node: tree.Parameter, type: Type) -> str:
+    inferred = node.annotation is None
+    shown = "Tensor (inferred)" if inferred else type.annotation_str
+    text = f'Expected a default value of type {shown} on parameter "{node.name}".'
+    if inferred:
+        text += (
+            f'Because "{node.name}" was not annotated with an explicit type it is assumed to '
+            "be type 'Tensor'."
+        )
+    return text
+
+
+def _is_mutable(node: tree.Expr) -> bool:
+    return isinstance(node, tree.ListDisplay | tree.DictDisplay)

@@ -1,0 +1,252 @@
+"""Assignment statements, and whatever can stand on their left."""
+
+from __future__ import annotations
+
+from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
+from . import typed
+from .assignments import assign_attribute, assign_name
+from .dispatch import checks_statement, expression, sugared
+from .elements import assign_element
+from .iteration import item_value, tuple_elements
+from .mismatches import origin
+from .scope import Scope
+from .sugar import Item, Sugar
+from .types import ANY_TUPLE, UNKNOWN, ClassType, ListType, TupleType, Type
+from .values import value_of
+
+__all__ = ["assign_target"]
+
+Value = Item | Sugar
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+@checks_statement(tree.Assign)
+def check_assign(scope: Scope, node: tree.Assign, into: list[typed.Statement]) -> None:
+    """`a = b = value`."""
+    hint = scope.annotations.read(node.type_comment) if node.type_comment else None
+    if len(node.targets) == 1:
+        _assign_one(scope, node.targets[0], node.value, node.span, hint, into)
+        return
+    # torch, too, keeps the value in a variable, so that no target names it.
+    shared = tree.Name(node.value.span, f"$assigned_{scope.temporary()}")
+    _assign_one(scope, shared, node.value, node.span, hint, into)
+    for target in node.targets:
+        _assign_one(scope, target, shared, node.span, None, into)
+
+
+def _assign_one(
+    scope: Scope,
+    target: tree.Expr,
+    value_node: tree.Expr,
+    span: Span,
+    annotated: Type | None,
+    into: list[typed.Statement],
+) -> None:
+    if isinstance(target, tree.Name):
+        scope.direct = value_node, span
+        value = sugared(scope, value_node, annotated)
+        assign_name(scope, target, value, into, annotated, value_node)
+    elif isinstance(target, tree.Subscript):
+        shared = scope.let(expression(scope, value_node), into)
+        assign_element(scope, target, shared, span, into)
+    elif isinstance(target, tree.Attribute):
+        owner = expression(scope, target.value)
+        hint = annotated
+        if hint is None and isinstance(owner.type, ClassType):
+            slot = owner.type.attributes.get(target.name)
+            hint = slot.type if slot is not None else None
+        assigned = expression(scope, value_node, hint)
+        assign_attribute(scope, owner, target, assigned, span, into, annotated)
+    else:
+        # torch places what an unpacking does to elements at the value.
+        place = value_node.span
+        assign_target(scope, target, sugared(scope, value_node), place, into, value_node)
+
+
+@checks_statement(tree.AnnotatedAssign)
+def check_annotated_assign(
+    scope: Scope, node: tree.AnnotatedAssign, into: list[typed.Statement]
+) -> None:
+    """`target: annotation = value`."""
+    type = scope.annotations.read(node.annotation)
+    if node.value is not None:
+        _assign_one(scope, node.target, node.value, node.span, type, into)
+
+
+# ------------------------------------------------------------------------------- targets
+
+
+def assign_target(
+    scope: Scope,
+    target: tree.Expr,
+    item: Value,
+    span: Span,
+    into: list[typed.Statement],
+    value_node: tree.Expr | None = None,
+) -> None:
+    """Bind any target to something already checked."""
+    if isinstance(target, tree.Name):
+        value = item_value(scope, item, span) if isinstance(item, tuple) else item
+        assign_name(scope, target, value, into, None, value_node)
+    elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
+        if isinstance(target, tree.ListDisplay):
+            _report_list_target(scope, target)
+        _unpack(scope, target, item, span, into)
+    elif isinstance(target, tree.Subscript):
+        value = _plain(scope, item, span)
+        assign_element(scope, target, scope.let(value, into), span, into)
+    elif isinstance(target, tree.Attribute):
+        owner = expression(scope, target.value)
+        assign_attribute(scope, owner, target, _plain(scope, item, span), span, into, None)
+    else:
+        scope.report(
+            "unsupported-syntax",
+            "this cannot be assigned to",
+            target.span,
+            "not a target",
+            torch="left-hand side of assignment must be a variable",
+        )
+
+
+def _plain(scope: Scope, item: Value, span: Span) -> typed.Expr:
+    if isinstance(item, tuple):
+        return item_value(scope, item, span)
+    return value_of(scope, item, span)
+
+
+def _unpack(
+    scope: Scope,
+    target: tree.TupleDisplay | tree.ListDisplay,
+    item: Value,
+    span: Span,
+    into: list[typed.Statement],
+) -> None:
+    parts = target.elements
+    stars = sum(isinstance(p, tree.Starred) for p in parts)
+    if stars > 1:
+        _report_stars(scope, target)
+    fixed = len(parts) - stars
+    values = _values(scope, target, item, fixed, stars, span, into)
+    if values is None:
+        values = [scope.unknown(span) for _ in parts]
+        stars = 0 if stars == 0 else stars
+        fixed = len(parts) - stars
+    extra = len(values) - fixed
+    place = 0
+    for part in parts:
+        if isinstance(part, tree.Starred):
+            taken = tuple(_plain(scope, v, span) for v in values[place : place + extra])
+            place += extra
+            type = TupleType(tuple(t.type for t in taken))
+            rest = typed.TupleLiteral(NOWHERE, type, taken)
+            assign_target(scope, part.value, rest, span, into)
+        else:
+            assign_target(scope, part, values[place], span, into)
+            place += 1
+
+
+def _report_stars(scope: Scope, target: tree.TupleDisplay | tree.ListDisplay) -> None:
+    second = [part for part in target.elements if isinstance(part, tree.Starred)][1]
+    scope.report(
+        "unsupported-syntax",
+        "only one part of an assignment can take the rest",
+        second.span,
+        "a second one",
+        torch="Only one starred expression is allowed on the lhs",
+        torch_span=target.span,
+    )
+
+
+def _values(
+    scope: Scope,
+    target: tree.TupleDisplay | tree.ListDisplay,
+    item: Value,
+    fixed: int,
+    stars: int,
+    span: Span,
+    into: list[typed.Statement],
+) -> list[Value] | None:
+    """What the parts of an unpacking get; None after an error."""
+    values: list[Value]
+    if isinstance(item, tuple):
+        values = list(item)
+    else:
+        value = value_of(scope, item, span)
+        if value.type is UNKNOWN:
+            return None
+        if isinstance(value.type, TupleType):
+            values = list(tuple_elements(scope, value, into))
+        elif isinstance(value.type, ListType) and not stars:
+            return list(_list_elements(scope, value, value.type, fixed, into))
+        else:
+            _report_not_unpackable(scope, value)
+            return None
+    if len(values) < fixed or (len(values) > fixed and not stars):
+        _report_count(scope, target, len(values), fixed, stars)
+        return None
+    return values
+
+
+def _list_elements(
+    scope: Scope, value: typed.Expr, type: ListType, count: int, into: list[typed.Statement]
+) -> list[typed.Expr]:
+    indices = tuple(scope.temporary() for _ in range(count))
+    types = (type.element,) * count
+    into.append(typed.Unpack(value.span, value, indices, types))
+    return [typed.Temporary(value.span, type.element, i) for i in indices]
+
+
+def _report_not_unpackable(scope: Scope, value: typed.Expr) -> None:
+    if isinstance(value.type, ListType):
+        message = "`*` cannot take from a list, whose length is not known now"
+        torch = "cannot statically infer the expected size of a list in this context"
+    else:
+        message = f"`{value.type.python}` cannot be unpacked"
+        torch = f"'{scope.torch_type(value)}' cannot be used as a tuple"
+    if value.type == ANY_TUPLE:
+        torch = (
+            "Provided tuple is not fully defined/refined including its element types, please "
+            "provide a value of type like Tuple[int, int]"
+        )
+    scope.report(
+        "argument-type",
+        message,
+        value.span,
+        f"this is `{value.type.python}`",
+        torch=torch,
+        secondary=tuple(origin(scope, value)),
+    )
+
+
+def _report_count(
+    scope: Scope, target: tree.TupleDisplay | tree.ListDisplay, found: int, fixed: int, stars: int
+) -> None:
+    if found < fixed:
+        least = "at least " if stars else ""
+        torch = f"need {least}{fixed} values to unpack but found only {found}"
+    else:
+        torch = f"too many values to unpack: need {fixed} but found {found}"
+    scope.report(
+        "argument-type",
+        f"{found} value{'' if found == 1 else 's'} cannot be unpacked into {fixed}",
+        target.span,
+        f"{fixed} target{'' if fixed == 1 else 's'}",
+        torch=torch,
+    )
+
+
+def _report_list_target(scope: Scope, target: tree.ListDisplay) -> None:
+    names = ", ".join(element.span.text for element in target.elements)
+    scope.report(
+        "unsupported-syntax",
+        "a list cannot stand on the left of an assignment",
+        target.span,
+        "leave out the brackets",
+        torch="unexpected expression on left-hand side of assignment",
+        helps=(Help("leave out the brackets", (Edit(target.span.whole, names),)),),
+    )

@@ -1,0 +1,93 @@
+"""From what an expression stands for to its first-class value."""
+
+from __future__ import annotations
+
+from ..frontend.diagnostics import Edit, Help
+from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
+from . import typed
+from .globals import global_helps, global_labels, global_notes
+from .members import rows_of
+from .names import Constant, FunctionName, Unusable
+from .scope import Scope
+from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe
+from .types import ANY, UNKNOWN, FunctionType, TupleType, Type
+
+__all__ = ["as_any", "called", "sequenced", "value_of"]
+
+
+def value_of(scope: Scope, sugar: Sugar, span: Span) -> typed.Expr:
+    """The first-class value of what an expression stands for; an error if it has none."""
+    if isinstance(sugar, typed.Expr):
+        return sugar
+    if isinstance(sugar, Constant):
+        return typed.Literal(span, sugar.type, sugar.value)
+    if isinstance(sugar, FunctionName):
+        return typed.Literal(span, FunctionType(sugar.function), sugar.function)
+    if isinstance(sugar, MemberSequence) and sugar.cut != slice(None):
+        return _tuple_of_members(scope, sugar, span)
+    _report_no_value(scope, sugar, span)
+    return scope.unknown(span)
+
+
+def _tuple_of_members(scope: Scope, sequence: MemberSequence, span: Span) -> typed.Expr:
+    """A slice of members is a tuple of them."""
+    into: list[typed.Statement] = []
+    members = [m for m in rows_of(scope, sequence, into) if isinstance(m, typed.Expr)]
+    type = TupleType(tuple(m.type for m in members))
+    return typed.Sequenced(span, type, tuple(into), typed.TupleLiteral(span, type, tuple(members)))
+
+
+def _report_no_value(scope: Scope, sugar: Sugar, span: Span) -> None:
+    if isinstance(sugar, Unusable):
+        scope.report(
+            sugar.code,
+            sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
+            span,
+            "used here",
+            torch=sugar.torch_message,
+            secondary=global_labels(sugar),
+            notes=global_notes(sugar),
+            helps=global_helps(sugar, span, scope.tree),
+            exception=sugar.exception,
+        )
+    elif isinstance(sugar, BoundOperator | BoundMethod):
+        scope.report(
+            "argument-type",
+            f"`{span.text}` is a method, and no value until it is called",
+            span,
+            "not called",
+            torch=f"{describe(sugar)} cannot be used as a value",
+            helps=(Help("call it", (Edit(Span(span.source, span.end, span.end), "()"),)),),
+        )
+    else:
+        word = describe(sugar)
+        scope.report(
+            "argument-type",
+            f"`{span.text}` is not a value",
+            span,
+            f"this is a {word}",
+            torch=f"{word} cannot be used as a value",
+            torch_span=called(span),
+        )
+
+
+def called(span: Span) -> Span:
+    """What torch underlines of a call whose result is no value: all but the last parenthesis."""
+    if not span.text.endswith(")"):
+        return span
+    return Span(span.source, span.start, span.end - 1)
+
+
+def as_any(value: typed.Expr, hint: Type | None) -> typed.Expr:
+    """Where Any is asked for the value is cast to it, so that types agree later."""
+    if hint is ANY and value.type not in (ANY, UNKNOWN):
+        return typed.UncheckedCast(NOWHERE, ANY, value)
+    return value
+
+
+def sequenced(statements: list[typed.Statement], result: Sugar, span: Span) -> Sugar:
+    """The result, after the statements its arguments needed."""
+    if not statements or not isinstance(result, typed.Expr):
+        return result
+    return typed.Sequenced(span, result.type, tuple(statements), result)
