@@ -63,7 +63,7 @@ LINES: dict[tuple[str, str], tuple[str, str]] = {
     ("aten::Int.float", "f"): ("i", "int({0})"),
     ("aten::Bool.int", "i"): ("b", "{0} != 0"),
     ("aten::Bool.float", "f"): ("b", "{0} != 0.0"),
-    ("aten::floor.int", "i"): ("i", "{0}"),
+    ("aten::floor.int", "i"): ("i", "int(float({0}))"),
     ("aten::ceil.int", "i"): ("i", "{0}"),
     ("aten::floor.float", "f"): ("i", "int(math.floor({0}))"),
     ("aten::ceil.float", "f"): ("i", "int(math.ceil({0}))"),
@@ -93,9 +93,10 @@ _DIVISOR = ("{1} != 0", "{1} != -1 or {0} > -9223372036854775807")  # else the p
 _INDEX = ("-len({0}) <= {1} < len({0})",)
 
 CHECKS: dict[str, tuple[str, ...]] = {
-    "aten::remainder.int": _DIVISOR,
+    "aten::remainder.int": (*_DIVISOR, f"{-(2**62)} <= {{1}} <= {2**62}"),
     "aten::floordiv.int": _DIVISOR,
     "aten::Int.float": _CUT,
+    "aten::floor.int": _CUT,
     "aten::floor.float": _CUT,
     "aten::ceil.float": _CUT,
     "aten::sqrt.float": ("{0} >= 0.0",),

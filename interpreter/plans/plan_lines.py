@@ -17,6 +17,7 @@ __all__ = [
     "OUTSIDE",
     "OVER_OPERAND",
     "SHAPED",
+    "SHORT",
     "SLOTS",
     "TYPED",
     "UNITS",
@@ -114,7 +115,6 @@ OPERATORS = {
     # numbers
     "aten::neg.float": "{a} = -{0}",
     "aten::neg.int": "{a} = -{0}",
-    "aten::remainder.int": "{a} = {0} % {1}",
     "aten::floordiv.int": "{a} = {0} // {1}",
     "aten::__xor__.int": "{a} = {0} ^ {1}",
     "aten::div.float": "{a} = {0} / {1} if {1} else {o}({all})",
@@ -201,7 +201,13 @@ operand 1, a constant number, as a float32 array.
 _PLAIN = " if type({0}) is ndarray else {o}({all})"
 _DIMS = " if type({0}) is ndarray and {0}.ndim > "
 
+SHORT = "a whole number of up to 18 digits"
+
 SHAPED: dict[str, tuple[tuple[dict[int, str], str], ...]] = {
+    "aten::remainder.int": (
+        ({1: SHORT}, "{a} = {0} % {1}"),
+        ({}, f"{{a}} = {{0}} % {{1}} if {-(2**62)} <= {{1}} <= {2**62} else {{o}}({{all}})"),
+    ),
     "aten::unsqueeze": (
         ({1: "0"}, "{a} = {0}[None]" + _PLAIN),
         ({1: "1"}, "{a} = {0}[:, None]" + _DIMS + "0 else {o}({all})"),
@@ -221,7 +227,8 @@ SHAPED: dict[str, tuple[tuple[dict[int, str], str], ...]] = {
         ({2: "1"}, "{a} = {1} + {0}"),
     ),
 }
-"""Operators written out where certain operands are certain constants: those, and the line."""
+"""Operators written out where certain operands are certain constants, or `SHORT` ones: those, and
+the line."""
 
 _KERNELS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 _ARITHMETIC = (

@@ -30,6 +30,7 @@ from .plan_lines import (
     OUTSIDE,
     OVER_OPERAND,
     SHAPED,
+    SHORT,
     SLOTS,
     TYPED,
     UNITS,
@@ -305,7 +306,7 @@ class _Writer:
                 return template.format(*values, a=results, o=shown["o"], all=every, k=number)
         if results and "," not in results and operator not in self._called:
             for constants, line in SHAPED.get(operator, ()):
-                if all(values[place] == text for place, text in constants.items()):
+                if all(_is_constant(values[place], text) for place, text in constants.items()):
                     return line.format(*values, a=results, o=shown["o"], all=", ".join(values))
         template = self._on_arrays(shown["o"], operator)
         if template is ON_ARRAYS and first.endswith("[]") and operator in _OF_LISTS:
@@ -358,6 +359,11 @@ class _Writer:
         if type(constant) is int:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
+
+
+def _is_constant(text: str, wanted: str) -> bool:
+    """Whether an operand's text is that of a constant, or of any short one."""
+    return text == wanted or (wanted is SHORT and text.strip("(-)").isdigit() and len(text) <= 18)
 
 
 def _created_once(code: Code) -> frozenset[int]:

@@ -169,9 +169,21 @@ def floordiv_scalars(a: Any, b: Any) -> Scalar:
 
 @operator("aten::remainder.int(int a, int b) -> int")
 def remainder_ints(a: int, b: int) -> int:
-    if b:
+    """The remainder with the sign of `b`, made from C's, to which `b` is added in 64 bits."""
+    if -_HALF <= b <= _HALF and b:
         return a % b
+    if b:
+        return _rest(wrap64(_rest(a, b) + b), b)
     raise zero_division("ZeroDivisionError: integer division or modulo by zero")
+
+
+_HALF: Final = 1 << 62
+
+
+def _rest(a: int, b: int) -> int:
+    """C's remainder of whole numbers, with the sign of `a`."""
+    rest = abs(a) % abs(b)
+    return -rest if a < 0 else rest
 
 
 def fmod(a: float, b: float) -> float:
@@ -230,7 +242,7 @@ def power(a: float, b: float) -> float:
     try:
         return math.pow(a, b)
     except OverflowError:
-        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+        return -math.inf if a < 0 and float(b) % 2 == 1 else math.inf
     except ValueError:
         return INVALID
 

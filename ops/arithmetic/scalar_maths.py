@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 
@@ -227,6 +227,7 @@ def gcd(a: int, b: int) -> int:
 
 @operator("aten::factorial.int(int a) -> int")
 def factorial(a: int) -> int:
+    a = as_c_int(a)
     if a < 0:
         raise OperatorError("factorial() not defined for negative values")
     return wrap64(math.factorial(a)) if a < 67 else 0  # from 66! on all 64 low bits are 0
@@ -245,7 +246,7 @@ def frexp(a: float) -> tuple[float, int]:
 @operator("aten::ldexp(float x, int i) -> float")
 def ldexp(x: float, i: int) -> float:
     try:
-        return math.ldexp(x, i)
+        return math.ldexp(x, as_c_int(i))
     except OverflowError:
         return math.copysign(math.inf, x)
 
@@ -273,6 +274,10 @@ def divmod_mixed(x: float, y: float) -> tuple[float, float]:
     return quotient, a - quotient * b
 
 
+@overload
+def as_c_int(number: int) -> int: ...
+@overload
+def as_c_int(number: float) -> float: ...
 def as_c_int(number: float) -> float:
     """A whole number cut to the 32 bits of C's `int`; others as they are."""
     if not isinstance(number, int) or -(1 << 31) <= number < 1 << 31:
@@ -324,7 +329,13 @@ def ceil(a: float) -> int:
     return int_of(math.ceil(_whole(a))) + (a == _BEYOND)  # C's, which rounds up what it has cut
 
 
-operator("aten::floor.int(int a) -> int", "aten::ceil.int(int a) -> int")(int)
+operator("aten::ceil.int(int a) -> int")(int)
+
+
+@operator("aten::floor.int(int a) -> int")
+def floor_int(a: int) -> int:
+    """The number itself, having been a float of 64 bits on the way, as in torch; `ceil` has not."""
+    return int_of(float(a))
 
 
 @operator("aten::floor.Scalar(Scalar a) -> Scalar")

@@ -24,7 +24,7 @@ def whole(a: int, b: int) -> int:
     total = a
     for i in range(3):
         total = total * 6364136223846793005 + b
-        total = total ^ (a // b) ^ (b % 7) ^ (total % b) ^ -a
+        total = total ^ (a // b) ^ (b % 7) ^ (total % b) ^ -a ^ math.floor(a >> i) ^ (i % b)
         total += (total >> 3) - (a << i) + abs(b) + max(a, b) - min(a, i)
         if i == 2 and total > 0:
             total = total // -1
