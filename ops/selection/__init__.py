@@ -1,12 +1,13 @@
 """Operators that read or write chosen elements: indexing, scattering, sorting, searching."""
 
-from . import histogram, index, ranking, scatter, sorting, strides, view_copies
+from . import histogram, index, ranking, scatter, slices, sorting, strides, view_copies
 
 __all__ = [
     "histogram",
     "index",
     "ranking",
     "scatter",
+    "slices",
     "sorting",
     "strides",
     "view_copies",

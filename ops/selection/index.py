@@ -27,7 +27,16 @@ from ..table.pointwise import (
 from ..table.promotion import kind
 from ..table.refusals import check_number
 from ..table.table import operator
-from .index_errors import PLACES, check_mask_shape, check_rows, index_error, of_nothing
+from .index_errors import (
+    PLACES,
+    check_mask_shape,
+    check_rows,
+    first_outside,
+    index_error,
+    no_such_element,
+    of_nothing,
+    outside_dimension,
+)
 
 __all__ = [
     "check_index",
@@ -223,13 +232,9 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
                 "index out of range in self",
                 headline=f"`index` leaves dimension {axis}, which has size {size}",
             )
-        flat = index.reshape(-1)
-        wrong = int(flat[(flat < 0) | (flat >= size)][0])
-        raise OperatorError(
-            f"index {wrong} is out of bounds for dimension {axis} with size {size}",
-            code="index-out-of-range",
-            headline=f"index {wrong} is out of range for dimension {axis} of size {size}",
-        )
+        wrong = first_outside(index.reshape(-1), 0, size)
+        assert wrong is not None
+        raise outside_dimension(axis, wrong, size)
     return axis
 
 
@@ -237,6 +242,11 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
 def index_select(self: Array, dim: int, index: Array) -> Array:
     if index.ndim > 1:
         raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
+    wrap_dim(dim, self.ndim)
+    if not self.ndim and index.size != 1:
+        raise OperatorError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+        )
     try:
         axis = check_index(self, dim, index, "index_select")
     except IndexOutOfRange:
@@ -385,7 +395,10 @@ def take(self: Array, index: Array) -> Array:
     try:
         return np.asarray(self.reshape(-1).take(index))
     except IndexError:
-        raise IndexOutOfRange("out of range: tried to access index out of bounds") from None
+        wrong = first_outside(index.reshape(-1), -self.size, self.size)
+        if wrong is None:
+            raise
+        raise no_such_element(wrong, self.size) from None
 
 
 @operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")

@@ -9,10 +9,41 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 
-__all__ = ["PLACES", "check_mask_shape", "check_rows", "index_error", "of_nothing"]
+__all__ = [
+    "PLACES",
+    "check_mask_shape",
+    "check_rows",
+    "first_outside",
+    "index_error",
+    "no_such_element",
+    "of_nothing",
+    "outside_dimension",
+]
 
 PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
 """The dtypes of tensors that number places."""
+
+
+def first_outside(places: Array, low: int, high: int) -> int | None:
+    """The first number below `low`, or not below `high`; None if there is none."""
+    wrong = (places < low) | (places >= high)
+    return int(places[wrong][0]) if wrong.any() else None
+
+
+def outside_dimension(axis: int, wrong: int, size: int) -> OperatorError:
+    """What torch says of an index where it scatters."""
+    return OperatorError(
+        f"index {wrong} is out of bounds for dimension {axis} with size {size}",
+        code="index-out-of-range",
+        headline=f"index {wrong} is out of range for dimension {axis} of size {size}",
+    )
+
+
+def no_such_element(wrong: int, count: int) -> IndexOutOfRange:
+    """What torch says of an element that is counted through."""
+    return IndexOutOfRange(
+        f"out of range: tried to access index {wrong} on a tensor of {count} elements."
+    )
 
 
 def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:

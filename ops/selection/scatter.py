@@ -7,18 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
 from ..memory.counts import check_storage
-from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
-from ..table.pointwise import cast, checked_broadcast, number_in
+from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
 from ..table.table import operator
 from .index import check_scatter, index, index_put, positions
+from .index_errors import first_outside, no_such_element
 
-__all__: list[str] = []
+__all__ = ["combine_at", "with_rank"]
 
 Key = tuple[Any, ...]
 _FLOAT32: Final = np.dtype(np.float32)
@@ -49,14 +48,14 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     return limits.min if low else limits.max
 
 
-def _combine_at(target: Array, key: Key, values: Any, reduce: str, include_self: bool) -> None:
+def combine_at(target: Array, key: Key, values: Any, reduce: str, include_self: bool) -> None:
     """Combine values into the positions of a key, several into one position too.
 
     16-bit floats are combined in float32.
     """
     if kind(target.dtype) == 2 and target.itemsize < 4:
         wide = target.astype(_FLOAT32)
-        _combine_at(wide, key, np.asarray(values).astype(_FLOAT32), reduce, include_self)
+        combine_at(wide, key, np.asarray(values).astype(_FLOAT32), reduce, include_self)
         target[...] = wide.astype(target.dtype)
         return
     if not include_self:
@@ -76,7 +75,8 @@ def _divide_by_counts(target: Array, key: Key, include_self: bool) -> None:
         target[...] = np.true_divide(target, counts)
 
 
-def _with_rank(array: Array) -> Array:
+def with_rank(array: Array) -> Array:
+    """The array; a scalar as one of one dimension."""
     return array if array.ndim else array.reshape(1)
 
 
@@ -89,12 +89,12 @@ def _scatter(
     axis = check_scatter(self, dim, index, src)
     if not index.size:
         return self
-    target, places = _with_rank(self), _with_rank(index)
+    target, places = with_rank(self), with_rank(index)
     if isinstance(src, np.ndarray):
-        values = _with_rank(src)[tuple(slice(n) for n in places.shape)]
+        values = with_rank(src)[tuple(slice(n) for n in places.shape)]
     else:
         values = number_in(src, self.dtype)
-    _combine_at(target, positions(places, axis), values, reduce, own)
+    combine_at(target, positions(places, axis), values, reduce, own)
     return self
 
 
@@ -153,222 +153,6 @@ def scatter_reduce(
     return scatter_reduce_in_place(self.copy(), dim, index, src, reduce, include_self)
 
 
-# --------------------------------------------------------------------------- whole slices
-
-
-def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array) -> int:
-    """The dimension that the slices are counted in."""
-    axis = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexOutOfRange(
-            f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})"
-            if name == "index_copy_"
-            else f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
-            f"type: {dtype_of(index).scalar_name} and size: {list(index.shape)}"
-        )
-    if index.dtype not in (_INT64, np.dtype(np.int32)):
-        raise (IndexOutOfRange if name == "index_copy_" else OperatorError)(
-            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
-        )
-    if self.dtype != source.dtype:
-        mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
-        raise OperatorError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {mine} and "
-            f"(source) {given}"
-            if name == "index_copy_"
-            else f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the "
-            "same scalar type",
-            code="dtype-mismatch",
-            headline=f"`source` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
-            roles={"source": f"must be `{dtype_of(self)}`"},
-        )
-    _check_slices(name, self, axis, index, source)
-    if index.size:
-        size = self.shape[axis] if self.ndim else 1
-        if index.min() < 0 or index.max() >= size:
-            raise IndexOutOfRange(
-                f"{name}(): index {int(index.max())} is out of bounds for dimension {axis} with "
-                f"size {size}",
-                headline=f"`index` leaves dimension {axis}, which has size {size}",
-            )
-    return axis
-
-
-def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array) -> None:
-    count = source.shape[axis] if source.ndim > axis else 1
-    if index.size != count:
-        if not source.ndim and name == "index_copy_":
-            raise IndexOutOfRange(
-                f"{name}(): When source is scalar, index should have one element (got {index.size})"
-            )
-        if not source.ndim:
-            raise IndexOutOfRange(f"Dimension specified as {axis} but tensor has no dimensions")
-        raise IndexOutOfRange(
-            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: {axis}",
-            headline=f"{index.size} indices for {count} slices of `source`",
-        )
-    mine = [n for dim, n in enumerate(self.shape) if dim != axis]
-    others = [n for dim, n in enumerate(source.shape) if dim != axis]
-    if mine != others and self.ndim and source.ndim:
-        headline = f"slices of shape {others} do not fit slices of shape {mine}"
-        raise _slices_error(name, self, axis, source, headline)
-
-
-def _slices_error(name: str, self: Array, axis: int, source: Array, headline: str) -> OperatorError:
-    if name != "index_copy_":
-        return OperatorError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}",
-            code="shape-mismatch",
-            headline=headline,
-        )
-    if self.ndim != source.ndim:
-        return IndexOutOfRange(
-            f"{name}(): When source and destination are not scalars, their dimensionality must "
-            f"match. Source dimensionality ({source.ndim}), destination dimensionality "
-            f"({self.ndim})",
-            headline=headline,
-        )
-    mine, others = (
-        " ".join(str(n) for dim, n in enumerate(each.shape) if dim != axis)
-        for each in (self, source)
-    )
-    return OperatorError(
-        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
-        f"shape: {mine} at dimension {axis} and source slice shape: {others} at dimension "
-        f"{axis}.",
-        code="shape-mismatch",
-        headline=headline,
-    )
-
-
-def _slices(self: Array, axis: int, index: Array) -> tuple[Array, Key]:
-    return _with_rank(self), (slice(None),) * axis + (settled(index).reshape(-1),)
-
-
-@operator(
-    "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
-    "-> Tensor(a!)"
-)
-def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
-    axis = _check_vector("index_add_", self, dim, index, source)
-    if alpha != 1:
-        source = np.multiply(source, number_in(alpha, source.dtype))
-    if axis == 0 and is_ready(source) and self.ndim and self.flags.carray:
-        tables = family("tables")
-        if tables is not None:
-            count = len(self)
-            rows = source.reshape(len(source), -1)
-            if not tables.add_rows(self.reshape(count, -1), index.reshape(-1), rows):
-                raise IndexOutOfRange("index out of range in self")
-            return self
-    target, key = _slices(self, axis, index)
-    _combine_at(target, key, _with_rank(source), "sum", True)
-    return self
-
-
-@operator(
-    "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
-    "-> Tensor"
-)
-def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
-    return index_add_in_place(self.copy(), dim, index, source, alpha)
-
-
-@operator("aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
-def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> Array:
-    axis = _check_vector("index_copy_", self, dim, index, source)
-    target, key = _slices(self, axis, index)
-    target[key] = _with_rank(source)
-    return self
-
-
-@operator("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
-def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
-    return index_copy_in_place(self.copy(), dim, index, source)
-
-
-@operator(
-    "aten::index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, "
-    "bool include_self=True) -> Tensor(a!)"
-)
-def index_reduce_in_place(
-    self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
-) -> Array:
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise OperatorError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
-            f"{reduce}."
-        )
-    axis = _check_vector("index_reduce", self, dim, index, source)
-    if index.size:
-        target, key = _slices(self, axis, index)
-        _combine_at(target, key, _with_rank(source), reduce, include_self)
-    return self
-
-
-@operator(
-    "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
-    "bool include_self=True) -> Tensor"
-)
-def index_reduce(
-    self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
-) -> Array:
-    return index_reduce_in_place(self.copy(), dim, index, source, reduce, include_self)
-
-
-def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
-    axis = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexOutOfRange("Index has to be a vector/scalar")
-    if value.ndim:
-        raise OperatorError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
-    if index.dtype != _INT64:
-        raise IndexOutOfRange("index_fill_(): Expected dtype int64 for index.")
-    target, key = _slices(self, axis, index)
-    try:
-        target[key] = cast(value, self.dtype)
-    except IndexError:
-        raise IndexOutOfRange(
-            "index out of range in self",
-            headline=f"`index` leaves dimension {axis} of size {target.shape[axis]}",
-        ) from None
-    return self
-
-
-def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    if isinstance(value, complex) and kind(self.dtype) != 3:
-        raise OperatorError(
-            "index_fill_(): Converting complex Scalar to non-complex type is not supported",
-            code="dtype-mismatch",
-        )
-    return _index_fill(self, dim, index, number_in(value, self.dtype))
-
-
-operator(
-    "aten::index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) "
-    "-> Tensor(a!)"
-)(_fill_number)
-operator(
-    "aten::index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) "
-    "-> Tensor(a!)"
-)(_index_fill)
-
-
-@operator("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
-def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    return _fill_number(self.copy(), dim, index, value)
-
-
-@operator("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
-def index_fill_from(self: Array, dim: int, index: Array, value: Array) -> Array:
-    return _index_fill(self.copy(), dim, index, value)
-
-
 # --------------------------------------------------------------------------- counted through
 
 
@@ -393,18 +177,17 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
             code="shape-mismatch",
         )
     flat = settled(index).reshape(-1)
-    wrong = flat[(flat < -self.size) | (flat >= self.size)]
-    if wrong.size:
-        raise IndexOutOfRange(
-            f"out of range: tried to access index {int(wrong[0])} on a tensor of {self.size} "
-            "elements."
-        )
+    if flat.size and not self.size:
+        raise IndexOutOfRange("put_(): Tried to put elements into an empty tensor")
+    wrong = first_outside(flat, -self.size, self.size)
+    if wrong is not None:
+        raise no_such_element(wrong, self.size)
     if not flat.size:
         return self
-    target = _with_rank(self)
+    target = with_rank(self)
     key = np.unravel_index(np.where(flat < 0, flat + self.size, flat), target.shape)
     if accumulate:
-        _combine_at(target, key, source.reshape(-1), "sum", True)
+        combine_at(target, key, source.reshape(-1), "sum", True)
     else:
         target[key] = source.reshape(-1)
     return self

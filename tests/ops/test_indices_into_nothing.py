@@ -107,3 +107,38 @@ def test_rolled_tensors_are_contiguous() -> None:
     x = torch.arange(6.0).view(3, 2).t()
     for rolled in (x.roll(1), x.roll(1, 0), x.roll((1, 1), (0, 1))):
         assert rolled.stride() == (3, 1)
+
+
+FIRST, LAST = torch.tensor([0]), torch.tensor([0, 5])
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: torch.zeros(0, 3).index_fill_(0, FIRST, 1.0), r"setStorage: sizes \[1, 3\], str"),
+        (lambda: torch.zeros(0, 3).index_copy_(0, LAST, torch.ones(2, 3)), "sizes .2, 3., strides"),
+        (lambda: torch.ones(4, 3)[:0].index_fill_(0, LAST, 1), "^index 0 is out of bounds for dim"),
+        (lambda: torch.ones(3, 3).index_fill_(0, LAST, 1), "^index 5 is out of bounds for dimensi"),
+        (lambda: torch.ones(3).index_add_(0, LAST, torch.ones(2)), "^index out of range in self"),
+        (lambda: torch.ones(3, 2).index_add_(0, LAST, torch.ones(2, 2)), "^index 5 is out of bou"),
+        (lambda: torch.ones(3, 2).index_add_(0, LAST, torch.ones(2, 2), alpha=2), "^index out of"),
+        (
+            lambda: torch.ones(0, 2).index_reduce_(0, FIRST, torch.ones(1, 2), "prod"),
+            r"^select\(\): ",
+        ),
+        (lambda: torch.ones(2, 2).index_reduce_(0, LAST, torch.ones(2, 2), "prod"), "^index out o"),
+        (lambda: torch.zeros(0).put_(FIRST, torch.ones(1)), "put elements into an empty tensor"),
+        (lambda: torch.zeros(3).take(LAST), "tried to access index 5 on a tensor of 3 elements"),
+        (lambda: torch.tensor(1.0).index_select(0, LAST), "can have only 1 value, got 2 value"),
+    ],
+)
+def test_what_is_told_of_slices_that_are_none(call: Callable[[], Any], told: str) -> None:
+    with pytest.raises(RuntimeError, match=told):
+        call()
+
+
+def test_no_slices_are_written_to_nothing() -> None:
+    for x in (torch.zeros(0, 3), torch.zeros(2, 0), torch.ones(2, 3)[:, :0]):
+        assert x.index_add_(0, LAST, torch.ones(2, x.shape[1])).shape == x.shape
+    assert torch.zeros(2, 0).index_fill_(0, LAST, 1.0).shape == (2, 0)
+    assert torch.zeros(2, 0).index_copy_(0, LAST, torch.ones(2, 0)).shape == (2, 0)

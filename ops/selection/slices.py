@@ -1,0 +1,279 @@
+"""Writing, adding and reducing to whole slices that an index tensor names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family, is_ready
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import settled, strides_of
+from ..table.pointwise import cast, number_in
+from ..table.promotion import kind
+from ..table.table import operator
+from .index_errors import first_outside, outside_dimension
+from .scatter import combine_at, with_rank
+from .strides import as_strided
+
+__all__: list[str] = []
+
+Key = tuple[Any, ...]
+_INT64: Final = np.dtype(np.int64)
+
+
+def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array) -> int:
+    """The dimension that the slices are counted in."""
+    axis = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexOutOfRange(
+            f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})"
+            if name == "index_copy_"
+            else f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
+            f"type: {dtype_of(index).scalar_name} and size: {list(index.shape)}"
+        )
+    if index.dtype not in (_INT64, np.dtype(np.int32)):
+        raise (IndexOutOfRange if name == "index_copy_" else OperatorError)(
+            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
+        )
+    if self.dtype != source.dtype:
+        mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
+        raise OperatorError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {mine} and "
+            f"(source) {given}"
+            if name == "index_copy_"
+            else f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the "
+            "same scalar type",
+            code="dtype-mismatch",
+            headline=f"`source` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
+            roles={"source": f"must be `{dtype_of(self)}`"},
+        )
+    _check_slices(name, self, axis, index, source)
+    return axis
+
+
+def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array) -> None:
+    count = source.shape[axis] if source.ndim > axis else 1
+    if index.size != count:
+        if not source.ndim and name == "index_copy_":
+            raise IndexOutOfRange(
+                f"{name}(): When source is scalar, index should have one element (got {index.size})"
+            )
+        if not source.ndim:
+            raise IndexOutOfRange(f"Dimension specified as {axis} but tensor has no dimensions")
+        raise IndexOutOfRange(
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}",
+            headline=f"{index.size} indices for {count} slices of `source`",
+        )
+    mine = [n for dim, n in enumerate(self.shape) if dim != axis]
+    others = [n for dim, n in enumerate(source.shape) if dim != axis]
+    if mine != others and self.ndim and source.ndim:
+        headline = f"slices of shape {others} do not fit slices of shape {mine}"
+        raise _slices_error(name, self, axis, source, headline)
+
+
+def _slices_error(name: str, self: Array, axis: int, source: Array, headline: str) -> OperatorError:
+    if name != "index_copy_":
+        return OperatorError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}",
+            code="shape-mismatch",
+            headline=headline,
+        )
+    if self.ndim != source.ndim:
+        return IndexOutOfRange(
+            f"{name}(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.ndim}), destination dimensionality "
+            f"({self.ndim})",
+            headline=headline,
+        )
+    mine, others = (
+        " ".join(str(n) for dim, n in enumerate(each.shape) if dim != axis)
+        for each in (self, source)
+    )
+    return OperatorError(
+        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
+        f"shape: {mine} at dimension {axis} and source slice shape: {others} at dimension 0.",
+        code="shape-mismatch",
+        headline=headline,
+    )
+
+
+_Outside = Callable[[int, int], OperatorError]
+"""The error about an index that is none, and the size of the dimension."""
+
+
+def _slices(
+    self: Array, axis: int, index: Array, told: _Outside, negative: bool = False
+) -> tuple[Array, Key]:
+    """The tensor with a dimension, and the key of the slices.
+
+    Raises:
+        OperatorError: `told` of the first index that is outside.
+    """
+    target, places = with_rank(self), settled(index).reshape(-1)
+    size = target.shape[axis]
+    wrong = first_outside(places, -size if negative else 0, size)
+    if wrong is not None:
+        raise told(wrong, size)
+    return target, (slice(None),) * axis + (places,)
+
+
+def _outside(axis: int, name: str = "") -> _Outside:
+    return lambda wrong, size: IndexOutOfRange(
+        f"{name}index {wrong} is out of bounds for dimension {axis} with size {size}",
+        headline=f"`index` leaves dimension {axis}, which has size {size}",
+    )
+
+
+def _not_in_self(wrong: int, size: int) -> OperatorError:
+    headline = f"there is no slice {wrong}, `self` has {size}"
+    return IndexOutOfRange("index out of range in self", headline=headline)
+
+
+def _has_slices(self: Array, axis: int, index: Array) -> bool:
+    """Whether there is anything to write.
+
+    Torch has a view with as many slices as there are indices, all of them at the first one's place.
+
+    Raises:
+        OperatorError: an empty tensor's memory has no room for it.
+    """
+    if self.size or not index.size:
+        return index.size > 0
+    sizes, strides = list(self.shape), list(strides_of(self))
+    sizes[axis], strides[axis] = index.size, 0
+    return as_strided(self, sizes, strides, None).size > 0
+
+
+@operator(
+    "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)
+def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
+    axis = _check_vector("index_add_", self, dim, index, source)
+    if not index.size or (not self.size and self.ndim > 1):
+        return self
+    if alpha != 1:
+        source = np.multiply(source, number_in(alpha, source.dtype))
+    if axis == 0 and is_ready(source) and self.ndim and self.flags.carray:
+        tables = family("tables")
+        if tables is not None:
+            count = len(self)
+            rows = source.reshape(len(source), -1)
+            if not tables.add_rows(self.reshape(count, -1), index.reshape(-1), rows):
+                raise IndexOutOfRange("index out of range in self")
+            return self
+    scattered = alpha == 1 and index.dtype == _INT64 and self.ndim > 1
+    scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these
+    told = partial(outside_dimension, axis) if scattered else _not_in_self
+    target, key = _slices(self, axis, index, told)
+    combine_at(target, key, with_rank(source), "sum", True)
+    return self
+
+
+@operator(
+    "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
+    "-> Tensor"
+)
+def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
+    return index_add_in_place(self.copy(), dim, index, source, alpha)
+
+
+@operator("aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
+def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> Array:
+    axis = _check_vector("index_copy_", self, dim, index, source)
+    if _has_slices(self, axis, index):
+        target, key = _slices(self, axis, index, _outside(axis, "index_copy_(): "))
+        target[key] = with_rank(source)
+    return self
+
+
+@operator("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
+def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
+    return index_copy_in_place(self.copy(), dim, index, source)
+
+
+@operator(
+    "aten::index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, "
+    "bool include_self=True) -> Tensor(a!)"
+)
+def index_reduce_in_place(
+    self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
+) -> Array:
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise OperatorError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    axis = _check_vector("index_reduce", self, dim, index, source)
+    if index.size:
+        if self.ndim > 1 and not self.shape[axis]:
+            raise IndexOutOfRange(
+                f"select(): index 0 out of range for tensor of size {list(self.shape)} at "
+                f"dimension {axis}"
+            )
+        target, key = _slices(self, axis, index, _not_in_self)
+        combine_at(target, key, with_rank(source), reduce, include_self)
+    return self
+
+
+@operator(
+    "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
+    "bool include_self=True) -> Tensor"
+)
+def index_reduce(
+    self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
+) -> Array:
+    return index_reduce_in_place(self.copy(), dim, index, source, reduce, include_self)
+
+
+def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexOutOfRange("Index has to be a vector/scalar")
+    if value.ndim:
+        raise OperatorError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    if index.dtype != _INT64:
+        raise IndexOutOfRange("index_fill_(): Expected dtype int64 for index.")
+    if _has_slices(self, axis, index):
+        target, key = _slices(self, axis, index, _outside(axis), negative=True)
+        target[key] = cast(value, self.dtype)
+    return self
+
+
+def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
+    if isinstance(value, complex) and kind(self.dtype) != 3:
+        raise OperatorError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported",
+            code="dtype-mismatch",
+        )
+    return _index_fill(self, dim, index, number_in(value, self.dtype))
+
+
+operator(
+    "aten::index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) "
+    "-> Tensor(a!)"
+)(_fill_number)
+operator(
+    "aten::index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) "
+    "-> Tensor(a!)"
+)(_index_fill)
+
+
+@operator("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
+    return _fill_number(self.copy(), dim, index, value)
+
+
+@operator("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
+def index_fill_from(self: Array, dim: int, index: Array, value: Array) -> Array:
+    return _index_fill(self.copy(), dim, index, value)
