@@ -459,7 +459,7 @@ class EagerFunction:
                     "differentiation, but one of the arguments requires grad."
                 )
             check_dtypes_of_out(self.operator_name, result, out)
-            written_out = write_out(self.operator_name, result, out)
+            written_out = write_out(self.operator_name, result, out, values)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             result.requires_grad_(True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..memory.dtype import DType
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
+from ..memory.overlap import check_resized
 from ..memory.storage import is_resizable
 from ..table.layouts import into_resized
 from ..table.out_dtypes import check_out_dtype
@@ -37,23 +39,24 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def write_out(name: str, result: Any, out: Any) -> Any:
+def write_out(name: str, result: Any, out: Any, operands: Sequence[Any] = ()) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
-        OperatorError: a tensor has several elements in one place, or cannot take the shape.
+        OperatorError: a tensor has several elements in one place, or cannot take the shape, or
+            would lie in memory of an operand if it did.
     """
     if isinstance(out, Tensor):
-        _write_one(name, result, out)
+        _write_one(name, result, out, operands)
         return out
     for part, target in zip(result, out, strict=True):
-        _write_one(name, part, target)
+        _write_one(name, part, target, operands)
     if isinstance(result, NamedResults):
         return named_results(f"{type(result).__name__}_out", result.fields)(out)
     return out
 
 
-def _write_one(name: str, result: Tensor, out: Tensor) -> None:
+def _write_one(name: str, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
     array, target = result._array, out._array
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
@@ -73,4 +76,5 @@ def _write_one(name: str, result: Tensor, out: Tensor) -> None:
             f"shape {list(array.shape)}",
         )
     else:
+        check_resized(name, target, array.size, operands)
         become(target, into_resized(name, array, target.dtype))

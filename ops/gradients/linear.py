@@ -258,7 +258,8 @@ def _contracted(left: Any, right: Any, counts: list[int], first: int) -> Any:
     way = contraction(left.shape, right.shape, both)
     a = left.permute(way.left).reshape(way.left_shape)
     b = right.permute(way.right).reshape(way.right_shape)
-    return a.bmm(b).reshape(way.shape).permute(way.back)
+    product = b.bmm(a) if way.swapped else a.bmm(b)
+    return product.reshape(way.shape).permute(way.back)
 
 
 def _aligned(tensor: Any, term: str, order: list[str]) -> Any:

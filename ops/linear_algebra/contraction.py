@@ -18,10 +18,11 @@ Ints = Sequence[int]
 class Contraction(NamedTuple):
     """Orders of dimensions and shapes, step by step.
 
-    Each tensor is permuted and reshaped to (batch, rows, columns); the product of the two is
-    reshaped to `shape` and permuted by `back`.
+    Each tensor is permuted and reshaped to (batch, rows, columns); the product of the two, the
+    right one first if `swapped`, is reshaped to `shape` and permuted by `back`.
     """
 
+    swapped: bool
     left: list[int]
     left_shape: tuple[int, int, int]
     right: list[int]
@@ -44,12 +45,20 @@ def contraction(left: Ints, right: Ints, sums: Ints) -> Contraction:
             columns.append(dim)
     batch, row = (prod(left[d] for d in dims) for dims in (both, rows))
     column, summed = prod(right[d] for d in columns), prod(left[d] for d in sums)
-    made = [*both, *rows, *sums, *columns]
+    swapped = bool(rows and columns) and columns[-1] < rows[0]
+    if swapped:
+        made = [*both, *columns, *sums, *rows]
+        orders = [*both, *sums, *rows, *columns], (batch, summed, row)
+        firsts = made, (batch, column, summed)
+    else:
+        made = [*both, *rows, *sums, *columns]
+        orders = [*both, *sums, *columns, *rows], (batch, summed, column)
+        firsts = made, (batch, row, summed)
+    left_parts, right_parts = (orders, firsts) if swapped else (firsts, orders)
     return Contraction(
-        made,
-        (batch, row, summed),
-        [*both, *sums, *columns, *rows],
-        (batch, summed, column),
+        swapped,
+        *left_parts,
+        *right_parts,
         [1 if d in sums else max(left[d], right[d], key=_not_one) for d in made],
         [made.index(dim) for dim in range(len(left))],
     )

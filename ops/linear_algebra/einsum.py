@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..arithmetic.elementwise import mul
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.storage import view_of
 from ..reductions.reduce import sum_over
 from ..shapes.shape import diagonal
 from ..table.pointwise import as_array
@@ -195,8 +196,7 @@ def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -
         return sum_over(first, [*range(len(result), len(order))], False, None)
     for other in others:
         first = _contracted(first, other, counts, len(result))
-    place: Any = (*(slice(None),) * len(result), *(0,) * (len(order) - len(result)), ...)
-    return as_array(first[place])
+    return _without_summed(first, len(result))
 
 
 def _is_product(labels: Sequence[Labels], result: Labels) -> bool:
@@ -229,4 +229,24 @@ def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Arr
     way = contraction(left.shape, right.shape, both)
     a = left.transpose(way.left).reshape(way.left_shape)
     b = right.transpose(way.right).reshape(way.right_shape)
-    return bmm(a, b).reshape(way.shape).transpose(way.back)
+    product = bmm(b, a) if way.swapped else bmm(a, b)
+    return product.reshape(way.shape).transpose(way.back)
+
+
+def _without_summed(array: Array, count: int) -> Array:
+    """The first dimensions of a sum, as a view; the others have size 1.
+
+    A size of 1 gets the stride that stepping over all behind it takes, the last one that of the
+    last dimension summed over.
+    """
+    place: Any = (*(slice(None),) * count, *(0,) * (array.ndim - count), ...)
+    if array.ndim == count or 1 not in array.shape[:count] or not array.size:
+        return as_array(array[place])
+    steps = list(array.strides)
+    step = steps[-1]
+    for dim in reversed(range(count)):
+        if array.shape[dim] == 1:
+            steps[dim] = step
+        else:
+            step = array.shape[dim] * steps[dim]
+    return view_of(array, array.shape[:count], steps[:count])

@@ -12,6 +12,7 @@ from ..kernels import blas, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
+from ..memory.storage import strides_of, view_of
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
 from ..table.table import operator
@@ -189,6 +190,16 @@ def _spread(values: Array, dims: tuple[int, int], keepdim: bool) -> Array:
     return np.expand_dims(values, tuple(sorted(dims))) if keepdim else values
 
 
+def _spread_last(values: Array, dims: tuple[int, int], keepdim: bool) -> Array:
+    """`_spread` of what was computed of the last dimensions, which the kept ones were before."""
+    if not keepdim or not values.size:
+        return _spread(values, dims, keepdim)
+    steps = [step * values.itemsize for step in strides_of(values)]
+    sizes = (*values.shape, 1, 1)
+    kept = view_of(values, sizes, (*steps, values.itemsize, values.itemsize))
+    return np.moveaxis(kept, (-2, -1), dims)
+
+
 def matrix_norm(
     self: Array, order: float | str, dim: Sequence[int], keepdim: bool, dtype: int | None = None
 ) -> Array:
@@ -211,10 +222,10 @@ def matrix_norm(
         check_lapack(array, "linalg_svd_cpu")
         values = singular_values(np.moveaxis(array, dims, (-2, -1)))
         result = np.sum(values, -1) if isinstance(order, str) else _extreme(values, -1, order > 0)
-    else:
-        columns, rows = dims if abs(order) == 1 else dims[::-1]
-        sums = vector_norm(array, 1.0, [columns], False)
-        result = _extreme(sums, _without(sums, columns, rows), order > 0)
+        return _spread_last(as_array(result), dims, keepdim)
+    columns, rows = dims if abs(order) == 1 else dims[::-1]
+    sums = vector_norm(array, 1.0, [columns], False)
+    result = _extreme(sums, _without(sums, columns, rows), order > 0)
     return _spread(as_array(result), dims, keepdim)
 
 

@@ -368,7 +368,10 @@ def linalg_lstsq(
 )
 def linalg_matrix_power(self: Array, n: int) -> Array:
     check_square(self, "linalg.matrix_power")
-    return matrix_power(linalg_inv(self) if n < 0 else self, abs(n))
+    if n < 0:
+        inverse = linalg_inv(self)
+        return inverse if n == -1 else matrix_power(inverse, -n)
+    return matrix_power(self, n)
 
 
 @operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor")

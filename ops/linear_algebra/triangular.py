@@ -337,11 +337,11 @@ def _solved(A: Array, B: Array, left: bool) -> tuple[Array, Array]:
     _check_shapes(A, b, left, name)
     if left:
         found, info = solve_square(A, b)
-        found = column_major(found)
+        found = column_major(found[..., 0] if vector else found)
     else:
         found, info = solve_square(A.swapaxes(-1, -2), b.swapaxes(-1, -2))
         found = column_major(found).swapaxes(-1, -2)
-    return (found[..., 0] if vector else found), info
+    return found, info
 
 
 def _unsolved(info: Array, name: str) -> LinAlgError:

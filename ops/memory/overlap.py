@@ -10,9 +10,16 @@ import numpy as np
 
 from .dtype import Array
 from .errors import OperatorError
-from .storage import bounds_of
+from .storage import address, bounds_of, storage_of
 
-__all__ = ["check_inputs", "check_out", "check_written", "guarded", "overlaps_itself"]
+__all__ = [
+    "check_inputs",
+    "check_out",
+    "check_resized",
+    "check_written",
+    "guarded",
+    "overlaps_itself",
+]
 
 ndarray: Final = np.ndarray
 
@@ -128,7 +135,7 @@ def check_out(name: str, out: Array, operands: Iterable[Any]) -> None:
     Raises:
         OperatorError: its elements share memory with each other or with an input.
     """
-    given = [part for each in operands for part in (each if type(each) is list else (each,))]
+    given = list(_flat(operands))
     short = name.partition("::")[2]
     if short in _READ_FIRST or short.startswith("fft_"):
         given = []
@@ -137,6 +144,29 @@ def check_out(name: str, out: Array, operands: Iterable[Any]) -> None:
         arrays = (each for each in given if type(each) is ndarray)
         if any(out.size and each.size and np.may_share_memory(out, each) for each in arrays):
             raise _shared()
+
+
+def check_resized(name: str, out: Array, count: int, operands: Iterable[Any]) -> None:
+    """Refuse an `out` that is to hold so many elements if those would lie in memory of an input.
+
+    Raises:
+        OperatorError: they would.
+    """
+    if name.partition("::")[2] not in _APART or not count:
+        return
+    first = address(out)
+    owner = storage_of(out)[0]
+    for each in _flat(operands):
+        if each is out:
+            raise _shared()
+        if type(each) is ndarray and each.size and storage_of(each)[0] is owner:
+            low, high = bounds_of(each)
+            if low < first + count * out.itemsize and first < high:
+                raise _shared()
+
+
+def _flat(operands: Iterable[Any]) -> Iterable[Any]:
+    return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 
 def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:

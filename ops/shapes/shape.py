@@ -11,7 +11,7 @@ import numpy as np
 from ..memory.dims import infer_size, wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..memory.storage import spread, view_of
+from ..memory.storage import contiguous_strides, spread, view_of
 from ..table.pointwise import checked_broadcast
 from ..table.promotion import kind
 from ..table.table import operator
@@ -33,6 +33,13 @@ _WHOLE: Final = slice(None)
 
 def _like(kind: str, shape: Sequence[int]) -> str:
     return f"{kind}{{[{', '.join(map(str, shape))}]}}"
+
+
+def _placed(self: Array) -> Array:
+    """The tensor; one without elements has the strides of a new one where NumPy gave it none."""
+    if self.size or any(self.strides):
+        return self
+    return view_of(self, self.shape, [n * self.itemsize for n in contiguous_strides(self.shape)])
 
 
 # --------------------------------------------------------------------------- other sizes
@@ -132,7 +139,8 @@ def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
 @operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)
-    if not self.size and any(self.strides):
+    if not self.size:
+        self = _placed(self)
         sizes, steps = list(self.shape), list(self.strides)
         sizes.insert(axis, 1)
         steps.insert(axis, steps[axis] * self.shape[axis] if axis < self.ndim else self.itemsize)
@@ -228,7 +236,7 @@ def view_dtype(self: Array, dtype: int) -> Array:
 @operator("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
 def transpose(self: Array, dim0: int, dim1: int) -> Array:
     a, b = wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)
-    return self.swapaxes(a, b) if self.ndim else self.view()
+    return _placed(self).swapaxes(a, b) if self.ndim else self.view()
 
 
 operator("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")(transpose)
@@ -243,7 +251,7 @@ def t(self: Array) -> Array:
             code="shape-mismatch",
             headline=f"`t` takes tensors of up to 2 dimensions, not {self.ndim}",
         )
-    return self.T if self.ndim == 2 else self.view()
+    return _placed(self).T if self.ndim == 2 else self.view()
 
 
 @operator(
@@ -251,7 +259,7 @@ def t(self: Array) -> Array:
     "aten::numpy_T.a(Tensor(a) self) -> Tensor(a)",
 )
 def numpy_t(self: Array) -> Array:
-    return self.T if self.ndim else self.view()
+    return _placed(self).T if self.ndim else self.view()
 
 
 @operator("aten::mT(Tensor(a) self) -> Tensor(a)", "aten::mT.a(Tensor(a) self) -> Tensor(a)")
@@ -264,7 +272,7 @@ def matrix_t(self: Array, name: str = "mT") -> Array:
             f"Got {self.ndim}-D tensor.",
             code="shape-mismatch",
         )
-    return self.swapaxes(-1, -2)
+    return _placed(self).swapaxes(-1, -2)
 
 
 @operator("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
@@ -280,7 +288,7 @@ def permute(self: Array, dims: Sequence[int]) -> Array:
     if not dims:
         return self.view()
     try:
-        return self.transpose(dims)
+        return _placed(self).transpose(dims)
     except ValueError:
         for dim in dims:
             wrap_dim(dim, self.ndim)
@@ -298,7 +306,7 @@ def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) ->
     for name, dims, given in (("source", where, source), ("destination", to, destination)):
         if len(set(dims)) != len(dims):
             raise OperatorError(f"movedim: repeated dim in `{name}` ({list(given)})")
-    return np.moveaxis(self, where, to) if self.ndim else self.view()
+    return np.moveaxis(_placed(self), where, to) if self.ndim else self.view()
 
 
 @operator("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
@@ -316,6 +324,7 @@ operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination)
 
 @operator("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
 def select(self: Array, dim: int, index: int) -> Array:
+    self = _placed(self)
     if dim == 0 and self.ndim > 1:
         try:
             return self[index]  # type: ignore[no-any-return]
@@ -347,6 +356,7 @@ def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step
         raise OperatorError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise OperatorError("slice step must be positive")
+    self = _placed(self)
     axis = wrap_dim(dim, self.ndim)
     return self[(_WHOLE,) * axis + (slice(start, end, step),)] if axis else self[start:end:step]
 
@@ -370,7 +380,7 @@ def narrow(self: Array, dim: int, start: int, length: int) -> Array:
             code="index-out-of-range",
             headline=f"{length} elements from {start} on are not in a dimension of size {size}",
         )
-    return self[(slice(None),) * axis + (slice(start, start + length),)]
+    return _placed(self)[(slice(None),) * axis + (slice(start, start + length),)]
 
 
 @operator("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
@@ -386,6 +396,7 @@ def unbind(self: Array, dim: int) -> list[Array]:
         raise IndexOutOfRange("Dimension specified as 0 but tensor has no dimensions")
     axis = wrap_dim(dim, self.ndim)
     before: tuple[Any, ...] = (slice(None),) * axis
+    self = _placed(self)
     return [self[(*before, index, ...)] for index in range(self.shape[axis])]
 
 
@@ -401,7 +412,7 @@ def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     corner: list[Any] = [slice(None)] * self.ndim
     if count:
         corner[a], corner[b] = slice(down, None), slice(right, None)
-    moved = self[tuple(corner)].transpose(*rest, a, b)
+    moved = _placed(self)[tuple(corner)].transpose(*rest, a, b)
     strides = (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1])
     return view_of(moved, (*moved.shape[:-2], count), strides)
 
@@ -421,6 +432,7 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
         raise OperatorError(f"step is {step} but must be > 0")
     if not self.ndim:
         return view_of(self, (size,), (self.itemsize,))
+    self = _placed(self)
     count = (length - size) // step + 1
     shape = (*self.shape[:axis], count, *self.shape[axis + 1 :], size)
     stride = self.strides[axis]

@@ -119,15 +119,13 @@ def in_order(array: Array, dims: Sequence[int]) -> Array:
 
 def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in a dtype; dense tensors keep their strides, also where sizes are 1 or 0."""
-    if not array.size:
-        return like(array, dtype)
     steps = strides_of(array)
     dims = sorted(range(array.ndim), key=lambda d: (steps[d], array.shape[d]), reverse=True)
     if array.dtype.isbuiltin == 1 and _has_strides(array.transpose(dims)):
         fresh = in_order(np.empty(array.shape, dtype), dims)
         fresh[...] = cast(array, dtype)
         return fresh
-    return cast(array, dtype).copy(order="K")
+    return cast(array, dtype).copy(order="K") if array.size else np.empty(array.shape, dtype)
 
 
 @lru_cache(maxsize=256)
@@ -213,7 +211,8 @@ _BY_THE_FIRST: Final = {"L": None, "e": _as_it_is}
 
 
 _CONTIGUOUS_OUT: Final = frozenset(
-    "cholesky cholesky_solve linalg_matrix_power linalg_tensorinv nanquantile quantile".split()
+    "cholesky cholesky_solve linalg_matrix_norm linalg_matrix_power linalg_norm linalg_tensorinv "
+    "nanquantile nuclear_norm quantile".split()
 )
 
 
@@ -226,6 +225,8 @@ def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
         result = contiguous(result)
     if short == "linalg_lstsq" and result.dtype == dtype:
         return result  # a part of more memory, as it is without `out`
+    if short == "nonzero" and not result.size:
+        return like(result, dtype)
     return _duplicate(result, dtype)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..memory.dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
-from ..memory.overlap import check_out
+from ..memory.overlap import check_out, check_resized
 from ..memory.storage import is_resizable
 from .layouts import into_resized
 from .out_dtypes import check_out_dtype
@@ -97,6 +97,7 @@ def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
         result: Array = forward(*values[:-1])
         check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
         if out.shape != result.shape:
+            check_resized(name, out, result.size, values[:-1])
             _resize(name, out, result)
         else:
             out[...] = cast(result, out.dtype)

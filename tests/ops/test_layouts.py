@@ -165,3 +165,43 @@ def test_gradients_lie_as_torchs() -> None:
     w = torch.rand(4, 3, 2, requires_grad=True)
     grad = torch.autograd.grad(torch.conv1d(torch.rand(2, 3, 8), w).sum(), w)[0]
     assert grad.stride() == (6, 2, 1)
+
+
+def test_a_batch_of_solved_vectors_is_stored_as_one_matrix_by_columns() -> None:
+    assert torch.linalg.solve(BATCH, torch.ones(2, 3)).stride() == (1, 2)
+    assert torch.linalg.solve(torch.ones(0, 3, 3), torch.ones(3)).stride() == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("equation", "sizes", "strides"),
+    [
+        ("aij,ajk->aik", ((1, 2, 3), (1, 3, 4)), (8, 4, 1)),
+        ("aij,ajk->aki", ((5, 2, 3), (5, 3, 4)), (8, 2, 1)),  # the right operand comes first
+        ("aij,ajk->ika", ((1, 2, 3), (1, 3, 4)), (4, 1, 4)),
+        ("ij,jk->ki", ((1, 3), (3, 4)), (1, 4)),
+        ("ij,jkl->lki", ((2, 3), (3, 1, 4)), (2, 2, 1)),
+    ],
+)
+def test_sums_of_products_are_views_of_a_product_of_matrices(
+    equation: str, sizes: tuple[tuple[int, ...], ...], strides: tuple[int, ...]
+) -> None:
+    made = torch.einsum(equation, *(torch.ones(each) for each in sizes))
+    assert made.stride() == strides
+    assert (made == 3).all()
+
+
+def test_norms_of_matrices_that_keep_their_dimensions() -> None:
+    block = torch.ones(3, 4, 2)
+    assert torch.linalg.matrix_norm(block, 2, (0, -1), True).stride() == (1, 1, 1)
+    assert torch.linalg.matrix_norm(block, 1, (0, -1), True).stride() == (4, 1, 1)
+
+
+def test_views_of_a_new_tensor_without_elements() -> None:
+    rows = torch.zeros(0, 2, 3)
+    assert [part.stride() for part in rows.unbind(1)] == [(6, 1), (6, 1)]
+    assert rows.select(2, 0).stride() == (6, 3)
+    assert rows.transpose(0, 2).stride() == (1, 3, 6)
+    assert rows.unsqueeze(0).stride() == (0, 6, 3, 1)
+    assert rows.diagonal(0, 1, 2).stride() == (6, 4)
+    found = torch.unravel_index(torch.zeros(0, dtype=torch.int64), (3, 4))
+    assert [part.stride() for part in found] == [(2,), (2,)]

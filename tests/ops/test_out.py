@@ -134,3 +134,23 @@ def test_what_comes_back_unchanged_is_the_same_tensor() -> None:
     assert torch.cartesian_prod(x[0]).shape == (3,)
     turned = x.t()
     assert turned.to(torch.float32, memory_format=torch.contiguous_format) is turned
+
+
+def test_out_that_would_grow_into_an_input_is_refused() -> None:
+    message = "refer to a single memory location"
+    places = torch.tensor([2, 1, 0])
+    with pytest.raises(RuntimeError, match=message):
+        torch.gather(torch.tensor([4, 5, 6]), 0, places[1:], out=places[:1])
+    nothing = torch.zeros(0)
+    with pytest.raises(RuntimeError, match=message):
+        torch.cat([nothing, torch.ones(2, 3)], out=nothing)
+    assert torch.cat([torch.zeros(2), torch.ones(2)], out=nothing).tolist() == [0, 0, 1, 1]
+
+
+def test_out_that_grows_to_no_elements_takes_the_order_of_the_result() -> None:
+    sparse = torch.zeros(1, 1, 6)[:, :0, ::2]
+    assert torch.nan_to_num(sparse, out=torch.zeros(1)).stride() == (3, 3, 1)
+    vectors = torch.linalg.solve(torch.ones(0, 5, 5), torch.ones(0, 5), out=torch.zeros(1))
+    assert vectors.stride() == (1, 1)
+    norms = torch.linalg.matrix_norm(torch.ones(1, 3, 4, 4), 2, (2, 3), True, out=torch.zeros(1))
+    assert norms.stride() == (3, 1, 1, 1)
