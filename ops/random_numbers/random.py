@@ -27,6 +27,10 @@ F: Final = np.float32
 D: Final = np.float64
 _LOW_WORD: Final = 0xFFFFFFFF
 _STATE_BYTES: Final = 5056
+_LOW_24: Final = np.uint64((1 << 24) - 1)
+_LOW_53: Final = np.uint64((1 << 53) - 1)
+_LARGE: Final = 1 << 15
+"""So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
 
 
 class Generator:
@@ -36,7 +40,7 @@ class Generator:
         device: must be the CPU.
     """
 
-    __slots__ = ("_made", "_seed", "cached_normal", "fresh", "lock")
+    __slots__ = ("_ahead", "_at", "_before", "_made", "_seed", "cached_normal", "fresh", "lock")
 
     def __init__(self, device: object = "cpu") -> None:
         if str(device) != "cpu":
@@ -49,8 +53,14 @@ class Generator:
         with self.lock:
             self._seed = seed
             self._made: Any = None
+            self._forget_ahead()
             self.cached_normal: float | None = None
             self.fresh = True
+
+    def _forget_ahead(self) -> None:
+        self._ahead: Array = np.empty(0, np.uint64)
+        self._at = 0
+        self._before: Any = None
 
     def _engine(self) -> Any:
         """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it.
@@ -58,19 +68,12 @@ class Generator:
         Whoever calls this holds the lock.
         """
         if self._made is None:
-            key = [self._seed & _LOW_WORD]
-            for i in range(1, 624):
-                word = key[-1]
-                key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
-            self._set_engine(np.array(key, np.uint32), 624)
+            self._made = _engine_of(_seeded(self._seed & _LOW_WORD), 624)
         return self._made
 
     def _set_engine(self, key: Array, position: int) -> None:
-        made = np.random.MT19937(0)
-        state: Any = made.state
-        state["state"] = {"key": key, "pos": position}
-        made.state = state
-        self._made = made
+        self._made = _engine_of(key, position)
+        self._forget_ahead()
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of a seed; negative seeds count from 2**64 down.
@@ -95,12 +98,42 @@ class Generator:
         return seed
 
     def words(self, count: int) -> Array:
-        """`count` draws of 32 bits."""
+        """`count` draws of 32 bits, not to be written to.
+
+        NumPy lets other threads run while it draws, but too briefly for one that waits to wake up,
+        and the wait begins anew: few large draws let it in, where many small ones would not.
+        """
         with self.lock:
-            engine = self._engine()
             if count:
                 self.fresh = False
-            return np.asarray(engine.random_raw(count), np.uint64)
+            begin, end = self._at, self._at + count
+            if end > self._ahead.size:
+                return self._more(count)
+            self._at = end
+            return self._ahead[begin:end]
+
+    def _more(self, count: int) -> Array:
+        """The rest of what was drawn ahead and new draws, more of them every time."""
+        engine, rest = self._engine(), self._ahead[self._at :]
+        missing, size = count - rest.size, max(2 * self._ahead.size, 624)
+        self._forget_ahead()
+        if missing >= min(size, _LARGE):
+            drawn = new = engine.random_raw(missing)
+        else:
+            self._before = engine.state
+            drawn = engine.random_raw(min(size, _LARGE))
+            new, self._ahead, self._at = drawn[:missing], drawn, missing
+        return np.concatenate([rest, new]) if rest.size else np.asarray(new, np.uint64)
+
+    def _position(self) -> tuple[Array, int]:
+        """The engine's 624 words and how many of them are used, as if nothing were drawn ahead."""
+        engine = self._engine()
+        if self._at < self._ahead.size:
+            engine = np.random.MT19937(0)
+            engine.state = self._before
+            engine.random_raw(self._at, output=False)
+        state = engine.state["state"]
+        return state["key"], int(state["pos"])
 
     def long_words(self, count: int) -> Array:
         """`count` draws of 64 bits, the high word drawn first."""
@@ -109,23 +142,24 @@ class Generator:
 
     def floats(self, count: int) -> Array:
         """`count` float32 numbers in [0, 1)."""
-        return (self.words(count) & np.uint64((1 << 24) - 1)).astype(F) * F(2.0**-24)
+        found = (self.words(count) & _LOW_24).astype(F)
+        return np.multiply(found, F(2.0**-24), out=found)
 
     def doubles(self, count: int) -> Array:
         """`count` float64 numbers in [0, 1)."""
-        return (self.long_words(count) & np.uint64((1 << 53) - 1)).astype(D) * 2.0**-53
+        found = (self.long_words(count) & _LOW_53).astype(D)
+        return np.multiply(found, 2.0**-53, out=found)
 
     def state_bytes(self) -> bytes:
         """The state as torch lays it out, 5056 bytes."""
         with self.lock:
-            state = self._engine().state["state"]
+            key, position = self._position()
             seed, fresh, cached = self._seed, self.fresh, self.cached_normal
-        position = int(state["pos"])
         left, place = (1, 0) if fresh else (625 - position, position)
         return b"".join(
             (
                 struct.pack("<QiiQ", seed, left, 1, place),
-                state["key"].astype("<u8").tobytes(),
+                key.astype("<u8").tobytes(),
                 struct.pack(
                     "<dddiixxxxxxxx",
                     0.0,
@@ -173,6 +207,23 @@ class Generator:
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+def _seeded(seed: int) -> Array:
+    """The words that a seed of 32 bits stands for."""
+    key = [seed]
+    for i in range(1, 624):
+        word = key[-1]
+        key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
+    return np.array(key, np.uint32)
+
+
+def _engine_of(key: Array, position: int) -> Any:
+    made = np.random.MT19937(0)
+    state: Any = made.state
+    state["state"] = {"key": key, "pos": position}
+    made.state = state
+    return made
 
 
 def _restored(state: bytes) -> Generator:
@@ -279,11 +330,8 @@ def _sixteens(unit: Array, mean: float, std: float) -> Array:
     groups = unit.reshape(-1, 2, 8)
     radius = np.sqrt(F(-2) * _log(np.ascontiguousarray(F(1) - groups[:, 0])))
     sine, cosine = _sine_and_cosine(F(2 * math.pi) * groups[:, 1])
-    pair = [
-        fused_float(radius * cosine, F(std), F(mean)),
-        fused_float(radius * sine, F(std), F(mean)),
-    ]
-    return np.stack(pair, 1).reshape(-1)
+    pair = np.stack([radius * cosine, radius * sine], 1).reshape(-1)
+    return pair + F(mean) if std == 1.0 else fused_float(pair, F(std), F(mean))
 
 
 def from_libm(name: str, values: Array) -> Array:
@@ -314,17 +362,20 @@ def _normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: fl
         return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
     whole = count // 16 * 16
     if dtype not in (np.dtype(D), np.dtype(F)):  # 16-bit floats draw whole groups only
-        result = np.empty(count, dtype)
-        result[:whole] = _sixteens(g.floats(whole), mean, std).astype(dtype)
-        if whole < count:
-            result[count - 16 :] = _sixteens(g.floats(16), mean, std).astype(dtype)
-        return result
+        unit = g.floats(whole if whole == count else whole + 16)
+        return _overlapped(_sixteens(unit, mean, std), count).astype(dtype)
     draw, compute = (g.doubles, _sixteen_doubles) if dtype == D else (g.floats, _sixteens)
-    result = draw(count)
-    result[:whole] = compute(result[:whole], mean, std)
-    if whole < count:  # the last 16 are made anew and overlap the group before
-        result[count - 16 :] = compute(draw(16), mean, std)
-    return result
+    unit = draw(count)
+    if whole < count:
+        unit = np.concatenate([unit[:whole], draw(16)])
+    return _overlapped(compute(unit, mean, std), count)
+
+
+def _overlapped(groups: Array, count: int) -> Array:
+    """`count` numbers of groups of 16, the last of which ends with them, over the one before."""
+    if groups.size == count:
+        return groups
+    return np.concatenate([groups[: count - 16], groups[-16:]])
 
 
 # --------------------------------------------------------------------------- filling tensors

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import NAMES, TORCH, load
 
@@ -42,6 +42,40 @@ def test_a_state_brings_back_the_stream(draws: int) -> None:
     assert len(state) == 5056
     assert other.initial_seed() == 11
     np.testing.assert_array_equal(first, other.words(700))
+
+
+_COUNTS = st.sampled_from([0, 1, 2, 10, 623, 625, 3000, 40_000])
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(_COUNTS, st.booleans(), st.booleans()), max_size=12))
+def test_drawing_ahead_changes_nothing(counts: list[tuple[int, bool, bool]]) -> None:
+    engine: Any = np.random.RandomState(5)
+    generator = Generator().manual_seed(5)
+    for count, look, swap in counts:
+        copy = generator.clone_state() if look else generator
+        expected = engine.randint(0, 1 << 32, count, np.uint64)
+        np.testing.assert_array_equal(generator.words(count), expected)
+        if look:
+            np.testing.assert_array_equal(copy.words(count), expected)
+        generator = copy if swap else generator
+
+
+def test_many_small_draws_are_few_large_ones() -> None:
+    class Counting:
+        def __init__(self, engine: Any) -> None:
+            self.engine, self.calls = engine, 0
+            self.state = engine.state
+
+        def random_raw(self, count: int) -> Any:
+            self.calls += 1
+            return self.engine.random_raw(count)
+
+    generator = Generator()
+    generator._made = Counting(generator._engine())
+    for _ in range(5000):
+        generator.floats(10)
+    assert generator._made.calls == 7
 
 
 def test_gumbel_softmax_to_the_last_bit() -> None:
