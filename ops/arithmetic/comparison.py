@@ -480,11 +480,7 @@ def _chosen(condition: Array, self: Array, other: Array) -> Array:
 def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | None:
     if condition.dtype is not _BOOL or not (self.ndim or other.ndim):
         return None
-    if self.ndim and other.ndim:
-        return combined("choose", condition, self, other)  # type: ignore[no-any-return]
-    if self.ndim:
-        condition, self, other = np.logical_not(condition), other, self
-    return combined("choose_number", condition, self, other)  # type: ignore[no-any-return]
+    return combined("choose", condition, self, other)  # type: ignore[no-any-return]
 
 
 @operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")

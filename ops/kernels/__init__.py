@@ -1,9 +1,10 @@
 """Kernels in native code, for what NumPy has no fast form for.
 
-The operators' files ask `family("rows")` for a module of `native/`; they get None where numba is
-missing or switched off (`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.  numba is imported
-when the first input comes that is large enough: whether an input is, is decided by its size alone,
-so that equal calls give equal results.
+The operators' files ask `family("rows")` for a module of `code/`, whose kernels are written as
+LLVM's text, or of `native/`, whose kernels numba compiles; they get None where the compiler is
+missing or native code is switched off (`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.
+Either is imported when the first input comes that is large enough: whether an input is, is decided
+by its size alone, so that equal calls give equal results.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
+_WRITTEN: Final = frozenset({"arrays", "integers"})
+"""The modules of `code/` that operators ask for."""
+
 _FAMILIES: Final[dict[str, Any]] = {}
 
 
@@ -36,19 +40,20 @@ def family(name: str) -> Any:
     try:
         return _FAMILIES[name]
     except KeyError:
-        _FAMILIES[name] = found = _find(name) if _is_on() else None
+        folder, compiler = ("code", "llvmlite") if name in _WRITTEN else ("native", "numba")
+        _FAMILIES[name] = found = _find(folder, name) if _is_on(compiler) else None
         return found
 
 
-def _is_on() -> bool:
+def _is_on(compiler: str) -> bool:
     if os.environ.get(KERNELS_VARIABLE, "").lower() in ("numpy", "off", "0"):
         return False
-    return find_spec("numba") is not None
+    return find_spec(compiler) is not None
 
 
-def _find(name: str) -> Any:
+def _find(folder: str, name: str) -> Any:
     with uncounted():
-        return import_module(f".native.{name}", __name__)
+        return import_module(f".{folder}.{name}", __name__)
 
 
 def is_ready(array: Any) -> bool:
@@ -75,8 +80,8 @@ def combined(name: str, x: Any, *operands: Any) -> Any:
             other.ndim and (other.shape != x.shape or not _lies_well(other.flags))
         ):
             return None
-    native = family("pointwise")
-    return None if native is None else native.combine(name, x, *others)
+    arrays = family("arrays")
+    return None if arrays is None else arrays.combine(name, x, *others)
 
 
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -84,9 +89,10 @@ def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def call(x: Any) -> Any:
         if x.size >= LARGE and is_ready(x):
-            native = family("pointwise")
-            if native is not None:
-                return native.apply(name, x)
+            arrays = family("arrays")
+            made = None if arrays is None else arrays.apply(name, x)
+            if made is not None:
+                return made
         return kernel(x)
 
     return call

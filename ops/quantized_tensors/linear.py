@@ -24,6 +24,7 @@ from .arrays import (
     quantizer_of,
 )
 from .packed_weights import PackedLinear
+from .panels import floats_by_panels, wholes_by_panels
 
 __all__ = ["dynamic_linear", "half", "requantize"]
 
@@ -75,10 +76,14 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     _check_input(x, packed, "quantized::linear")
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
-    numbers, quantizer = centred(x, "linear")
-    weights, of_weight = centred(packed.weight, "linear")
+    quantizer, of_weight = quantizer_of(x, "linear"), quantizer_of(packed.weight, "linear")
+    sums = None
+    if quantizer.axis is None:
+        sums = wholes_by_panels(numbers_of(x), quantizer.zero_point, packed)
+    if sums is None:
+        sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)
     multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
-    made = requantize(blas.matmul(numbers, weights.T), multiplier, packed.bias, scale, zero, relu)
+    made = requantize(sums, multiplier, packed.bias, scale, zero, relu)
     return quantized_array(made, dtype_by_name("quint8"), per_tensor(scale, zero))
 
 
@@ -133,7 +138,11 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     _check_input(x, packed, "quantized::linear_dynamic")
     if x.dtype != F32:
         raise OperatorError("expected scalar type Float", code="dtype-mismatch")
-    quantizer = choose_quantizer(x, 0, 127 if reduce_range else 255)
+    most = 127 if reduce_range else 255
+    found = floats_by_panels(x, packed, most)
+    if found is not None:
+        return found
+    quantizer = choose_quantizer(x, 0, most)
     numbers, _ = centred(quantize(x, dtype_by_name("quint8"), quantizer), "linear")
     weights, of_weight = centred(packed.weight, "linear_dynamic")
     scale = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
@@ -172,7 +181,7 @@ def linear_prepack(weight: Array, bias: Array | None) -> PackedLinear:
     if weight.ndim != 2:
         raise OperatorError("The weight tensor should be 2-dimensional.", code="shape-mismatch")
     quantizer_of(weight, "linear_prepack")
-    return PackedLinear(weight, bias)
+    return PackedLinear(weight.copy(), bias)
 
 
 @operator(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_W} W_prepack")
@@ -185,4 +194,4 @@ def linear_prepack_half(weight: Array, bias: Array | None) -> PackedLinear:
     f"quantized::linear_unpack_fp16({_W} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
 )
 def linear_unpack(packed: PackedLinear) -> tuple[Array, Array | None]:
-    return packed.weight, packed.bias
+    return packed.weight.copy(), packed.bias  # what is packed does not change with it

@@ -7,7 +7,7 @@ archives hold of one, `from_state` makes it again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -53,6 +53,8 @@ class PackedLinear(PackedWeights):
     state_type = "(Tensor, Tensor?)"
     weight: Array
     bias: Array | None
+    panels: Any = field(default=None, init=False, repr=False)
+    """The weights as native code takes them, once they were asked for; False if it does not."""
 
     @property
     def is_half(self) -> bool:

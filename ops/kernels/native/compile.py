@@ -1,15 +1,8 @@
-"""Compiling kernels, with a cache on disk.
-
-The cache lies in a folder of the user's own (`RUSHLIGHT_CACHE` names another, `off` switches it
-off).  It holds machine code, so a folder that others may write to is not used.
-"""
+"""Compiling kernels by numba, with a cache on disk."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -22,10 +15,10 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
 from ...memory.allocation import uncounted
+from ..cache_folder import cache_folder
 
-__all__ = ["CACHE_VARIABLE", "cache_folder", "compiled", "generated", "inlined", "summing"]
+__all__ = ["compiled", "generated", "inlined", "summing"]
 
-CACHE_VARIABLE = "RUSHLIGHT_CACHE"
 # memory that compiled code takes for itself comes from Python's allocator, where it is counted
 import_module("numba.core.runtime._nrt_python").memsys_use_cpython_allocator()
 
@@ -33,34 +26,6 @@ FAST = {"contract", "nsz"}
 """Products and sums may be fused; nothing is reordered."""
 
 Compiled = TypeVar("Compiled", bound=Callable[..., Any])
-
-
-@cache
-def cache_folder() -> Path | None:
-    """The folder that compiled kernels are kept in; None if there is no safe one."""
-    given = os.environ.get(CACHE_VARIABLE, "")
-    if given.lower() == "off":
-        return None
-    if given:
-        folder = Path(given)
-    elif sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA", Path.home())) / "rushlight" / "kernels"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(base) / "rushlight" / "kernels"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _is_safe(folder) else None
-    except OSError:
-        return None
-
-
-def _is_safe(folder: Path) -> bool:
-    """Whether the folder is ours and nobody else can write to it."""
-    if not hasattr(os, "getuid"):
-        return os.access(folder, os.W_OK)
-    found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @cache

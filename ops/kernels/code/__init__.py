@@ -1,0 +1,1 @@
+"""Native code that we write ourselves, as LLVM's text: target, text, scalars, loops, objects."""

@@ -1,0 +1,164 @@
+"""Objects of x86-64 Linux into memory: much sooner than llvmlite is imported.
+
+What is read are the few forms that our own code comes in; anything else is refused.  After
+the System V ABI's "ELF-64 Object File Format" and its supplement for AMD64.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import struct
+import sys
+from typing import Final, NamedTuple
+
+__all__ = ["ForeignObject", "is_known", "placed"]
+
+_MAGIC: Final = b"\x7fELF\x02\x01\x01"
+_RELOCATABLE, _X86_64 = 1, 62
+_SYMBOLS, _WITHOUT_BYTES, _RELOCATIONS = 2, 8, 4
+_LOADED, _FUNCTION = 2, 2
+_ABSOLUTE, _RELATIVE = {1}, {2, 4}
+"""Kinds of relocations: a whole address; a distance (`PC32`, `PLT32`)."""
+_MOST: Final = 1 << 24
+
+
+class ForeignObject(ValueError):
+    """Bytes that are no object of ours."""
+
+
+class _Section(NamedTuple):
+    name: int
+    kind: int
+    flags: int
+    address: int
+    start: int
+    size: int
+    link: int
+    about: int
+    alignment: int
+    entry: int
+
+
+class _Symbol(NamedTuple):
+    name: int
+    about: int
+    other: int
+    section: int
+    value: int
+    size: int
+
+
+_PLACED: Final[list[mmap.mmap]] = []
+"""Memory of code, which is never given back."""
+
+
+def is_known() -> bool:
+    """Whether this is the system whose objects are read here."""
+    return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
+
+
+def placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    """The addresses of an object's functions after it was put into memory.
+
+    Raises:
+        ForeignObject: these are not bytes that LLVM made of our code.
+        OSError: the system lets no memory be executed.
+    """
+    try:
+        return _placed(data, names)
+    except (struct.error, IndexError, KeyError, OverflowError) as error:
+        raise ForeignObject(f"no object file of ours: {error!r}") from error
+
+
+def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
+    sections = _sections(data)
+    places, size = _layout(sections, len(data))
+    memory = mmap.mmap(-1, max(size, 1), prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for index, place in places.items():
+        section = sections[index]
+        if section.kind != _WITHOUT_BYTES:
+            memory[place : place + section.size] = data[section.start :][: section.size]
+    table = next((each for each in sections if each.kind == _SYMBOLS), None)
+    if table is None:
+        raise ForeignObject("it has no symbols")
+    symbols = [_Symbol(*each) for each in _rows("<IBBHQQ", data, table)]
+    for section in sections:
+        if section.kind == _RELOCATIONS and section.about in places:
+            target = sections[section.about]
+            for offset, what, more in _rows("<QQq", data, section):
+                meant = symbols[what >> 32]
+                to = base + places[meant.section] + meant.value + more
+                if offset + 8 > target.size and offset + 4 > target.size:
+                    raise ForeignObject("a relocation lies outside its section")
+                _relocate(memory, places[section.about] + offset, what & 0xFFFFFFFF, to, base)
+    found = _functions(data, sections[table.link], symbols, names)
+    for symbol in found.values():
+        if symbol.value >= sections[symbol.section].size:
+            raise ForeignObject("a function lies outside its section")
+    _make_executable(base, len(memory))
+    _PLACED.append(memory)
+    return {name: base + places[each.section] + each.value for name, each in found.items()}
+
+
+def _sections(data: bytes) -> list[_Section]:
+    kind, machine = struct.unpack_from("<HH", data, 16)
+    if not data.startswith(_MAGIC) or (kind, machine) != (_RELOCATABLE, _X86_64):
+        raise ForeignObject("it is for another system")
+    start, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<H", data, 60)
+    return [
+        _Section(*struct.unpack_from("<IIQQQQIIQQ", data, start + 64 * i)) for i in range(count)
+    ]
+
+
+def _layout(sections: list[_Section], length: int) -> tuple[dict[int, int], int]:
+    """Where the sections that stay in memory begin, and the size of all."""
+    places: dict[int, int] = {}
+    size = 0
+    for index, section in enumerate(sections):
+        if section.kind != _WITHOUT_BYTES and section.start + section.size > length:
+            raise ForeignObject("a section lies outside the file")
+        if section.flags & _LOADED and section.size:
+            size = (size + 63) & -64
+            places[index] = size
+            size += section.size
+            if size > _MOST or section.alignment > 64:
+                raise ForeignObject("a section is too large")
+    return places, size
+
+
+def _rows(form: str, data: bytes, section: _Section) -> list[tuple[int, ...]]:
+    part = data[section.start : section.start + section.size]
+    return list(struct.iter_unpack(form, part))
+
+
+def _relocate(memory: mmap.mmap, place: int, kind: int, to: int, base: int) -> None:
+    if kind in _ABSOLUTE:
+        struct.pack_into("<Q", memory, place, to)
+    elif kind in _RELATIVE:
+        struct.pack_into("<i", memory, place, to - (base + place))
+    else:
+        raise ForeignObject(f"it has relocations of kind {kind}")
+
+
+def _functions(
+    data: bytes, words: _Section, symbols: list[_Symbol], names: tuple[str, ...]
+) -> dict[str, _Symbol]:
+    text = data[words.start : words.start + words.size]
+    by_name = {
+        text[each.name :].partition(b"\0")[0].decode("ascii", "replace"): each
+        for each in symbols
+        if each.about & 15 == _FUNCTION
+    }
+    return {name: by_name[name] for name in names}
+
+
+def _make_executable(address: int, size: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    protect = libc.mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    if protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC):
+        number = ctypes.get_errno()
+        raise OSError(number, "the system lets no memory be executed")

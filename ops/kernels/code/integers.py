@@ -1,0 +1,291 @@
+"""Matrix products of bytes: float32 rows quantized by their own range, times packed weights.
+
+Weights lie in panels of 16 columns; in a panel four bytes of each column follow each other, as the
+instructions take them that multiply four bytes and add up the products (VNNI's `vpdpbusd`).  All
+sums are of whole numbers, so their order does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_int64, c_void_p
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from .objects import native_function
+from .target import Target, host
+from .text import (
+    BYTE,
+    DOUBLE,
+    FLOAT,
+    FLOATS,
+    INT32,
+    INT64,
+    LANES,
+    POINTER,
+    Code,
+    Kind,
+    Value,
+    Variable,
+)
+
+__all__ = ["PANEL", "packed_columns", "panel_product", "row_quantizer"]
+
+PANEL: Final = 16
+"""Columns of a panel."""
+_TAKEN: Final = 4
+"""Bytes of a column that one instruction takes."""
+_WHOLES: Final = Kind("i32", LANES)
+_BYTES: Final = Kind("i8", LANES)
+_ROWS, _PANELS = 4, 4
+"""What a block of the product has, where so much is left."""
+
+
+def packed_columns(weights: Any) -> Any:
+    """int8 [columns, depth] as panels [columns / 16, depth / 4, 16, 4], filled up by zeros."""
+    columns, depth = weights.shape
+    filled = np.zeros((-(-columns // PANEL) * PANEL, -(-depth // _TAKEN) * _TAKEN), np.int8)
+    filled[:columns, :depth] = weights
+    panels = filled.reshape(-1, PANEL, filled.shape[1] // _TAKEN, _TAKEN)
+    return np.ascontiguousarray(panels.transpose(0, 2, 1, 3))
+
+
+# ------------------------------------------------------------------------------- rows to bytes
+
+
+def row_quantizer() -> Any:
+    """`quantize(rows, depth, stride, most, x, numbers, found)` of float32 [rows, depth].
+
+    The range of all elements decides scale and zero point for numbers from 0 to `most`, by the
+    rule of `quantizer_for`; they are left in `found`, float64 [2].  The numbers are written to
+    uint8 [rows, stride].  None without native code; NaN in `found[0]` if there is a NaN in x.
+    """
+    if not host().has_fma:
+        return None
+    signature = (*[c_int64] * 4, *[c_void_p] * 3)
+    return native_function("quantize_rows", (), signature, _quantize_rows)
+
+
+def _quantize_rows(target: Target) -> str:
+    code = Code(target)
+    rows, depth, stride, most = (
+        code.argument(INT64, name) for name in ("rows", "depth", "stride", "most")
+    )
+    x, numbers, found = (code.argument(POINTER, name) for name in ("x", "numbers", "found"))
+    least, largest = _extremes(code, x, rows * depth)
+    scale, zero = _quantizer(code, least, largest, most.converted("sitofp", DOUBLE))
+    code.store(scale, found)
+    code.store(zero, code.at(found, 1, DOUBLE))
+    inverse = 1.0 / scale.converted("fptrunc", FLOAT)
+    factor, offset = (code.spread(each) for each in (inverse, zero.converted("fptrunc", FLOAT)))
+    start = code.constant(INT64, 0)
+    with code.counted(start, rows) as row:
+        source = code.at(x, row * depth, FLOAT)
+        goal = code.at(numbers, row * stride, BYTE)
+        _by_vectors(
+            code, depth, FLOAT, source, BYTE, goal, lambda seen: _numbers(seen, factor, offset)
+        )
+    names = [(INT64, name) for name in ("rows", "depth", "stride", "most")]
+    places = [(POINTER, name) for name in ("x", "numbers", "found")]
+    return code.function("quantize_rows", [*names, *places])
+
+
+def _by_vectors(
+    code: Code,
+    count: Value,
+    given: Kind,
+    source: Value,
+    made: Kind,
+    goal: Value,
+    compute: Callable[[Value], Value],
+) -> None:
+    """Elements of one kind to another, the last ones by way of vectors of our own."""
+    start, whole = code.constant(INT64, 0), count & -LANES
+    with code.counted(start, whole, LANES) as at:
+        seen = code.load(given.of_lanes(LANES), code.at(source, at, given))
+        code.store(compute(seen), code.at(goal, at, made))
+    first, last = code.room(given.of_lanes(LANES)), code.room(made.of_lanes(LANES))
+    code.store(code.constant(given.of_lanes(LANES), 0), first)
+    with code.counted(whole, count) as at:
+        code.store(code.load(given, code.at(source, at, given)), code.at(first, at - whole, given))
+    code.store(compute(code.load(given.of_lanes(LANES), first)), last)
+    with code.counted(whole, count) as at:
+        code.store(code.load(made, code.at(last, at - whole, made)), code.at(goal, at, made))
+
+
+def _numbers(x: Value, factor: Value, offset: Value) -> Value:
+    """The nearest bytes; product and sum are rounded once, NaN is 0."""
+    scaled = x.code.multiply_add(x, factor, offset)
+    nearest = x.code.call(f"llvm.roundeven.{x.kind.suffix}", x.kind, [scaled])
+    above = x.code.choose(nearest > 0.0, nearest, 0.0)
+    within = x.code.choose(above > 255.0, 255.0, above)
+    return within.converted("fptosi", _WHOLES).converted("trunc", _BYTES)
+
+
+def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
+    """The least and the largest of all elements and 0, as float64; NaN if there is one."""
+    zero, whole = code.constant(INT64, 0), count & -LANES
+    rows = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
+    with code.counted(zero, whole, LANES) as at:
+        seen = code.load(FLOATS, code.at(x, at, FLOAT))
+        for row, is_least in zip(rows, (True, False), strict=True):
+            row.set(_further(row.now, seen, is_least))
+    ends = []
+    for row, is_least in zip(rows, (True, False), strict=True):
+        room = code.room(FLOATS)
+        code.store(row.now, room)
+        end = code.variable(code.constant(FLOAT, 0.0))
+        for place, stop in ((room, code.constant(INT64, LANES)), (x, count)):
+            with code.counted(zero if place is room else whole, stop) as at:
+                seen = code.load(FLOAT, code.at(place, at, FLOAT))
+                end.set(_further(end.now, seen, is_least))
+        ends.append(end.now.converted("fpext", DOUBLE))
+    return ends[0], ends[1]
+
+
+def _further(known: Value, seen: Value, is_least: bool) -> Value:
+    """The one of both that lies further out, or NaN."""
+    out = seen < known if is_least else seen > known
+    is_nan = seen.code.let(out.kind, f"fcmp uno {seen.kind} {seen.name}, {seen.name}")
+    return seen.code.choose(out | is_nan, seen, known)
+
+
+_SMALLEST: Final = float(np.float32(6.1e-5))
+
+
+def _quantizer(code: Code, least: Value, largest: Value, most: Value) -> tuple[Value, Value]:
+    """Scale and zero point of a range, by the rule of `quantizer_for` over 0 to `most`."""
+    wide = (largest - least) / most
+    short = wide.converted("fptrunc", FLOAT)
+    tiny = short.equals(0.0) | (1.0 / short).equals(float("inf"))
+    scale = code.choose(tiny, 0.1, wide)
+    small = scale < _SMALLEST
+    grown = _SMALLEST / scale.converted("fptrunc", FLOAT)
+
+    def stretched(end: Value) -> Value:
+        wider = (end.converted("fptrunc", FLOAT) * grown).converted("fpext", DOUBLE)
+        return code.choose(small, wider, end)
+
+    least, largest = stretched(least), stretched(largest)
+    scale = code.choose(small, _SMALLEST, scale)
+    below, above = least / scale, largest / scale
+    from_low, from_high = -below + 0.0, most - above
+    nearer = code.absolute(below) < most + code.absolute(above)
+    zero = code.choose(nearer, from_low, from_high)
+    zero = code.call("llvm.roundeven.f64", DOUBLE, [zero])
+    zero = code.choose(zero < 0.0, 0.0, zero)
+    return scale, code.choose(zero > most, most, zero)
+
+
+# ------------------------------------------------------------------------------------- product
+
+
+def panel_product(form: str) -> Any:
+    """`multiply(start, stop, rows, depth, columns, numbers, weights, sums, found, scales, bias,
+    out)` for the panels from start to stop, into [rows, columns].
+
+    `depth` counts fours of bytes; `sums` holds the sum of each column's weights, `found` what
+    `row_quantizer` left.  The forms: "wholes", sums as int32; "floats", scaled; "bias", with a
+    bias too, float32 [columns].  None without native code.
+    """
+    signature = (*[c_int64] * 5, *[c_void_p] * 7)
+    return native_function(
+        "panel_product", (form,), signature, lambda target: _product(target, form)
+    )
+
+
+_COUNTS: Final = ("start", "stop", "rows", "depth", "columns")
+_PLACES: Final = ("numbers", "weights", "sums", "found", "scales", "bias", "out")
+
+
+class _Product:
+    """The parts of the product that its blocks share."""
+
+    def __init__(self, target: Target, form: str) -> None:
+        self.code = code = Code(target)
+        self.form = form
+        self.at = {name: code.argument(POINTER, name) for name in _PLACES}
+        self.count = {name: code.argument(INT64, name) for name in _COUNTS}
+        scale = code.load(DOUBLE, self.at["found"]).converted("fptrunc", FLOAT)
+        zero = code.load(DOUBLE, code.at(self.at["found"], 1, DOUBLE)).converted("fptosi", INT32)
+        self.scale, self.zero = code.spread(scale), code.spread(zero)
+        self.made = INT32 if form == "wholes" else FLOAT
+        self.rest = code.room(self.made.of_lanes(LANES))
+
+    def block(self, row: Value, rows: int, panel: Value, panels: int) -> None:
+        """A block of the result."""
+        code, depth = self.code, self.count["depth"]
+        sums = {
+            place: code.variable(code.constant(_WHOLES, 0))
+            for place in product(range(rows), range(panels))
+        }
+        lines = [code.at(self.at["numbers"], (row + i) * depth, INT32) for i in range(rows)]
+        size = depth * (PANEL * _TAKEN)
+        columns = [code.at(self.at["weights"], (panel + i) * size, BYTE) for i in range(panels)]
+        with code.counted(code.constant(INT64, 0), depth) as at:
+            place = at * (PANEL * _TAKEN)
+            seen = [code.load(_WHOLES, code.at(column, place, BYTE)) for column in columns]
+            for i, line in enumerate(lines):
+                four = code.spread(code.load(INT32, code.at(line, at, INT32)))
+                for j, weights in enumerate(seen):
+                    sums[i, j].set(_added(code, sums[i, j].now, four, weights))
+        for (i, j), total in sums.items():
+            self._finish(row + i, panel + j, total)
+
+    def _finish(self, row: Value, panel: Value, total: Variable) -> None:
+        """A row's part in a panel."""
+        code = self.code
+        column = panel * PANEL
+        made = self._scaled(column, total.now - self._taken("sums", column, INT32) * self.zero)
+        goal = code.at(self.at["out"], row * self.count["columns"] + column, self.made)
+        bias = code.at(self.at["bias"], column, FLOAT)
+        left = self.count["columns"] - column
+        with code.when(left > PANEL - 1):
+            code.store(self._with_bias(made, bias), goal)
+        with code.when(left < PANEL):
+            code.store(made, self.rest)
+            with code.counted(code.constant(INT64, 0), left) as at:
+                one = code.load(self.made, code.at(self.rest, at, self.made))
+                one = self._with_bias(one, code.at(bias, at, FLOAT))
+                code.store(one, code.at(goal, at, self.made))
+
+    def _scaled(self, column: Value, sums: Value) -> Value:
+        if self.form == "wholes":
+            return sums
+        scale = self._taken("scales", column, FLOAT) * self.scale
+        return sums.converted("sitofp", FLOATS) * scale
+
+    def _with_bias(self, made: Value, place: Value) -> Value:
+        return made + self.code.load(made.kind, place) if self.form == "bias" else made
+
+    def _taken(self, name: str, column: Value, element: Kind) -> Value:
+        place = self.code.at(self.at[name], column, element)
+        return self.code.load(element.of_lanes(LANES), place)
+
+
+def _added(code: Code, sums: Value, four: Value, weights: Value) -> Value:
+    """Sums and the products of four bytes, without sign and with one, each."""
+    if code.target.has_byte_products:
+        return code.call("llvm.x86.avx512.vpdpbusd.512", _WHOLES, [sums, four, weights])
+    for place in range(_TAKEN):  # the others are shifted out at the left, or at the right
+        one = (four << (24 - 8 * place)).unsigned_shift(24)
+        sums = sums + one * ((weights << (24 - 8 * place)) >> 24)
+    return sums
+
+
+def _product(target: Target, form: str) -> str:
+    made = _Product(target, form)
+    code, count = made.code, made.count
+    start, stop, rows = count["start"], count["stop"], count["rows"]
+    whole_rows = rows & -_ROWS
+    whole_panels = start + ((stop - start) & -_PANELS)
+    for first, last, panels in ((start, whole_panels, _PANELS), (whole_panels, stop, 1)):
+        with code.counted(first, last, panels) as panel:
+            with code.counted(code.constant(INT64, 0), whole_rows, _ROWS) as row:
+                made.block(row, _ROWS, panel, panels)
+            with code.counted(whole_rows, rows) as row:
+                made.block(row, 1, panel, panels)
+    arguments = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _PLACES)]
+    return code.function("panel_product", arguments)

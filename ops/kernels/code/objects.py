@@ -1,0 +1,126 @@
+"""Native functions by what they are made from: from memory, from disk, or compiled.
+
+The folder of objects is the user's own (`cache_folder`).  A file begins with a digest of the rest;
+one that is cut off, from elsewhere or not understood is made anew.  A warm process imports no
+compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, Final
+
+from ....frontend.locks import fork_safe_lock
+from ...memory.allocation import uncounted
+from ..cache_folder import cache_folder
+from . import elf
+from .target import Target, host
+
+__all__ = ["Signature", "native_function"]
+
+Signature = tuple[Any, ...]
+"""The ctypes of a function's arguments."""
+
+_MADE: Final[dict[tuple[str, ...], Any]] = {}
+_MAKING: Final = fork_safe_lock()
+_DIGEST: Final = 32
+
+
+def native_function(
+    name: str, parameters: tuple[object, ...], signature: Signature, text: Callable[[Target], str]
+) -> Any:
+    """A function that native code has under `name`; calls let go of Python's lock.
+
+    `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`.
+    None where the system lets no memory of ours be executed.
+    """
+    key = (name, *map(repr, parameters))
+    try:
+        return _MADE[key]
+    except KeyError:
+        with _MAKING, uncounted():
+            if key not in _MADE:
+                address = _address(name, key, text)
+                _MADE[key] = address and ctypes.CFUNCTYPE(None, *signature)(address)
+            return _MADE[key]
+
+
+def _address(name: str, key: tuple[str, ...], text: Callable[[Target], str]) -> int | None:
+    file = _file(key)
+    kept = _read(file)
+    try:
+        if kept is not None:
+            with suppress(elf.ForeignObject, RuntimeError):
+                return _placed(kept, name)
+        target = host()
+        made: bytes = _assembler().assembled(text(target), target)
+        address = _placed(made, name)
+    except OSError:
+        return None
+    _keep(file, made)
+    return address
+
+
+def _assembler() -> Any:
+    """llvmlite's side, imported when something is compiled."""
+    return import_module(".assemble", __package__)
+
+
+def _placed(data: bytes, name: str) -> int:
+    loader = elf.placed if elf.is_known() else _assembler().placed
+    address: int = loader(data, (name,))[name]
+    return address
+
+
+# ------------------------------------------------------------------------------------ on disk
+
+
+@cache
+def _stamp() -> str:
+    """What all code depends on beside its key: the writer of it, its compiler and the CPU."""
+    digest = hashlib.sha256(f"{metadata.version('llvmlite')} {host().description}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _file(key: tuple[str, ...]) -> Path | None:
+    folder = cache_folder()
+    if folder is None:
+        return None
+    words = "\0".join((_stamp(), *key))
+    return folder / f"{key[0]}-{hashlib.sha256(words.encode()).hexdigest()[:32]}.o"
+
+
+def _read(file: Path | None) -> bytes | None:
+    """The object in a file; None if there is none that is whole."""
+    if file is None:
+        return None
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    kept = data[_DIGEST:]
+    return kept if hashlib.sha256(kept).digest() == data[:_DIGEST] else None
+
+
+def _keep(file: Path | None, made: bytes) -> None:
+    """Write an object, whole; where that fails it is compiled again next time."""
+    if file is None:
+        return
+    with suppress(OSError):
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=file.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as opened:
+                opened.write(hashlib.sha256(made).digest() + made)
+            os.replace(name, file)
+        except OSError:
+            os.unlink(name)

@@ -1,0 +1,192 @@
+"""Functions of float32 numbers, each written once, for vectors of them.
+
+Transcendental functions are right to 2.5 units in the last place, for denormals, infinities and
+NaN too.  Reductions to small arguments follow J.-M. Muller, "Elementary Functions" (2016), chapter
+11; polynomials are Taylor's or, for `erf`, fitted for the least relative error of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, nan
+from typing import Final
+
+from .text import INT32, Number, Value
+
+__all__ = ["FORMULAS"]
+
+FORMULAS: Final[dict[str, Callable[..., Value]]] = {}
+"""The functions by the names that operators ask for them."""
+
+
+def formula(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A function that operators may ask for."""
+    FORMULAS[function.__name__] = function
+    return function
+
+
+def _polynomial(x: Value, *factors: float) -> Value:
+    """Horner's rule, the factor of the highest power first."""
+    add = x.code.multiply_add
+    made = add(x, factors[0], factors[1])
+    for each in factors[2:]:
+        made = add(made, x, each)
+    return made
+
+
+def _at_most(x: Value, limit: Number) -> Value:
+    """The smaller of both; NaN stays."""
+    return x.code.choose(x > limit, limit, x)
+
+
+def _at_least(x: Value, limit: Number) -> Value:
+    return x.code.choose(x < limit, limit, x)
+
+
+# ------------------------------------------------------------------------------------- powers
+
+_TO_WHOLE = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number, which its bits hold
+_WHOLE_BITS = 0x4B400000
+_SIGN = -(1 << 31)
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
+_EXP = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
+
+
+def _reduced(x: Value) -> tuple[Value, Value]:
+    """x = n ln 2 + r: n as a whole number, and r between -ln 2 / 2 and ln 2 / 2."""
+    code = x.code
+    shifted = code.multiply_add(x, _LOG2_E, _TO_WHOLE)
+    n = shifted - _TO_WHOLE
+    rest = code.multiply_add(n, -_LN2_HIGH, x)
+    rest = code.multiply_add(n, -_LN2_LOW, rest)
+    return shifted.bits(INT32.of_lanes(x.kind.lanes)) - _WHOLE_BITS, rest
+
+
+def _power_of_two(n: Value, like: Value) -> Value:
+    """2**n, of n from -126 to 127."""
+    return ((n + 127) << 23).bits(like.kind)
+
+
+@formula
+def exp(x: Value) -> Value:
+    """`e ** x`; tiny results are denormal, not zero."""
+    n, r = _reduced(_at_least(_at_most(x, 89.0), -104.5))
+    made = _polynomial(r, *_EXP, 1.0, 1.0)
+    half = n >> 1  # in two factors, each of which is a normal number
+    return made * _power_of_two(half, x) * _power_of_two(n - half, x)
+
+
+@formula
+def sigmoid(x: Value) -> Value:
+    """`1 / (1 + e ** -x)`, by powers that do not overflow."""
+    power = exp(-x.code.absolute(x))
+    return x.code.choose(x < 0.0, power, 1.0) / (power + 1.0)
+
+
+def _with_sign(size: Value, x: Value) -> Value:
+    """A positive value with the sign of another."""
+    kind = INT32.of_lanes(x.kind.lanes)
+    return (size.bits(kind) | (x.bits(kind) & _SIGN)).bits(x.kind)
+
+
+@formula
+def tanh(x: Value) -> Value:
+    """The hyperbolic tangent, by `p = e ** 2|x| - 1`: p / (p + 2), or 1 - 2 / (p + 2)."""
+    code = x.code
+    bounded = _at_most(code.absolute(x), 9.1)
+    n, r = _reduced(bounded + bounded)
+    power = _power_of_two(n, x)
+    small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
+    less_one = code.multiply_add(power, small, power - 1.0)
+    large = less_one > 2.0
+    part = code.choose(large, -2.0, less_one) / (less_one + 2.0)
+    return _with_sign(code.choose(large, part + 1.0, part), x)
+
+
+_ERF_NEAR = (
+    *(7.853857697675015e-05, -0.0008010192518133576, 0.0051883275597235335),
+    *(-0.02685381186897636, 0.11283585147028674, -0.3761262582409334, 0.12837916572669017),
+)
+_ERF_FAR = (
+    *(-0.0001863800855163965, 0.00294766680842493, -0.021838097013355498),
+    *(0.1031068214600794, 0.638144758075007, 1.1270892338315877, 0.0003415125774735017),
+)
+
+
+@formula
+def erf(x: Value) -> Value:
+    """The error function: x + x p(x * x) up to 1, 1 - e ** -q(x) from there."""
+    code = x.code
+    size = _at_most(code.absolute(x), 4.0)
+    near = code.multiply_add(_polynomial(size * size, *_ERF_NEAR), size, size)
+    n, r = _reduced(-_polynomial(size, *_ERF_FAR))
+    far = 1.0 - _polynomial(r, *_EXP, 1.0, 1.0) * _power_of_two(n, x)
+    return _with_sign(code.choose(size < 1.0, near, far), x)
+
+
+# -------------------------------------------------------------------------------- activations
+
+
+@formula
+def gelu(x: Value) -> Value:
+    """x times the normal distribution's share below it; NaN of infinity, as torch's vectors."""
+    made = x * 0.5 * (erf(x * 0.7071067811865476) + 1.0)
+    return x.code.choose(x.equals(inf), nan, made)
+
+
+@formula
+def gelu_tanh(x: Value) -> Value:
+    """`gelu`, its share approximated by `tanh`."""
+    inner = x.code.multiply_add(x * x * x, 0.044715, x) * 0.7978845608028654
+    return x * 0.5 * (tanh(inner) + 1.0)
+
+
+@formula
+def silu(x: Value) -> Value:
+    """`x / (1 + e ** -x)`."""
+    return x / (exp(-x) + 1.0)
+
+
+@formula
+def mish(x: Value) -> Value:
+    """`x tanh(ln(1 + e ** x))`, as a fraction of powers."""
+    grown = exp(_at_most(x, 20.0))
+    part = grown * (grown + 2.0)
+    return x * (part / (part + 2.0))
+
+
+@formula
+def leaky_relu(x: Value, slope: Value) -> Value:
+    """x where it is positive, else a part of it."""
+    return x.code.choose(x > 0.0, x, x * slope)
+
+
+# ------------------------------------------------------------------------------ several numbers
+
+
+@formula
+def clamp(x: Value, low: Value, high: Value) -> Value:
+    """x between two bounds; NaN stays."""
+    return _at_most(_at_least(x, low), high)
+
+
+@formula
+def lerp(x: Value, end: Value, weight: Value) -> Value:
+    """From x to the end, exact at both."""
+    way = end - x
+    near = x + weight * way
+    far = end - way * (1.0 - weight)
+    return x.code.choose(x.code.absolute(weight) < 0.5, near, far)
+
+
+@formula
+def add_products(x: Value, a: Value, b: Value) -> Value:
+    """x and a product."""
+    return x + a * b
+
+
+@formula
+def choose(mask: Value, x: Value, y: Value) -> Value:
+    """x where the mask is true, else y."""
+    return mask.code.choose(mask, x, y)

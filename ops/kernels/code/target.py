@@ -1,0 +1,63 @@
+"""The CPU that code is made for, known without LLVM."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = ["Target", "host"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A CPU: LLVM's words for it, and what our code asks of it.
+
+    `description` tells CPUs apart whose code differs; an empty `cpu` or
+    `triple` is the machine at hand.
+    """
+
+    description: str
+    has_fma: bool
+    has_byte_products: bool
+    cpu: str = ""
+    features: str = ""
+    triple: str = ""
+
+
+@cache
+def host() -> Target:
+    """This machine."""
+    flags = _flags()
+    description = " ".join((sys.platform, platform.machine(), _model(), *sorted(flags)))
+    is_arm = platform.machine().lower() in ("aarch64", "arm64")
+    return Target(description, is_arm or "fma" in flags, "avx512_vnni" in flags)
+
+
+@cache
+def _first_processor() -> str:
+    """What Linux says of the first of them; nothing elsewhere."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            return file.read(16384).partition("\n\n")[0]
+    except OSError:
+        return ""
+
+
+def _row(name: str) -> str:
+    for line in _first_processor().splitlines():
+        key, _, text = line.partition(":")
+        if key.strip() == name:
+            return text.strip()
+    return ""
+
+
+def _flags() -> frozenset[str]:
+    return frozenset(_row("flags").split())
+
+
+def _model() -> str:
+    words = (_row(name) for name in ("cpu family", "model", "model name"))
+    return " ".join(words) if _first_processor() else platform.processor()

@@ -1,0 +1,347 @@
+"""Code of native functions, written as LLVM's text.
+
+    body = Code(target)
+    x = body.load(FLOATS, address)
+    body.store(x * x + 1.0, result)
+
+Values know their kind, and the code they belong to, so that formulas are written as in Python.
+Each operation is exactly one of IEEE 754's: nothing is fused or reordered that is not written so,
+thus equal formulas give equal bits wherever they stand.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .target import Target
+
+__all__ = [
+    *("BYTE", "DOUBLE", "FLOAT", "FLOATS", "INT32", "INT64", "LANES", "POINTER"),
+    *("Code", "Kind", "Number", "Value", "Variable"),
+]
+
+LANES: Final = 16
+"""Elements of a vector; LLVM takes several registers for one where they are shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of LLVM's: a number, or a vector of `lanes` of them."""
+
+    element: str
+    lanes: int = 0
+
+    def __str__(self) -> str:
+        return f"<{self.lanes} x {self.element}>" if self.lanes else self.element
+
+    @property
+    def is_real(self) -> bool:
+        return self.element in ("float", "double")
+
+    @property
+    def suffix(self) -> str:
+        """How the names of LLVM's intrinsic functions say it."""
+        element = {"float": "f32", "double": "f64"}.get(self.element, self.element)
+        return f"v{self.lanes}{element}" if self.lanes else element
+
+    def of(self, element: str) -> Kind:
+        """As many of another type."""
+        return Kind(element, self.lanes)
+
+    def of_lanes(self, lanes: int) -> Kind:
+        """A vector of so many."""
+        return Kind(self.element, lanes)
+
+    def literal(self, number: float) -> str:
+        """How a constant is written."""
+        if self.element == "float":
+            number = struct.unpack("<f", struct.pack("<f", number))[0]
+        word = _hexadecimal(number) if self.is_real else str(int(number))
+        if not self.lanes:
+            return word
+        return "<" + ", ".join([f"{self.element} {word}"] * self.lanes) + ">"
+
+
+def _hexadecimal(number: float) -> str:
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+FLOAT: Final = Kind("float")
+FLOATS: Final = Kind("float", LANES)
+DOUBLE: Final = Kind("double")
+BYTE: Final = Kind("i8")
+INT32: Final = Kind("i32")
+INT64: Final = Kind("i64")
+POINTER: Final = Kind("ptr")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A value of the code: the result of an instruction, an argument or a constant."""
+
+    code: Code
+    kind: Kind
+    name: str
+
+    def __add__(self, other: Number) -> Value:
+        return self._with("fadd", "add", other)
+
+    def __radd__(self, other: Number) -> Value:
+        return self + other
+
+    def __sub__(self, other: Number) -> Value:
+        return self._with("fsub", "sub", other)
+
+    def __rsub__(self, other: Number) -> Value:
+        return self.taken(other) - self
+
+    def __mul__(self, other: Number) -> Value:
+        return self._with("fmul", "mul", other)
+
+    def __rmul__(self, other: Number) -> Value:
+        return self * other
+
+    def __truediv__(self, other: Number) -> Value:
+        return self._with("fdiv", "sdiv", other)
+
+    def __rtruediv__(self, other: Number) -> Value:
+        return self.taken(other) / self
+
+    def __neg__(self) -> Value:
+        return self.code.let(self.kind, f"fneg {self.kind} {self.name}")
+
+    def __and__(self, other: Number) -> Value:
+        return self._with("and", "and", other)
+
+    def __or__(self, other: Number) -> Value:
+        return self._with("or", "or", other)
+
+    def __lshift__(self, other: Number) -> Value:
+        return self._with("shl", "shl", other)
+
+    def __rshift__(self, other: Number) -> Value:
+        return self._with("ashr", "ashr", other)
+
+    def unsigned_shift(self, count: int) -> Value:
+        """Shifted to the right; zeros come in."""
+        return self._with("lshr", "lshr", count)
+
+    def __lt__(self, other: Number) -> Value:
+        return self._compared("olt", "slt", other)
+
+    def __gt__(self, other: Number) -> Value:
+        return self._compared("ogt", "sgt", other)
+
+    def equals(self, other: Number) -> Value:
+        """Whether it is equal; false for NaN."""
+        return self._compared("oeq", "eq", other)
+
+    def bits(self, kind: Kind) -> Value:
+        """The same bits as another kind of the same size."""
+        return self.code.let(kind, f"bitcast {self.kind} {self.name} to {kind}")
+
+    def converted(self, instruction: str, kind: Kind) -> Value:
+        """By an instruction of LLVM's that converts: `sitofp`, `zext`, `fptrunc`."""
+        return self.code.let(kind, f"{instruction} {self.kind} {self.name} to {kind}")
+
+    def taken(self, other: Number) -> Value:
+        """A number as a value of this kind."""
+        return other if isinstance(other, Value) else self.code.constant(self.kind, other)
+
+    def _with(self, real: str, whole: str, other: Number) -> Value:
+        instruction = real if self.kind.is_real else whole
+        text = f"{instruction} {self.kind} {self.name}, {self.taken(other).name}"
+        return self.code.let(self.kind, text)
+
+    def _compared(self, real: str, whole: str, other: Number) -> Value:
+        instruction = f"fcmp {real}" if self.kind.is_real else f"icmp {whole}"
+        text = f"{instruction} {self.kind} {self.name}, {self.taken(other).name}"
+        return self.code.let(self.kind.of("i1"), text)
+
+
+Number = Value | float | int
+
+
+class Variable:
+    """What changes while loops run; a register in the end."""
+
+    def __init__(self, code: Code, kind: Kind, place: str) -> None:
+        self._code = code
+        self._kind = kind
+        self._place = place
+
+    @property
+    def now(self) -> Value:
+        """Its value here."""
+        return self._code.let(self._kind, f"load {self._kind}, ptr {self._place}")
+
+    def set(self, value: Value) -> None:
+        """Give it another value."""
+        self._code.say(f"store {self._kind} {value.name}, ptr {self._place}")
+
+
+class Code:
+    """The body of a native function, and what it needs declared."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._places: list[str] = []
+        self._lines: list[str] = []
+        self._declared: set[str] = set()
+        self._count = 0
+
+    # ------------------------------------------------------------------------------- values
+
+    def say(self, line: str) -> None:
+        """An instruction without a result."""
+        self._lines.append(f"  {line}")
+
+    def let(self, kind: Kind, text: str) -> Value:
+        """The result of an instruction."""
+        name = self._name("v")
+        self.say(f"{name} = {text}")
+        return Value(self, kind, name)
+
+    def _name(self, prefix: str) -> str:
+        self._count += 1
+        return f"%{prefix}{self._count}"
+
+    def argument(self, kind: Kind, name: str) -> Value:
+        """An argument of the function."""
+        return Value(self, kind, f"%{name}")
+
+    def constant(self, kind: Kind, number: float) -> Value:
+        """A number, or a vector of it."""
+        return Value(self, kind, kind.literal(number))
+
+    def spread(self, value: Value, lanes: int = LANES) -> Value:
+        """A vector of one number."""
+        kind = Kind(value.kind.element, lanes)
+        one = self.let(kind, f"insertelement {kind} poison, {value.kind} {value.name}, i32 0")
+        zeros = f"<{lanes} x i32> zeroinitializer"
+        return self.let(kind, f"shufflevector {kind} {one.name}, {kind} poison, {zeros}")
+
+    def choose(self, mask: Value, yes: Number, no: Number) -> Value:
+        """`yes` where the mask is true, else `no`; one of them is a value."""
+        known = yes if isinstance(yes, Value) else no
+        assert isinstance(known, Value)
+        kind = known.kind
+        taken = [
+            each if isinstance(each, Value) else self.constant(kind, each) for each in (yes, no)
+        ]
+        one, other = (f"{kind} {each.name}" for each in taken)
+        return self.let(kind, f"select {mask.kind} {mask.name}, {one}, {other}")
+
+    def multiply_add(self, a: Value, b: Number, c: Number) -> Value:
+        """`a * b + c`, rounded once where the CPU can; everywhere on it then."""
+        if not self.target.has_fma:
+            return a * b + c
+        kind = a.kind
+        taken = [
+            each if isinstance(each, Value) else self.constant(kind, each) for each in (a, b, c)
+        ]
+        return self.call(f"llvm.fma.{kind.suffix}", kind, taken)
+
+    def absolute(self, value: Value) -> Value:
+        """Without its sign."""
+        return self.call(f"llvm.fabs.{value.kind.suffix}", value.kind, [value])
+
+    def call(self, name: str, kind: Kind, values: Sequence[Value]) -> Value:
+        """The result of another function, declared on the way."""
+        kinds = ", ".join(str(value.kind) for value in values)
+        self._declared.add(f"declare {kind} @{name}({kinds})")
+        given = ", ".join(f"{value.kind} {value.name}" for value in values)
+        return self.let(kind, f"call {kind} @{name}({given})")
+
+    # ------------------------------------------------------------------------------- memory
+
+    def at(self, address: Value, index: Number, element: Kind) -> Value:
+        """The address of an element."""
+        place = index.name if isinstance(index, Value) else str(index)
+        return self.let(POINTER, f"getelementptr {element}, ptr {address.name}, i64 {place}")
+
+    def load(self, kind: Kind, address: Value) -> Value:
+        """What lies at an address, however that is aligned."""
+        return self.let(kind, f"load {kind}, ptr {address.name}, align {_ALIGNED[kind.element]}")
+
+    def store(self, value: Value, address: Value) -> None:
+        """Write to an address."""
+        aligned = _ALIGNED[value.kind.element]
+        self.say(f"store {value.kind} {value.name}, ptr {address.name}, align {aligned}")
+
+    def room(self, kind: Kind) -> Value:
+        """The address of memory that lasts as long as the call."""
+        name = self._name("m")
+        self._places.append(f"  {name} = alloca {kind}, align 64")
+        return Value(self, POINTER, name)
+
+    def variable(self, value: Value) -> Variable:
+        """A variable that begins with a value."""
+        made = Variable(self, value.kind, self.room(value.kind).name)
+        made.set(value)
+        return made
+
+    # ---------------------------------------------------------------------------- control flow
+
+    @contextmanager
+    def counted(self, start: Value, stop: Value, step: int = 1) -> Iterator[Value]:
+        """A loop whose body sees `start`, `start + step` and so on, below `stop`."""
+        label = self._name("l")[1:]
+        at = self.variable(start)
+        self._begin(f"{label}test")
+        now = at.now
+        inside = now < stop
+        self.say(f"br i1 {inside.name}, label %{label}body, label %{label}end")
+        self._lines.append(f"{label}body:")
+        yield now
+        at.set(now + step)
+        self.say(f"br label %{label}test")
+        self._lines.append(f"{label}end:")
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """What is done only if a condition is true."""
+        label = self._name("w")[1:]
+        self.say(f"br i1 {condition.name}, label %{label}do, label %{label}end")
+        self._lines.append(f"{label}do:")
+        yield
+        self._begin(f"{label}end")
+
+    def _begin(self, label: str) -> None:
+        self.say(f"br label %{label}")
+        self._lines.append(f"{label}:")
+
+    # --------------------------------------------------------------------------------- the whole
+
+    def function(self, name: str, arguments: Sequence[tuple[Kind, str]]) -> str:
+        """The text of the function that this is the body of; it returns nothing."""
+        given = ", ".join(f"{kind} %{word}" for kind, word in arguments)
+        return "\n".join(
+            [
+                *sorted(self._declared),
+                f"define void @{name}({given}) #0 {{",
+                *self._places,
+                *self._lines,
+                "  ret void",
+                "}",
+                'attributes #0 = { nounwind "no-builtins" }',
+                "",
+            ]
+        )
+
+
+_ALIGNED: Final = {
+    "i1": 1,
+    "i8": 1,
+    "i16": 2,
+    "i32": 4,
+    "float": 4,
+    "i64": 8,
+    "double": 8,
+    "ptr": 8,
+}

@@ -1,0 +1,135 @@
+"""Weights of linear layers as native code takes them, and the products by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..kernels import family
+from ..kernels.addresses import address
+from ..kernels.threads import share
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from .arrays import numbers_of, quantizer_of
+from .packed_weights import PackedLinear
+
+__all__ = ["floats_by_panels", "wholes_by_panels"]
+
+F32: Final = np.float32
+_DEEPEST: Final = 1 << 15
+"""Elements of a row whose products with weights cannot add up to more than an int32 holds."""
+_LEAST: Final = 1 << 24
+"""Products of numbers that are worth another thread."""
+
+
+@dataclass(eq=False)
+class _Panels:
+    """Packed weights [out, in] whose zero points are 0."""
+
+    inputs: int
+    depth: int
+    """Bytes of a row: the inputs, filled up to a multiple of four."""
+    columns: int
+    arrays: tuple[Array, Array, Array]
+    """The weights in panels, the sum of each column's weights, and its scale."""
+
+    def __post_init__(self) -> None:
+        self.weights, self.sums, self.scales = map(address, self.arrays)
+
+    def multiply(self, form: str, rows: Array, found: int, bias: Array | None) -> Array | None:
+        """uint8 [rows, depth] times the weights, by a kernel of `code.integers`.
+
+        `found` is the address of the rows' scale and zero point.
+        """
+        integers = family("integers")
+        kernel = integers.panel_product(form)
+        if kernel is None:
+            return None
+        height = rows.shape[0]
+        out = np.empty((height, self.columns), np.int32 if form == "wholes" else F32)
+        least = max(4, _LEAST // (rows.size * integers.PANEL))
+        share(
+            *(kernel, len(self.arrays[0]), least, height, self.depth // 4, self.columns),
+            *(address(rows), self.weights, self.sums, found, self.scales),
+            *(0 if bias is None else address(bias), address(out)),
+        )
+        return out
+
+
+def _panels(packed: PackedLinear) -> _Panels | None:
+    """The weights of a layer in panels, made once; None if they are not for native code."""
+    if packed.panels is None:
+        packed.panels = _made(packed) or False
+    return packed.panels or None
+
+
+def _made(packed: PackedLinear) -> _Panels | None:
+    integers = family("integers")
+    weight = packed.weight
+    quantizer = quantizer_of(weight, "linear")
+    columns, depth = weight.shape
+    if (
+        integers is None
+        or weight.dtype.names != ("qint8",)
+        or quantizer.is_float
+        or quantizer.axis not in (None, 0)
+        or np.any(quantizer.zero_point)
+        or not (columns and 0 < depth <= _DEEPEST)
+    ):
+        return None
+    numbers = numbers_of(weight)
+    panels = integers.packed_columns(numbers)
+    filled = panels.shape[0] * integers.PANEL
+    sums, scales = np.zeros(filled, np.int32), np.zeros(filled, F32)
+    sums[:columns] = numbers.sum(axis=1, dtype=np.int32)
+    scales[:columns] = quantizer.scale
+    return _Panels(depth, panels.shape[1] * 4, columns, (panels, sums, scales))
+
+
+def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
+    """A layer over float32 [..., in], quantized by their range to numbers from 0 to `most`.
+
+    None if there is no native code for it.
+
+    Raises:
+        OperatorError: there is a NaN among the elements, so they have no range.
+    """
+    panels = _panels(packed) if x.size else None
+    quantize = panels and family("integers").row_quantizer()
+    if not (panels and quantize):
+        return None
+    rows = np.ascontiguousarray(x)[...]
+    bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)[...]
+    if rows.shape[-1] != panels.inputs or (bias is not None and bias.shape != (panels.columns,)):
+        return None  # they were changed
+    numbers, found = np.zeros((rows.size // panels.inputs, panels.depth), np.uint8), np.empty(2)
+    scale = address(found)
+    quantize(
+        len(numbers), panels.inputs, panels.depth, most, address(rows), address(numbers), scale
+    )
+    if found[0] != found[0]:
+        raise OperatorError("the input of a dynamically quantized layer holds NaN")
+    made = panels.multiply("floats" if bias is None else "bias", numbers, scale, bias)
+    return None if made is None else made.reshape(*x.shape[:-1], panels.columns)
+
+
+def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> Array | None:
+    """The exact products of uint8 [..., in], less their zero point, as int32.
+
+    None if there is no native code for it.
+    """
+    panels = _panels(packed) if numbers.size else None
+    if panels is None:
+        return None
+    rows = numbers.reshape(-1, numbers.shape[-1])
+    if rows.shape[1] != panels.inputs:
+        return None  # the weights were changed
+    if rows.shape[1] != panels.depth or not rows.flags.c_contiguous:
+        filled = np.zeros((rows.shape[0], panels.depth), np.uint8)
+        filled[:, : rows.shape[1]] = rows
+        rows = filled
+    found = np.array([1.0, zero_point])
+    made = panels.multiply("wholes", rows[...], address(found), None)
+    return None if made is None else made.reshape(*numbers.shape[:-1], panels.columns)

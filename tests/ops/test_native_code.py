@@ -1,0 +1,293 @@
+"""Native code of our own: formulas, products of bytes, objects on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rushlight.ops import kernels
+from rushlight.ops.kernels.addresses import address
+from rushlight.ops.kernels.code import elf, objects
+from rushlight.ops.kernels.code.loops import module_text
+from rushlight.ops.kernels.code.target import Target, host
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+F = np.float32
+EDGES = [0.0, -0.0, 1e-45, -1e-40, 1.2e-38, 1e-8, 0.5, 1, -1, 20, 88.7, 89, -87.3, -103.9, -104.6]
+EDGES += [3.9, 9.2, 1e10, -1e10, 3.4e38, math.inf, -math.inf, math.nan]
+PLAIN = Target("plain", False, False, "x86-64", "+sse2")
+HASWELL = Target("haswell", True, False, "haswell", "")
+
+
+def _erf(x: Any) -> Any:
+    return np.vectorize(math.erf, otypes=[np.float64])(x)
+
+
+EXACT: dict[str, Callable[[Any], Any]] = {
+    "exp": np.exp,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "erf": _erf,
+}
+NEAR: dict[str, Callable[[Any], Any]] = {
+    "gelu": lambda x: x * 0.5 * (1 + _erf(x / math.sqrt(2))),
+    "gelu_tanh": lambda x: x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
+}
+
+
+def samples() -> Any:
+    wide = np.concatenate([np.linspace(-110, 110, 40001), np.linspace(-4, 4, 40001)])
+    return np.concatenate([wide, EDGES]).astype(F)
+
+
+def apply(name: str, *operands: Any) -> Any:
+    return kernels.family("arrays").combine(name, *operands)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_transcendental_functions_are_right_to_2_5_units(name: str) -> None:
+    x = samples()
+    with np.errstate(all="ignore"):
+        want = EXACT[name](x.astype(np.float64))
+        near = want.astype(F)
+        unit = np.maximum(np.spacing(np.abs(near)).astype(np.float64), 1.4e-45)
+    made = apply(name, x)
+    ordinary = np.isfinite(near)
+    assert np.array_equal(made[~ordinary], near[~ordinary], equal_nan=True)
+    assert np.max(np.abs(made[ordinary] - want[ordinary]) / unit[ordinary]) <= 2.5
+    assert np.array_equal(np.signbit(made[ordinary]), np.signbit(near[ordinary]))
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_activations_are_near(name: str) -> None:
+    x = samples()
+    x = x[np.abs(x) < 1e10]
+    with np.errstate(all="ignore"):
+        want = NEAR[name](x.astype(np.float64))
+    assert np.allclose(apply(name, x), want, rtol=2e-6, atol=2e-6)
+
+
+def test_formulas_of_several_operands() -> None:
+    x, y, z = (np.random.default_rng(seed).standard_normal(77).astype(F) for seed in range(3))
+    x[5] = math.nan
+    number = np.array(0.25, F)
+    with np.errstate(all="ignore"):
+        assert np.array_equal(apply("add_products", x, y, z), x + y * z, equal_nan=True)
+        assert np.array_equal(apply("lerp", x, y, number), x + number * (y - x), equal_nan=True)
+        low, high = np.array(-0.5, F), np.array(0.5, F)
+        assert np.array_equal(apply("clamp", x, low, high), np.clip(x, low, high), equal_nan=True)
+        want = np.where(x > 0, x, x * number)
+        assert np.array_equal(apply("leaky_relu", x, number), want, equal_nan=True)
+    mask = y > 0
+    assert np.array_equal(apply("choose", mask, z, number), np.where(mask, z, number))
+    assert np.array_equal(apply("choose", mask, z, x), np.where(mask, z, x), equal_nan=True)
+
+
+@pytest.mark.parametrize("name", [*EXACT, *NEAR])
+def test_place_in_the_array_changes_no_bit(name: str) -> None:
+    x = samples()[::401].copy()
+    whole = apply(name, x)
+    for start, stop in ((0, 1), (3, 20), (1, 34), (0, 33), (17, 81), (40, 40)):
+        part = apply(name, np.ascontiguousarray(x[start:stop]))
+        assert part.tobytes() == whole[start:stop].tobytes()
+
+
+def _run(target: Target, name: str, x: Any) -> Any:
+    """A formula by code for another CPU, whose instructions this one has too."""
+    import ctypes
+
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    place = placed(assembled(module_text(target, name, "a"), target), ("pointwise",))["pointwise"]
+    out = np.empty_like(x)
+    signature = (ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+    ctypes.CFUNCTYPE(None, *signature)(place)(0, x.size, address(x), address(out))
+    return out
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    x = samples()
+    assert _run(HASWELL, "tanh", x).tobytes() == apply("tanh", x).tobytes()
+    assert np.allclose(_run(PLAIN, "tanh", x), apply("tanh", x), rtol=1e-6, equal_nan=True)
+
+
+def test_code_for_arm_is_made() -> None:
+    from rushlight.ops.kernels.code.assemble import assembled
+
+    arm = Target("arm", True, False, "generic", "+neon", "aarch64-unknown-linux-gnu")
+    made = assembled(module_text(arm, "gelu", "a"), arm)
+    assert made[:4] == b"\x7fELF"
+    assert int.from_bytes(made[18:20], "little") == 183
+
+
+# ------------------------------------------------------------------------------ products of bytes
+
+
+def _layer(rows: int, depth: int, columns: int, seed: int, bias: bool = True) -> tuple[Any, Any]:
+    import rushlight as torch
+
+    random = np.random.default_rng(seed)
+    weight = torch.from_numpy(random.standard_normal((columns, depth)).astype(F))
+    scales = torch.from_numpy(random.random(columns) * 0.05 + 0.01)
+    zeros = torch.zeros(columns, dtype=torch.int64)
+    packed = torch.ops.quantized.linear_prepack(
+        torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8),
+        torch.from_numpy(random.standard_normal(columns).astype(F)) if bias else None,
+    )
+    return torch.from_numpy(random.standard_normal((rows, depth)).astype(F) * 3), packed
+
+
+def _without_native(call: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    with monkeypatch.context() as patch:
+        patch.setattr("rushlight.ops.quantized_tensors.panels._panels", lambda packed: None)
+        return call()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 9])
+@pytest.mark.parametrize(("depth", "columns"), [(1, 1), (5, 17), (16, 64), (33, 130)])
+def test_quantized_layers_give_the_bits_of_numpy(
+    rows: int, depth: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import rushlight as torch
+
+    x, packed = _layer(rows, depth, columns, rows * depth, bias=columns != 17)
+    given = torch.quantize_per_tensor(x, 0.05, 77, torch.quint8)
+    for call in (
+        lambda: torch.ops.quantized.linear_dynamic(x, packed),
+        lambda: torch.ops.quantized.linear_dynamic(x, packed, True),
+        lambda: torch.ops.quantized.linear(given, packed, 0.1, 12).int_repr(),
+        lambda: torch.ops.quantized.linear_relu(given, packed, 0.1, 12).int_repr(),
+    ):
+        plain = _without_native(call, monkeypatch)
+        assert call().numpy().tobytes() == plain.numpy().tobytes()
+
+
+@pytest.mark.parametrize("values", [[0.0], [3.0, 1e-12], [-1e-7, 0.0], [-5.0, -2.0], [1e30, -1e3]])
+def test_ranges_of_all_kinds_choose_the_same_quantizer(
+    values: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import rushlight as torch
+
+    _, packed = _layer(1, 4, 3, 5)
+    x = torch.tensor([(values * 4)[:4]])
+
+    def call() -> Any:
+        return torch.ops.quantized.linear_dynamic(x, packed)
+
+    assert call().tolist() == _without_native(call, monkeypatch).tolist()
+
+
+def test_a_range_with_nan_is_refused() -> None:
+    import rushlight as torch
+
+    x, packed = _layer(2, 20, 3, 1)
+    x[1, 18] = math.nan
+    with pytest.raises(RuntimeError, match="holds NaN"):
+        torch.ops.quantized.linear_dynamic(x, packed)
+
+
+def test_unpacked_weights_are_the_callers_own() -> None:
+    import rushlight as torch
+
+    x, packed = _layer(2, 8, 3, 1)
+    before = torch.ops.quantized.linear_dynamic(x, packed)
+    torch.ops.quantized.linear_unpack(packed)[0].zero_()
+    assert torch.equal(torch.ops.quantized.linear_dynamic(x, packed), before)
+
+
+# --------------------------------------------------------------------------------- objects on disk
+
+WARM = """
+import sys, numpy as np
+from rushlight.ops import kernels
+out = kernels.family("arrays").combine("tanh", np.linspace(-3, 3, 50, dtype=np.float32))
+print(out.tobytes().hex(), "llvmlite" in sys.modules, "numba" in sys.modules)
+"""
+
+
+def _process(folder: Path) -> list[str]:
+    environment = {**os.environ, "RUSHLIGHT_CACHE": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", WARM], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_warm_processes_import_no_compiler_and_bad_files_are_made_anew(tmp_path: Path) -> None:
+    first = _process(tmp_path)
+    assert first[1:] == ["True", "False"]
+    (file,) = tmp_path.glob("*.o")
+    assert file.stat().st_mode & 0o777 == 0o600
+    kept = file.read_bytes()
+    if elf.is_known():
+        assert _process(tmp_path) == [first[0], "False", "False"]
+    file.write_bytes(_signed(kept[32:200]))
+    assert _process(tmp_path) == first
+    assert file.read_bytes() == kept
+
+
+def test_files_that_are_not_whole_are_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "made.o"
+    whole = _signed(b"code of a kernel")
+    for data in (b"", whole[:20], whole[:-1], whole[:33] + b"?" + whole[34:]):
+        file.write_bytes(data)
+        assert objects._read(file) is None
+    file.write_bytes(whole)
+    assert objects._read(file) == b"code of a kernel"
+    assert objects._read(tmp_path) is None
+
+
+def _signed(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest() + data
+
+
+@pytest.fixture(scope="module")
+def made() -> bytes:
+    from rushlight.ops.kernels.code.assemble import assembled
+
+    return assembled(module_text(host(), "exp", "a"), host())
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="another form of objects")
+@settings(max_examples=300, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 2**16), st.integers(0, 255)), max_size=6),
+    length=st.integers(0, 2**16),
+)
+def test_bytes_from_elsewhere_are_refused_or_placed(
+    made: bytes, changes: list[tuple[int, int]], length: int
+) -> None:
+    data = bytearray(made)
+    for place, byte in changes:
+        data[-1 - place % len(data)] = byte  # most of the tables lie at the end
+    try:
+        found = elf.placed(bytes(data[: max(length, 1)]), ("pointwise",))
+    except elf.ForeignObject:
+        return
+    assert set(found) == {"pointwise"}
+
+
+def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    objects._keep(tmp_path / "made.o", b"code")
+    assert not list(tmp_path.iterdir())
