@@ -57,10 +57,11 @@ class Frame:
 
 
 class Emitter:
-    """A graph under construction."""
+    """A graph under construction; `evaluate` computes what is a constant of the program."""
 
-    def __init__(self, table: OperatorTable) -> None:
+    def __init__(self, table: OperatorTable, evaluate: Evaluate) -> None:
         self.table = table
+        self.evaluate = evaluate
         self.graph = Graph()
         self.frames: list[Frame] = []
         self.temporaries: dict[int, Value] = {}
@@ -144,6 +145,13 @@ class Emitter:
         node.attributes["name"] = name
         node.output.name = f"_{name}" if name.isdigit() else name
         return node.output
+
+    def branch(self, test: Value, span: Span) -> Node:
+        """A `prim::If` with empty blocks."""
+        node = self.emit("prim::If", (test,), (), span)
+        node.add_block()
+        node.add_block()
+        return node
 
     def uninitialized(self, type: Type) -> Value:
         return self.emit("prim::Uninitialized", (), (type,)).output

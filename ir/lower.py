@@ -14,9 +14,15 @@ from __future__ import annotations
 
 from ..typecheck.schema import OperatorTable
 from ..typecheck.typed import TypedFunction
-from .emitter import Evaluate
+from . import (  # noqa: F401  (they put their forms in the tables)
+    lower_calls,
+    lower_expressions,
+    lower_loops,
+    lower_statements,
+)
+from .emitter import Emitter, Evaluate
 from .graph import Graph
-from .lower_statements import StatementLowering
+from .lowering import lower_function
 
 __all__ = ["lower"]
 
@@ -26,6 +32,5 @@ def lower(function: TypedFunction, table: OperatorTable, evaluate: Evaluate) -> 
 
     Raises:
         LookupError: `table` lacks an operator that the language itself needs.
-        NotImplementedError: there is no lowering for a form of the typed tree.
     """
-    return StatementLowering(table, evaluate).function(function)
+    return lower_function(Emitter(table, evaluate), function)

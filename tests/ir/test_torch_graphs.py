@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from ir_support import CASES, CONTEXT, Case, functions_of, read_cases, up_to_numbering
 
+from rushlight.ir import lowering
 from rushlight.ir.define import graph_of
 from rushlight.ir.inline import inline
 from rushlight.ir.parser import parse_ir
 from rushlight.ir.verify import verify
 from rushlight.ops.table.table import TABLE
+from rushlight.typecheck import typed
 
 ALL = [
     pytest.param(case, id=f"{path.stem}-{case.name}")
@@ -36,3 +38,9 @@ def test_text_of_torch_reads_back(case: Case) -> None:
         verify(graph)
         assert str(graph).strip() == text
         assert all(n.signature for n in graph.all_nodes if n.kind.startswith("aten::"))
+
+
+def test_every_form_of_the_typed_tree_has_a_lowering() -> None:
+    kinds = set(typed.Expr.__subclasses__()) | set(typed.Statement.__subclasses__())
+    assert len(kinds) > 30
+    assert kinds == {*lowering._EXPRESSIONS, *lowering._STATEMENTS}
