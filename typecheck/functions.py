@@ -57,7 +57,7 @@ class Function:
     `python` the live function it was made from; `is_text` says that it was read from an archive.
     Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
     `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
-    `executable` is what the interpreter keeps to run the function; `guard` bounds what compiling
+    `tiers` is what the interpreter keeps to run the function; `guard` bounds what compiling
     and running it may use up, if it is not trusted.
     """
 
@@ -71,8 +71,7 @@ class Function:
     python: object | None = None
     is_text: bool = False
     is_inlined: bool = False
-    executable: object | None = field(default=None, repr=False)
-    autocast_executables: dict[object, object] = field(default_factory=dict, repr=False)
+    tiers: object | None = field(default=None, repr=False)
     guard: Bounding | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 

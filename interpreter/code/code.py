@@ -1,13 +1,13 @@
 """Register code: what the assembler makes of a graph.
 
-The same steps are kept twice: as a tree of `Region`s, whose branches and loops still have their
-shape, and flat, with jumps.  The machine runs the flat form, plans are written from the tree.
+It is a tree of `Region`s, whose branches and loops have their shape: the machine walks it, plans
+and native code are written from it.  Listings show the same steps in a row, with jumps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...ir.graph import Node
 from ...ops.table.table import Operator
@@ -73,8 +73,6 @@ class Code:
     names: Sequence[str]
     instructions: tuple[Instruction, ...] = ()
     nodes: tuple[Node, ...] = ()
-    linked: object | None = field(default=None, repr=False)
-    linked_recording: object | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         steps = list(flatten(self.body))

@@ -9,8 +9,10 @@ A frame is one list: registers first, the code's constants behind them.  Operand
     S   a slot of an object                    F   an entry of the code's table of names
     N   a count or position
 
-A row's meaning is an equation over the operands' letters.  An instruction is a tuple of the
-opcode's number and its operands; starred operands are tuples.
+A row's meaning is an equation over the operands' letters, and so is the line of Python that does
+it: of that the machine's steps and the lines of plans are made.  A meaning that is Python already
+is the line, too; rows of structure have none.  An instruction is a tuple of the opcode's number and
+its operands; starred operands are tuples.
 """
 
 from __future__ import annotations
@@ -38,76 +40,107 @@ Instruction = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """An opcode: its name, its operands as `letter:kind`, and its meaning."""
+    """An opcode: its name, its operands as `letter:kind`, and its meaning.
+
+    `line` is the Python that does it, with the letters in braces; empty for structure.  `plain` is
+    shorter, for a slot that never holds a tensor.  The result of one that `wraps` is kept in 64
+    bits; one that `decides` can be written as the test of an `if`.
+    """
 
     name: str
     operands: tuple[tuple[str, str], ...]
     meaning: str
     why: str = ""
+    line: str = ""
+    plain: str = ""
+    wraps: bool = False
+    decides: bool = False
 
     @made_once
     def kinds(self) -> tuple[str, ...]:
         return tuple(kind for _, kind in self.operands)
 
 
-def _row(head: str, meaning: str, why: str = "") -> Row:
+def _row(
+    head: str,
+    meaning: str,
+    why: str = "",
+    *,
+    python: str | None = None,
+    plain: str = "",
+    wraps: bool = False,
+    decides: bool = False,
+) -> Row:
+    """A row; `python` is its line where the meaning is none."""
     name, *words = head.split()
-    operands = [tuple(word.split(":")) for word in words]
-    return Row(name, tuple((letter, kind) for letter, kind in operands), meaning, why)
+    operands = tuple((letter, kind) for letter, _, kind in (w.partition(":") for w in words))
+    letters = "".join(letter for letter, _ in operands)
 
+    def template(text: str) -> str:
+        return re.sub(rf"\b([{letters}])\b", r"{\1}", text)
+
+    line = template(meaning if python is None else python)
+    return Row(name, operands, meaning, why, line, template(plain), wraps, decides)
+
+
+_TENSOR_DICT = "a = make_tensor_dict((b))"
+_EXACTLY = "a list of exactly n elements"
+_READ, _WRITE = "a = b.slots[s]", "b.slots[s] = write_slot(c)"
+_METHOD = "a = the method f of the first of b, called with b"
+_RAISE = "raise the exception named c with the message b"
 
 ROWS: tuple[Row, ...] = (
-    _row("add_int a:R b:V c:V", "a = b + c", "in 64 bits"),
-    _row("sub_int a:R b:V c:V", "a = b - c", "in 64 bits"),
-    _row("mul_int a:R b:V c:V", "a = b * c", "in 64 bits"),
+    _row("add_int a:R b:V c:V", "a = b + c", "in 64 bits", wraps=True),
+    _row("sub_int a:R b:V c:V", "a = b - c", "in 64 bits", wraps=True),
+    _row("mul_int a:R b:V c:V", "a = b * c", "in 64 bits", wraps=True),
     _row("add a:R b:V c:V", "a = b + c", "floats, strings, lists"),
     _row("sub a:R b:V c:V", "a = b - c", "floats"),
     _row("mul a:R b:V c:V", "a = b * c", "floats"),
-    _row("eq a:R b:V c:V", "a = b == c"),
-    _row("ne a:R b:V c:V", "a = b != c"),
-    _row("lt a:R b:V c:V", "a = b < c"),
-    _row("le a:R b:V c:V", "a = b <= c"),
-    _row("gt a:R b:V c:V", "a = b > c"),
-    _row("ge a:R b:V c:V", "a = b >= c"),
-    _row("not a:R b:V", "a = not b"),
+    _row("eq a:R b:V c:V", "a = b == c", decides=True),
+    _row("ne a:R b:V c:V", "a = b != c", decides=True),
+    _row("lt a:R b:V c:V", "a = b < c", decides=True),
+    _row("le a:R b:V c:V", "a = b <= c", decides=True),
+    _row("gt a:R b:V c:V", "a = b > c", decides=True),
+    _row("ge a:R b:V c:V", "a = b >= c", decides=True),
+    _row("not a:R b:V", "a = not b", decides=True),
     _row("and a:R b:V c:V", "a = b & c", "bits or truth values"),
     _row("or a:R b:V c:V", "a = b | c", "bits or truth values"),
-    _row("is a:R b:V c:V", "a = b is c"),
-    _row("is_not a:R b:V c:V", "a = b is not c"),
+    _row("is a:R b:V c:V", "a = b is c", decides=True),
+    _row("is_not a:R b:V c:V", "a = b is not c", decides=True),
     _row("length a:R b:V", "a = len(b)"),
     _row("append b:V c:V", "b.append(c)"),
     _row("move a:R b:V", "a = b"),
-    _row("free a:R*", "a = nothing", "the arrays held there are dropped"),
+    _row("free a:R*", "a = nothing", "the arrays held there are dropped", python="a = None"),
     _row("call1 a:R o:O b:V", "a = o(b)"),
     _row("call2 a:R o:O b:V c:V", "a = o(b, c)"),
     _row("call3 a:R o:O b:V c:V d:V", "a = o(b, c, d)"),
     _row("call a:R o:O b:V*", "a = o(b)"),
     _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
-    _row("jump p:P", "continue at p"),
-    _row("branch b:V p:P", "continue at p unless b"),
-    _row("branch_if b:V p:P", "continue at p if b"),
-    _row("range a:R b:V", "a = the numbers from 0 up to b"),
-    _row("next a:R b:V p:P", "a = the next of b, or continue at p if none is left"),
-    _row("return b:V", "give back b"),
+    _row("jump p:P", "continue at p", python=""),
+    _row("branch b:V p:P", "continue at p unless b", python=""),
+    _row("branch_if b:V p:P", "continue at p if b", python=""),
+    _row("range a:R b:V", "a = the numbers from 0 up to b", python=""),
+    _row("next a:R b:V p:P", "a = the next of b, or continue at p if none is left", python=""),
+    _row("return b:V", "give back b", python="return b"),
     _row("list a:R b:V*", "a = [b]"),
     _row("tuple a:R b:V*", "a = (b)"),
-    _row("dict a:R b:V*", "a = {b}", "keys and values in turn"),
-    _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors"),
+    _row("dict a:R b:V*", "a = {b}", "keys and values in turn", python="a = make_dict((b))"),
+    _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors", python=_TENSOR_DICT),
     _row("unpack a:R* b:V", "a = b", "a tuple"),
-    _row("unpack_list a:R* b:V n:N", "a = b", "a list of exactly n elements"),
+    _row("unpack_list a:R* b:V n:N", "a = b", _EXACTLY, python="a = check_list(b, n)"),
     _row("item a:R b:V n:N", "a = b[n]", "a tuple"),
     _row("slice a:R b:V m:N n:N", "a = b[m:n]", "a tuple"),
-    _row("get_slot a:R b:V s:S", "a = b.s"),
-    _row("get_tensor a:R b:V s:S", "a = the array of b.s"),
-    _row("set_slot b:V s:S c:V", "b.s = c"),
-    _row("set_tensor b:V s:S c:V", "b.s = the handle of array c"),
-    _row("create a:R t:T", "a = new t"),
-    _row("method a:R f:F b:V*", "a = the method f of the first of b, called with b"),
-    _row("function a:R t:T b:V*", "a = t(b)"),
-    _row("is_instance a:R b:V t:T*", "a = isinstance(b, (t))"),
+    _row("get_slot a:R b:V s:S", "a = b.s", python="a = read_slot(b.slots[s])", plain=_READ),
+    _row("get_tensor a:R b:V s:S", "a = the array of b.s", python="a = b.slots[s]._array"),
+    _row("set_slot b:V s:S c:V", "b.s = c", python=_WRITE, plain="b.slots[s] = c"),
+    _row("set_tensor b:V s:S c:V", "b.s = the handle of array c", python=_WRITE),
+    _row("create a:R t:T", "a = new t", python="a = create(t)"),
+    _row("method a:R f:F b:V*", _METHOD, python="a = invoke(f, (b))"),
+    _row("function a:R t:T b:V*", "a = t(b)", python="a = invoke(t.function, (b))"),
+    _row("is_instance a:R b:V t:T*", "a = isinstance(b, (t))", python="a = is_instance(b, (t))"),
     _row("enum_name a:R b:V", "a = b.name"),
-    _row("enum_value a:R b:V", "a = b.value"),
-    _row("raise b:V c:V", "raise the exception named c with the message b"),
+    _row("enum_value a:R b:V", "a = b.value", python="a = enum_value(b)"),
+    _row("raise b:V c:V", _RAISE, python="raise_exception(b, c)"),
 )
 """The rows; an opcode's number is its place."""
 

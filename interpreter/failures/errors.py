@@ -17,7 +17,7 @@ from ...ops.memory.errors import OperatorError
 from ...typecheck.functions import Function
 from ...typecheck.types import TENSOR
 from ..bounds.guard import documented
-from ..code.code import Code
+from ..code.code import Code, Step
 from ..code.instructions import Instruction, read_numbers, row
 from ..code.machine import MachineFailure
 from ..plans.plan import Plan
@@ -91,12 +91,11 @@ class Failure(Exception):
     @classmethod
     def in_machine(cls, failed: MachineFailure, code: Code) -> Failure:
         """The failure of an instruction on the machine."""
-        node, instruction = code.nodes[failed.index], code.instructions[failed.index]
 
         def read(number: int) -> Any:
             return failed.frame[number] if number >= 0 else code.constants[-1 - number]
 
-        return cls._at(failed.cause, node, instruction, code, read)
+        return cls._at(failed.cause, failed.step, code, read)
 
     @classmethod
     def in_plan(cls, cause: Exception, plan: Plan) -> Failure:
@@ -110,20 +109,19 @@ class Failure(Exception):
         def read(number: int) -> Any:
             return registers.get(f"r{number}") if number >= 0 else plan.code.constants[-1 - number]
 
-        failure = cls._at(cause, step.node, step.instruction, plan.code, read)
+        failure = cls._at(cause, step, plan.code, read)
         if failure.cause is cause and _is_of_python(cause):
             values = [read(number) for number in read_numbers(step.instruction)]
             failure.cause = _forward_error(cause, step.instruction, plan.code, values)
         return failure
 
     @classmethod
-    def _at(
-        cls, cause: Exception, node: Node, instruction: Instruction, code: Code, read: Read
-    ) -> Failure:
+    def _at(cls, cause: Exception, step: Step, code: Code, read: Read) -> Failure:
+        node = step.node
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
         cause = _told(cause)
-        values = [read(number) for number in read_numbers(instruction)]
+        values = [read(number) for number in read_numbers(step.instruction)]
         cause = _undefined_tensor(node, values) or cause
         known = still_known(code, node, read)
         return cls(cause, [node], operands_of(node, values, known))

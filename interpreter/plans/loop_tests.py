@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from ..code.code import Branch, Region, Repeat, Step
 from ..code.instructions import opcode, row
-from .plan_lines import CONDITIONS
 
 __all__ = ["loop_test"]
 
@@ -60,7 +59,7 @@ def _find(steps: list[Step], register: int) -> tuple[Step | None, list[tuple[obj
         entry = row(step.instruction)
         if entry.name == "move" and step.instruction[1] != register:
             moves.append(step.instruction)
-        elif entry.name in CONDITIONS and step.instruction[1] == register:
+        elif entry.decides and step.instruction[1] == register:
             return (step if len(step.node.output.uses) == 1 else None), moves
         elif entry.name != "free":
             break

@@ -5,52 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...frontend.deep_stack import goes_deep
 from ...ops.linear_algebra.linalg import gated_dot
 from ...ops.table.grad_mode import RUNNING
-from ...ops.table.table import Operator
+from ..code.calls import PLAIN, Calls
 from ..code.code import Code, Step
 from ..code.instructions import row
 from ..code.machine import Invoke
 from ..code.reuse import reuse
-from ..values.actions import (
-    check_list,
-    create,
-    enum_value,
-    is_instance,
-    make_dict,
-    make_tensor_dict,
-    raise_exception,
-    read_slot,
-    wrap,
-    write_slot,
-)
+from ..values.actions import ACTIONS
 from .plan_source import on_float32, write_plan
 
 __all__ = ["Plan", "make_plan"]
-
-_ACTIONS: dict[str, object] = {
-    action.__name__: action
-    for action in (
-        check_list,
-        create,
-        enum_value,
-        is_instance,
-        len,
-        make_dict,
-        make_tensor_dict,
-        raise_exception,
-        range,
-        read_slot,
-        wrap,
-        write_slot,
-    )
-}
-
 
 _ZERO = np.zeros((), np.float32)
 _ZERO.setflags(write=False)
@@ -80,13 +50,6 @@ class Plan:
         return None
 
 
-class Recording(Protocol):
-    """What notes operators down: see `ops.record`."""
-
-    def recorder(self, entry: Operator) -> Callable[..., Any]: ...
-    def noted_alone(self, entry: Operator) -> object | None: ...
-
-
 _CALLS_OTHERS = frozenset({"method", "function"})
 
 
@@ -98,11 +61,12 @@ def _keeps_grad_mode(code: Code) -> bool:
 
 
 @goes_deep
-def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) -> Plan | None:
-    """The plan of a code; None if it nests too deeply for one.
+def make_plan(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
+    """The plan of a code whose operators are called in this way; None if it nests too deeply.
 
-    With a `recording`, operators over tensors are noted, in a call or by a line of their own.
+    Recorded operators over tensors are noted in a call, or by a line of their own.
     """
+    recording = calls.recording
     notes: dict[int, Any] = {}
     if recording is not None and _keeps_grad_mode(code):
         found = ((i, recording.noted_alone(entry)) for i, entry in enumerate(code.operators))
@@ -111,7 +75,7 @@ def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) ->
     if source is None:
         return None
     text = source.text
-    space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **_ACTIONS}
+    space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
     space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
     space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
@@ -119,8 +83,7 @@ def make_plan(code: Code, invoke: Invoke, recording: Recording | None = None) ->
     space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):
-        called = recording is not None and i not in notes
-        space[f"o{i}"] = recording.recorder(entry) if called and recording else entry.forward
+        space[f"o{i}"] = entry.forward if i in notes else calls.forward(entry)
         space[f"p{i}"] = on_float32(entry) or entry.on_arrays
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))

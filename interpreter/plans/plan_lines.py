@@ -1,4 +1,4 @@
-"""How a plan writes instructions and operators in Python."""
+"""How a plan writes operators in Python."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from ..code.reuse import LARGE
 __all__ = [
     "ABOVE",
     "BELOW",
-    "CONDITIONS",
-    "LINES",
     "ON_ARRAYS",
     "ON_FLOAT32",
     "ON_LISTS",
@@ -18,7 +16,6 @@ __all__ = [
     "OVER_OPERAND",
     "SHAPED",
     "SHORT",
-    "SLOTS",
     "TYPED",
     "UNITS",
     "WRAPPING",
@@ -42,59 +39,6 @@ and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all
 
 _KEYS = ("str", "int", "bool")  # as a key, a number that may be NaN needs the operator's care
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-LINES = {
-    "move": "{a} = {b}",
-    "call1": "{a} = {o}({b})",
-    "call2": "{a} = {o}({b}, {c})",
-    "call3": "{a} = {o}({b}, {c}, {d})",
-    "call": "{a} = {o}({b})",
-    "add": "{a} = {b} + {c}",
-    "sub": "{a} = {b} - {c}",
-    "mul": "{a} = {b} * {c}",
-    "add_int": "{a} = {b} + {c}",
-    "sub_int": "{a} = {b} - {c}",
-    "mul_int": "{a} = {b} * {c}",
-    "eq": "{a} = {b} == {c}",
-    "ne": "{a} = {b} != {c}",
-    "lt": "{a} = {b} < {c}",
-    "le": "{a} = {b} <= {c}",
-    "gt": "{a} = {b} > {c}",
-    "ge": "{a} = {b} >= {c}",
-    "not": "{a} = not {b}",
-    "and": "{a} = {b} & {c}",
-    "or": "{a} = {b} | {c}",
-    "is": "{a} = {b} is {c}",
-    "is_not": "{a} = {b} is not {c}",
-    "length": "{a} = len({b})",
-    "append": "{b}.append({c})",
-    "return": "return {b}",
-    "list": "{a} = [{b}]",
-    "tuple": "{a} = ({b})",
-    "dict": "{a} = make_dict(({b}))",
-    "tensor_dict": "{a} = make_tensor_dict(({b}))",
-    "unpack_list": "{a} = check_list({b}, {n})",
-    "unpack": "{a} = {b}",
-    "item": "{a} = {b}[{n}]",
-    "slice": "{a} = {b}[{m}:{n}]",
-    "get_slot": "{a} = read_slot({b}.slots[{s}])",
-    "get_tensor": "{a} = {b}.slots[{s}]._array",
-    "set_slot": "{b}.slots[{s}] = write_slot({c})",
-    "set_tensor": "{b}.slots[{s}] = write_slot({c})",
-    "create": "{a} = create({t})",
-    "function": "{a} = invoke({t}.function, ({b}))",
-    "method": "{a} = invoke({f}, ({b}))",
-    "is_instance": "{a} = is_instance({b}, ({t}))",
-    "enum_name": "{a} = {b}.name",
-    "enum_value": "{a} = enum_value({b})",
-    "raise": "raise_exception({b}, {c})",
-}
-
-SLOTS = {
-    "get_slot": "{a} = {b}.slots[{s}]",
-    "set_slot": "{b}.slots[{s}] = {c}",
-}
-"""Instructions on slots that never hold a tensor."""
 
 _BOTH_FLOAT32 = " if {0}.dtype is float32 is {1}.dtype and {0}.ndim else {o}({all})"
 _ON_FLOAT32 = " if {0}.dtype is float32 and {0}.ndim else {o}({all})"
@@ -268,8 +212,5 @@ UNITS = {
 }
 """Operators that are written out only if an operand is a certain constant: `alpha` is 1."""
 
-WRAPPING = frozenset({"add_int", "sub_int", "mul_int", "aten::floordiv.int", "aten::neg.int"})
-"""Instructions and operators whose result may need wrapping."""
-
-CONDITIONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "not", "is", "is_not"})
-"""Instructions that can be written as the test of an `if`."""
+WRAPPING = frozenset({"aten::floordiv.int", "aten::neg.int"})
+"""Operators whose result may need wrapping."""

@@ -15,14 +15,12 @@ from ...ops.table.declare import FLOAT_KERNELS
 from ...ops.table.table import Operator
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
 from ..code.code import Branch, Code, Region, Repeat, Step
-from ..code.instructions import read_numbers, row
+from ..code.instructions import Row, read_numbers, row
 from ..code.invariant import constant_reads
 from .loop_tests import loop_test
 from .plan_lines import (
     ABOVE,
     BELOW,
-    CONDITIONS,
-    LINES,
     ON_ARRAYS,
     ON_FLOAT32,
     ON_LISTS,
@@ -31,7 +29,6 @@ from .plan_lines import (
     OVER_OPERAND,
     SHAPED,
     SHORT,
-    SLOTS,
     TYPED,
     UNITS,
     WRAPPING,
@@ -174,7 +171,7 @@ class _Writer:
             return False
         entry = row(step.instruction)
         return (
-            entry.name in CONDITIONS
+            entry.decides
             and step.instruction[1] == branch.condition
             and len(step.node.output.uses) == 1
         )
@@ -228,7 +225,7 @@ class _Writer:
             number = step.instruction[1]
             self.source.add(depth, f"s{number} = r{number}.slots", step)
         operator = self._operator(step)
-        if (operator if operator is not None else entry.name) in WRAPPING:
+        if entry.wraps or operator in WRAPPING:
             for line in self._checks(entry.name, step.instruction[2:]):
                 self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
 
@@ -277,18 +274,18 @@ class _Writer:
             return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
-        if entry.name in SLOTS and _is_plain_slot(step):
-            line = SLOTS[entry.name].format(**shown)
+        if entry.plain and _is_plain_slot(step):
+            line = entry.plain.format(**shown)
             owner = step.instruction[2 if entry.name == "get_slot" else 1]
             return (
                 line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
             )
         operator = self._operator(step)
         if operator is not None:
-            return self._call(step, entry.name, operator, shown)
-        return LINES[entry.name].format(**shown)
+            return self._call(step, entry, operator, shown)
+        return entry.line.format(**shown)
 
-    def _call(self, step: Step, name: str, operator: str, shown: dict[str, str]) -> str:
+    def _call(self, step: Step, entry: Row, operator: str, shown: dict[str, str]) -> str:
         first = str(step.node.inputs[0].type) if step.node.inputs else ""
         template = OPERATORS.get(operator) or TYPED.get((operator, first))
         if operator in self._called:
@@ -312,13 +309,13 @@ class _Writer:
         if template is ON_ARRAYS and first.endswith("[]") and operator in _OF_LISTS:
             template = ON_LISTS
         if template is not None and values[0].startswith("r") and results:
-            target = shown["a"].rstrip() if name == "call_many" else results
+            target = shown["a"].rstrip() if entry.name == "call_many" else results
             number, every = f"p{shown['o'][1:]}", ", ".join(values)
             return template.format(values[0], a=target, o=shown["o"], p=number, all=every)
-        if name == "call_many":
+        if entry.name == "call_many":
             call = f"{shown['o']}({shown['b']})"
             return f"{shown['a']}= {call}" if results else call
-        return LINES[name].format(**shown)
+        return entry.line.format(**shown)
 
     def _on_arrays(self, name: str, operator: str) -> str | None:
         """The template of an operator that has a shorter form for ordinary arrays."""

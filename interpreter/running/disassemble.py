@@ -10,7 +10,7 @@ from ...typecheck.types import ClassType
 from ..code.code import Code
 from ..code.instructions import meaning, row
 from ..failures.describe import describe
-from .run import code_of
+from .invoking import code_of
 
 __all__ = ["disassemble", "listing"]
 

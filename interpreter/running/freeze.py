@@ -32,7 +32,7 @@ from ...typecheck.types import NONE, ClassType, InterfaceType, ListType, TupleTy
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
 from ..values.objects import ScriptObject
-from .run import CONTEXT
+from .evaluating import CONTEXT
 
 __all__ = ["freeze_object"]
 

@@ -15,6 +15,7 @@ from .matching import matches
 from .objects import EnumMember, ScriptObject
 
 __all__ = [
+    "ACTIONS",
     "ScriptRaise",
     "check_list",
     "create",
@@ -99,3 +100,23 @@ def raise_exception(message: str, exception: str | None) -> None:
         ScriptRaise: always.
     """
     raise ScriptRaise(message, exception)
+
+
+ACTIONS: dict[str, object] = {
+    action.__name__: action
+    for action in (
+        check_list,
+        create,
+        enum_value,
+        is_instance,
+        len,
+        make_dict,
+        make_tensor_dict,
+        raise_exception,
+        range,
+        read_slot,
+        wrap,
+        write_slot,
+    )
+}
+"""What the lines of instructions call, by name."""

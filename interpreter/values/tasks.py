@@ -14,14 +14,14 @@ __all__ = ["Future", "Task"]
 
 
 class Task:
-    """The code of a fork; `executable` is what the interpreter keeps to run it."""
+    """The code of a fork; `tiers` is what the interpreter keeps to run it."""
 
     name = qualified_name = "<forked function>"
     owner = None
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.executable: object | None = None
+        self.tiers: object | None = None
 
     @property
     def guard(self) -> object | None:

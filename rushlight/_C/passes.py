@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..interpreter.running.run import CONTEXT
+from ..interpreter.running.evaluating import CONTEXT
 from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
 from ..ir.graph import Value as InnerValue

@@ -14,7 +14,7 @@ from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place, base_place
-from ..interpreter.running.run import evaluate
+from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.inference import class_types, refused_classes, type_of_value
 from ..interpreter.values.objects import comes_from
 from ..interpreter.values.values import to_machine

@@ -18,7 +18,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
 from ..frontend.kept import KeptWith
-from ..interpreter.running.run import CONTEXT, evaluate
+from ..interpreter.running.evaluating import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place

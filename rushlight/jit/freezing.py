@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..frontend.exceptions import trimmed
+from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
-from ..interpreter.running.run import CONTEXT
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph
 from ..ir.passes.fewer_operators import remove_dropout

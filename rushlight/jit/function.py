@@ -11,8 +11,9 @@ from numpy import ndarray
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
 from ..frontend.exceptions import trimmed
+from ..interpreter.running.calling import call
 from ..interpreter.running.disassemble import listing
-from ..interpreter.running.run import CONTEXT, call
+from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
 from ..ir.define import graph_of
 from ..ir.inline import inline
@@ -95,8 +96,7 @@ class _Compiled:
 
     def _debug_flush_compilation_cache(self) -> None:
         """Let the code that runs be made anew from the graph."""
-        self._rushlight_function.executable = None
-        self._rushlight_function.autocast_executables.clear()
+        self._rushlight_function.tiers = None
 
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import tracer_warns
 from ..frontend.exceptions import trimmed
-from ..interpreter.running.run import CONTEXT
+from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.inference import CannotInfer, infer_type
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph, Value

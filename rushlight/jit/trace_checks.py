@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter.running.run import CONTEXT
+from ..interpreter.running.evaluating import CONTEXT
 from ..ir.graph import Graph
 from ..ir.inline import inline
 from ..ir.kinds import is_random

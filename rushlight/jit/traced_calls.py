@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..interpreter.running.run import call
+from ..interpreter.running.calling import call
 from ..interpreter.values.objects import ScriptObject
 from ..ir.tracing import GraphTracer
 from ..ops.tensors.tracing import current_tracer

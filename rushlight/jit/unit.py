@@ -11,7 +11,7 @@ from typing import Any
 from ..frontend.exceptions import trimmed
 from ..frontend.from_text import function_trees
 from ..frontend.source import Span
-from ..interpreter.running.run import evaluate
+from ..interpreter.running.evaluating import evaluate
 from ..ir.define import define_function
 from ..ops.table.table import TABLE
 from ..typecheck.defining import DEFINING

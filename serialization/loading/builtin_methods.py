@@ -6,7 +6,7 @@ from functools import cache
 
 from ...frontend.diagnostics import Collector
 from ...frontend.exceptions import raise_for
-from ...interpreter.running.run import evaluate
+from ...interpreter.running.evaluating import evaluate
 from ...ir.define import define_function
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class

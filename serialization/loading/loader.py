@@ -10,7 +10,8 @@ from ...frontend.diagnostics import Collector
 from ...frontend.exceptions import raise_for
 from ...interpreter.bounds.guard import Guard, LimitExceeded
 from ...interpreter.failures.errors import Failure, script_error
-from ...interpreter.running.run import evaluate, invoke
+from ...interpreter.running.evaluating import evaluate
+from ...interpreter.running.invoking import invoke
 from ...interpreter.values.objects import ScriptObject
 from ...ir.define import define_function
 from ...ir.graph import Graph

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ...interpreter.bounds.guard import Guard
+from ...interpreter.running.invoking import invoke
 from ...interpreter.running.mobile import MobileCode, MobileOperator, check_code, execute_mobile
-from ...interpreter.running.run import invoke
 from ...interpreter.values.actions import ScriptRaise
 from ...interpreter.values.objects import ScriptObject
 from ...ops.table.table import TABLE, Operator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 
-from ...interpreter.running.run import CONTEXT
+from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.objects import ScriptObject
 from ...ir.define import graph_of
 from ...ir.inline import inline

@@ -12,7 +12,8 @@ import rushlight.ops  # noqa: F401  (fills the operator table)
 from rushlight.frontend.diagnostics import Diagnostic
 from rushlight.frontend.exceptions import ScriptError
 from rushlight.frontend.source import Source, Span
-from rushlight.interpreter.running.run import call, executable_of
+from rushlight.interpreter.running.calling import call
+from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
@@ -64,7 +65,7 @@ def twice(function: Function, *args: Any, self: ScriptObject | None = None) -> A
     """The failure on the machine, which the plan must repeat."""
     first, diagnostic = failure(lambda: call(function, args, self=self))
     second, again = failure(lambda: call(function, args, self=self))
-    assert executable_of(function).plan is not None
+    assert tiers_of(function).way().plan is not None
     assert (type(first), str(first)) == (type(second), str(second))
     assert diagnostic == again
     return first, diagnostic

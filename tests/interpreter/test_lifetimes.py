@@ -10,7 +10,7 @@ import pytest
 
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.code.liveness import Liveness
-from rushlight.interpreter.code.machine import execute
+from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.code.registers import sequence_moves
 from rushlight.interpreter.plans.plan import make_plan
 from rushlight.ir.graph import Block, Graph, Value
@@ -55,7 +55,7 @@ class World:
 
         code = assemble(self.graph, table=self.table)
         if way == "machine":
-            return execute(code, arguments, invoke)
+            return Machine(code, invoke).run(arguments)
         plan = make_plan(code, invoke)
         assert plan is not None
         return plan.run(*arguments)

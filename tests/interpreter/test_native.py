@@ -15,7 +15,7 @@ import rushlight
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.native import native
 from rushlight.interpreter.native.source import write_native
-from rushlight.interpreter.running.run import executable_of
+from rushlight.interpreter.running.invoking import tiers_of
 
 HUGE = 2**63 - 1
 
@@ -131,7 +131,7 @@ def test_native_code_gives_what_plans_give(
     monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
     plain._debug_flush_compilation_cache()
     assert [outcome(plain, each) for each in arguments] == expected
-    made = executable_of(plain._rushlight_function)._native
+    made = tiers_of(plain._rushlight_function).way().executable.native
     assert made is not None
     assert made.is_ready
 
@@ -190,7 +190,7 @@ def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyP
     hot._debug_flush_compilation_cache()
     arguments = (2, [1.0, 2.0])
     assert hot(*arguments) == leaves_early(*arguments)
-    made = executable_of(hot._rushlight_function)._native
+    made = tiers_of(hot._rushlight_function).way().executable.native
     assert made is not None
     assert not made.is_ready
     made._limit = 1e-9
@@ -206,7 +206,7 @@ def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     hot = rushlight.jit.script(whole)
     hot._debug_flush_compilation_cache()
     hot(1, 2)
-    made = executable_of(hot._rushlight_function)._native
+    made = tiers_of(hot._rushlight_function).way().executable.native
     assert made is not None
     made._limit = 1e-9
     hot(1, 2)
@@ -220,7 +220,7 @@ def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 
 
 def outcome_of_plan(a: int, b: int) -> int:
-    plan = executable_of(rushlight.jit.script(whole)._rushlight_function).plan
+    plan = tiers_of(rushlight.jit.script(whole)._rushlight_function).way().plan
     assert plan is not None
     result: int = plan.run(a, b)
     return result

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.code.code import Code
-from rushlight.interpreter.code.machine import execute
+from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans.plan import make_plan
 from rushlight.ir.graph import Block, Graph, Value
 from rushlight.ops.table.table import TABLE
@@ -183,7 +183,7 @@ def test_three_ways_agree(data: st.DataObject, arguments: tuple[Any, ...]) -> No
     graph = Builder(data).build()
     expected = outcome(Walk(graph).run, arguments)
     code = assemble(graph)
-    assert outcome(lambda *a: execute(code, a, no_calls), arguments) == expected
+    assert outcome(lambda *a: Machine(code, no_calls).run(a), arguments) == expected
     plan = make_plan(code, no_calls)
     assert plan is not None
     assert outcome(plan.run, arguments) == expected
@@ -232,7 +232,7 @@ def test_whole_numbers_wrap_at_64_bits(fib: Code) -> None:
     wrapped = (a + 2**63) % 2**64 - 2**63
     plan = make_plan(fib, no_calls)
     assert plan is not None
-    assert execute(fib, (200,), no_calls) == plan.run(200) == wrapped
+    assert Machine(fib, no_calls).run((200,)) == plan.run(200) == wrapped
 
 
 def test_registers_are_reused(fib: Code) -> None:

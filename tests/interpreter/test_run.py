@@ -11,7 +11,9 @@ import pytest
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
 from rushlight.interpreter.code.steps import UnsupportedKind
-from rushlight.interpreter.running.run import SHORT, call, code_of, executable_of
+from rushlight.interpreter.running.calling import call
+from rushlight.interpreter.running.invoking import code_of, tiers_of
+from rushlight.interpreter.running.tiers import SHORT
 from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
@@ -93,7 +95,7 @@ def test_straight_code_is_planned_at_its_second_run() -> None:
     results = []
     for _ in range(3):
         results.append(call(add, (2**62, 2**62)))
-        results.append(executable_of(add).plan is None)
+        results.append(tiers_of(add).way().plan is None)
     assert results == [-(2**63), True, -(2**63), False, -(2**63), False]
 
 
@@ -113,14 +115,14 @@ def test_a_short_loop_is_planned_at_once() -> None:
     count = function(COUNT)
     assert len(code_of(count).instructions) <= SHORT
     assert call(count, (5,)) == 10
-    assert executable_of(count).plan is not None
+    assert tiers_of(count).way().plan is not None
 
 
 def test_plans_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUSHLIGHT_PLAN", "off")
     count = function(COUNT)
     assert [call(count, (5,)) for _ in range(3)] == [10] * 3
-    assert executable_of(count).plan is None
+    assert tiers_of(count).way().plan is None
 
 
 def test_code_too_deep_for_a_plan_runs_on_the_machine() -> None:
@@ -141,7 +143,7 @@ def test_code_too_deep_for_a_plan_runs_on_the_machine() -> None:
     lines.append(f"  return ({last})")
     deep = function("\n".join(lines))
     assert [call(deep, (7,)) for _ in range(3)] == [7] * 3
-    assert executable_of(deep).plan is None
+    assert tiers_of(deep).way().plan is None
 
 
 def test_slots_hold_handles_and_registers_arrays() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.interpreter.running.run import call
+from rushlight.interpreter.running.calling import call
 from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ops.memory.dtype import Device
 from rushlight.ops.tensors.tensor import Parameter, Tensor

@@ -21,7 +21,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.interpreter.native import native
-from rushlight.interpreter.running.run import executable_of
+from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.typecheck.defining import DEFINING
 
 pytest.importorskip("numba")
@@ -83,7 +83,7 @@ def hot(function: Any, way: str = "native") -> Any:
         patch.setenv("RUSHLIGHT_NATIVE", "now" if way == "native" else "off")
         patch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
         scripted = torch.jit.script(copied)
-        made = executable_of(scripted._rushlight_function)._native
+        made = tiers_of(scripted._rushlight_function).way().executable.native
         if made is not None:
             made._begin()
             assert made.is_ready
@@ -182,8 +182,7 @@ def test_a_thread_that_dies_early_is_replaced(monkeypatch: pytest.MonkeyPatch) -
 def test_threads_may_give_up_native_code_while_others_try_it() -> None:
     """What another thread has given up is still called by who saw it before."""
     scripted = torch.jit.script(sum_of)
-    executable = executable_of(scripted._rushlight_function)
-    made = executable._native
+    made = tiers_of(scripted._rushlight_function).way().executable.native
     assert made is not None
     made._begin()
     for thread in threading.enumerate():

@@ -1,0 +1,40 @@
+"""How running code calls operators: plainly, noted down for gradients, or within bounds.
+
+The machine and the plans ask here, and nowhere else, what stands in an operator's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...ops.table.table import Operator
+from ..bounds.guard import Guard
+
+__all__ = ["PLAIN", "Calls", "Recording"]
+
+
+class Recording(Protocol):
+    """What notes operators down: `ops/gradients/record.py`."""
+
+    @staticmethod
+    def recorder(entry: Operator) -> Callable[..., Any]: ...
+    @staticmethod
+    def noted_alone(entry: Operator) -> object | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """The way operators are called: noted down if there is a `recording`, counted by a `guard`."""
+
+    recording: type[Recording] | None = None
+    guard: Guard | None = None
+
+    def forward(self, entry: Operator) -> Callable[..., Any]:
+        """What is called in the place of an operator."""
+        forward = entry.forward if self.recording is None else self.recording.recorder(entry)
+        return forward if self.guard is None else self.guard.forward(entry, forward)
+
+
+PLAIN = Calls()

@@ -1,0 +1,76 @@
+"""Calling functions from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...ops.memory.quiet import QUIET, enter, leave
+from ...ops.table.grad_mode import RUNNING, is_grad_enabled
+from ...typecheck.functions import Function
+from ..failures.errors import Failure, script_error
+from ..values.objects import ScriptObject, call_method
+from .contexts import entered, leave_all
+from .invoking import invoke, tiers_of
+from .reached import Reached
+from .recording import begun, finished
+from .tiers import Way
+
+__all__ = ["call"]
+
+
+def call(
+    function: Function,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    self: ScriptObject | None = None,
+) -> Any:
+    """Call a function, or a method of `self`, with Python values.
+
+    Raises:
+        RuntimeError: an argument is missing, unknown or of the wrong type, or an operator failed;
+            the text is torch's.
+        ScriptError: the program raised an exception.
+    """
+    tiers = tiers_of(function)
+    way = tiers.way()
+    given = args if self is None else (self, *args)
+    values = tiers.binding.bind(given, kwargs)
+    record = None
+    if is_grad_enabled() and RUNNING.record is None:
+        reached = Reached((*given, *kwargs.values()) if kwargs else given)
+        if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
+            record = begun(reached)
+    depth = entered()
+    try:
+        result = _run_quietly(way if record is None else tiers.way(), values)
+    except Failure as failure:
+        leave_all(depth, invoke)
+        error = script_error(failure, function)
+    except BaseException:  # an interrupt
+        leave_all(depth, invoke)
+        raise
+    else:
+        if record is not None:
+            result = finished(record, way.executable, reached, result)
+        return tiers.binding.give_back(result)
+    finally:
+        if record is not None:
+            RUNNING.record = None
+    raise error from None
+
+
+def _run_quietly(way: Way, values: Sequence[Any]) -> Any:
+    """The result, without NumPy's warnings about numbers."""
+    loud = enter(QUIET)
+    try:
+        return way.run(values)
+    finally:
+        leave(loud)
+
+
+def _call_method(owner: ScriptObject, method: Function, /, *args: Any, **kwargs: Any) -> Any:
+    return call(method, args, kwargs, owner)
+
+
+call_method.append(_call_method)

@@ -1,0 +1,70 @@
+"""From a function to register code that is ready to run."""
+
+from __future__ import annotations
+
+from ...ir.define import graph_of
+from ...ir.graph import Graph
+from ...ir.inline import inline
+from ...ir.passes.autocast import enters_autocast, insert_casts
+from ...ir.passes.constant_propagation import propagate_constants
+from ...ir.passes.dead_code import eliminate_dead_code
+from ...ir.passes.peephole import peephole
+from ...ops.table.autocast import autocast_state, script_autocasts
+from ...typecheck.functions import Bounding, Function
+from ..code.assemble import assemble
+from ..code.inlined_size import check_inlined_size
+from ..code.instructions import row
+from ..native.native import Native, native_of
+from .evaluating import CONTEXT
+
+__all__ = ["Executable", "executable_of"]
+
+
+class Executable:
+    """A code, as it is under the autocast that it was made under, and its native code if there is
+    or may be any."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.code = assemble(graph, name)
+        self.native: Native | None = None
+        if graph.guard is None:
+            self.native = native_of(self.code, [value.type for value in graph.inputs])
+        names = {entry.name for entry in self.code.operators}
+        kinds = {row(instruction).name for instruction in self.code.instructions}
+        # what is left to Python may use parameters that no argument reaches
+        self.makes_leaves = "function" in kinds or not names.isdisjoint(_ABOUT_GRADIENTS)
+        self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
+
+
+def executable_of(function: Function, guard: Bounding | None) -> Executable:
+    """The code of a function for the present autocast, bounded by a guard if there is one.
+
+    Raises:
+        UnsupportedKind: the machine has no instruction for a node of the graph.
+        RuntimeError: what autocast shall do is not known beforehand.
+    """
+    check_inlined_size(function)
+    graph = inline(graph_of(function), function.name, CONTEXT)
+    for each in graph.with_tasks:
+        each.guard = guard
+    peephole(graph, CONTEXT)
+    _cast_automatically(graph)
+    eliminate_dead_code(graph)
+    return Executable(graph, function.name)
+
+
+def _cast_automatically(graph: Graph) -> None:
+    """Put in the casts of autocast, where the graph enters it or Python has.
+
+    Raises:
+        RuntimeError: what autocast shall do is not known beforehand.
+    """
+    state, scripted = autocast_state(), script_autocasts()
+    if state or (scripted and enters_autocast(graph)):
+        if propagate_constants(graph, CONTEXT):
+            peephole(graph, CONTEXT)
+        insert_casts(graph, state, scripted=scripted)
+
+
+_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))
+"""Operators that can make tensors that require gradients."""

@@ -1,0 +1,114 @@
+"""Running code that calls: functions, methods by name, Python's functions, forked tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ops.python_values.futures import TaskResult
+from ...ops.table.grad_mode import RUNNING
+from ...typecheck.defining import DEFINING
+from ...typecheck.functions import Function, PythonFunction
+from ...typecheck.types import ANY, ClassType, InterfaceType
+from ..code.code import Code
+from ..code.steps import ENTER, EXIT, MEMBER
+from ..failures.errors import Failure, task_error
+from ..values.objects import ScriptObject, run_method
+from ..values.outward import outward
+from ..values.tasks import Task
+from ..values.values import to_machine
+from . import contexts
+from .executable import Executable
+from .tiers import FunctionTiers, Tiers
+
+__all__ = ["code_of", "invoke", "tiers_of"]
+
+
+def tiers_of(function: Function) -> FunctionTiers:
+    """How a function runs; made when first asked for."""
+    found = function.tiers
+    if not isinstance(found, FunctionTiers):
+        with DEFINING:
+            found = function.tiers
+            if not isinstance(found, FunctionTiers):
+                found = function.tiers = FunctionTiers(function, invoke)
+    return found
+
+
+def code_of(function: Function) -> Code:
+    """The register code of a function, under the present autocast.
+
+    Raises:
+        UnsupportedKind: the machine has no instruction for a node of the graph.
+        RuntimeError: what autocast shall do is not known beforehand.
+    """
+    return tiers_of(function).way().executable.code
+
+
+def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]) -> Any:
+    """Run a function, or the method of that name of the first value, on machine values.
+
+    Raises:
+        Failure: the program failed.
+    """
+    if isinstance(target, PythonFunction):
+        return _run_python(target, values)
+    if isinstance(target, Task):
+        return _run_task(target, values)
+    if isinstance(target, str):
+        owner = values[0]
+        if target == MEMBER:
+            return _member(owner, values[1])
+        if target in (ENTER, EXIT):
+            return (contexts.enter if target == ENTER else contexts.leave)(owner, invoke)
+        method = owner.cls.method(target)
+        if method is None:
+            raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
+        return tiers_of(method).way().run(values)
+    return tiers_of(target).way().run(values)
+
+
+run_method.append(invoke)
+
+
+def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
+    types = [argument.type for argument in function.signature.arguments]
+    types += [ANY] * (len(values) - len(types))  # of a function that takes any number
+    record = RUNNING.record
+    if record is None:
+        result = function.run(*(outward(t)(v) for t, v in zip(types, values, strict=True)))
+    else:  # tensors go out and come back with their history
+        record.resolve()
+        given = [record.outward(v) for v in values]
+        RUNNING.record = None
+        try:
+            result = function.run(*(outward(t)(v) for t, v in zip(types, given, strict=True)))
+        finally:
+            RUNNING.record = record
+        record.know((result,))
+    return to_machine(result, function.signature.returns[0].type)
+
+
+def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
+    if not isinstance(task.tiers, Tiers):
+        task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
+    try:
+        return TaskResult(task.tiers.way().run(values))
+    except Failure as failure:
+        return TaskResult(error=task_error(failure, task))
+
+
+def _member(owner: ScriptObject, key: object) -> Any:
+    """A submodule by number or name."""
+    if isinstance(key, int):
+        names = [a.name for a in owner.cls.attributes.values() if _is_module(a.type)]
+        if not -len(names) <= key < len(names):
+            raise IndexError("list index out of range")
+        key = names[key]
+    elif key not in owner.cls.attributes:
+        raise KeyError(f"Key Error, {key}")
+    return owner.slots[owner.cls.slot(str(key))]
+
+
+def _is_module(type: object) -> bool:
+    return isinstance(type, ClassType | InterfaceType) and type.is_module

@@ -1,0 +1,48 @@
+"""Calls that are recorded: what comes out knows how it was made."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ...ops.table.grad_mode import RUNNING
+from ...ops.tensors.tensor import Tensor
+from .executable import Executable
+from .reached import Reached
+
+__all__ = ["begun", "finished"]
+
+
+def begun(reached: Reached) -> Any:
+    """A record of what this thread runs from now on, for a call that reaches some tensors."""
+    record = _record_class()()
+    record.know(reached.tensors)
+    RUNNING.record = record
+    return record
+
+
+@cache
+def _record_class() -> Any:
+    """The class of records, whose module is loaded when it is first needed."""
+    return import_module("...ops.gradients.record", __package__).Record
+
+
+def finished(record: Any, executable: Executable, reached: Reached, result: Any) -> Any:
+    """The result of a recorded run, whose tensors ask the record for their history."""
+    record.finish()
+    if executable.sets_slots:
+        _wait_for_history(record, reached)
+    return record.outward(result)
+
+
+def _wait_for_history(record: Any, reached: Reached) -> None:
+    """Have the tensors that a run put into attributes ask its record for their history."""
+    for holder in reached.holders:
+        for number, slot in enumerate(holder.slots):
+            if isinstance(slot, Tensor):
+                known = record.known.get(id(slot._array))
+                if known is None:
+                    record.wait(slot)
+                else:  # the same tensor: a parameter, or one whose history is made already
+                    holder.slots[number] = known

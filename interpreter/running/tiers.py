@@ -1,0 +1,183 @@
+"""The tiers of a code: the machine first, then a plan, then native code; for each mode its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+from ...frontend.deep_stack import deeply
+from ...ir.define import graph_of
+from ...ops.table.autocast import autocast_state
+from ...ops.table.grad_mode import RUNNING
+from ...typecheck.defining import DEFINING
+from ...typecheck.functions import Function
+from ..bounds.guard import CALLS, Guard
+from ..code.calls import Calls
+from ..code.code import Code
+from ..code.machine import Invoke, Machine, MachineFailure
+from ..failures.errors import Failure, is_from_outside
+from ..plans.plan import Plan, make_plan
+from ..values.arguments import Binding
+from .executable import Executable, executable_of
+
+__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way"]
+
+PLAN_VARIABLE = "RUSHLIGHT_PLAN"
+"""The environment variable that, set to `off`, leaves everything to the machine."""
+
+SHORT = 400
+"""Code of at most this many instructions is short: its plan is made in a few milliseconds."""
+
+
+class Way:
+    """How a code runs in one mode, and when it steps up.
+
+    Code that loops and is short gets its plan before its first run, any other code before its
+    second: until then the machine runs it.  A plan that cannot be made is not asked for again.
+    Native code takes over from the plan by itself.
+    """
+
+    def __init__(self, executable: Executable, calls: Calls, invoke: Invoke) -> None:
+        self.executable = executable
+        self.plan: Plan | None = None
+        self._calls = calls
+        self._invoke = invoke
+        self._machine: Machine | None = None
+        self._runs_before_plan = _runs_before_plan(executable.code)
+        if calls.guard is not None:  # only the machine counts
+            self._runs_before_plan = inf
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """The result on machine values.
+
+        Raises:
+            Failure: the program failed.
+        """
+        plan = self.plan
+        if plan is None:
+            plan = self._step_up()
+            if plan is None:
+                return self._on_machine(values)
+        try:
+            native = self.executable.native
+            if native is not None:
+                return native.call(plan, values)
+            return plan.run(*values)
+        except Exception as cause:
+            if is_from_outside(cause):
+                raise
+            raise Failure.in_plan(cause, plan) from None
+
+    def _step_up(self) -> Plan | None:
+        """The plan, if it is time for it."""
+        if self._runs_before_plan:
+            self._runs_before_plan -= 1
+            return None
+        with DEFINING:
+            if self.plan is None and not self._runs_before_plan:
+                self.plan = make_plan(self.executable.code, self._invoke, self._calls)
+                self._runs_before_plan = inf if self.plan is None else 0
+                self._machine = None
+        return self.plan
+
+    def _on_machine(self, values: Sequence[Any]) -> Any:
+        machine = self._machine
+        if machine is None:
+            machine = Machine(self.executable.code, self._invoke, self._calls)
+            self._machine = machine
+        try:
+            return machine.run(values)
+        except MachineFailure as failed:
+            if is_from_outside(failed.cause):
+                raise failed.cause from None
+            raise Failure.in_machine(failed, self.executable.code) from None
+
+
+def _runs_before_plan(code: Code) -> float:
+    if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
+        return inf
+    return 0 if code.has_loop and len(code.instructions) <= SHORT else 1
+
+
+class _Bounded(Way):
+    """A way that runs within the bounds of its guard."""
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """The result on machine values.
+
+        Raises:
+            Failure: the program failed.
+            LimitExceeded: calls lie too deep in each other.
+        """
+        guard = self._calls.guard
+        assert guard is not None
+        if RUNNING.record is not None:
+            RUNNING.record.bounds[guard] = None
+        with guard.entered(CALLS):
+            return super().run(values)
+
+
+class Tiers:
+    """How a code runs: a way for each mode, made when it is first needed.
+
+    A mode is whether operators are recorded, and the autocast around the call; the guard belongs to
+    the code.  `compile` gives the code for the present autocast; ways are of the class `kind`.
+    """
+
+    def __init__(
+        self,
+        compile: Callable[[], Executable],
+        guard: object | None,
+        invoke: Invoke,
+        kind: type[Way] = Way,
+    ) -> None:
+        self._compile = compile
+        self._guard = guard if isinstance(guard, Guard) else None
+        self._invoke = invoke
+        self._kind = kind
+        self._ways: dict[object, Way] = {}
+
+    def way(self) -> Way:
+        """The way for the present mode.
+
+        Raises:
+            UnsupportedKind: the machine has no instruction for a node of the graph.
+            RuntimeError: what autocast shall do is not known beforehand.
+        """
+        records = RUNNING.record is not None
+        state = autocast_state()
+        mode = (records, state) if state else records
+        found = self._ways.get(mode)
+        return self._made(mode) if found is None else found
+
+    def _made(self, mode: object) -> Way:
+        with DEFINING:
+            found = self._ways.get(mode)
+            if found is None:
+                found = self._ways[mode] = self._make(mode)
+        return found
+
+    def _make(self, mode: object) -> Way:
+        records, state = mode if isinstance(mode, tuple) else (mode, None)
+        other = self._ways.get((not records, state) if state else not records)
+        executable = self._compiled() if other is None else other.executable
+        recording = type(RUNNING.record) if records else None
+        return self._kind(executable, Calls(recording, self._guard), self._invoke)
+
+    def _compiled(self) -> Executable:
+        if self._guard is None:
+            return deeply(self._compile)
+        with self._guard.entered():
+            return deeply(self._compile)
+
+
+class FunctionTiers(Tiers):
+    """How a function runs, and how Python calls it."""
+
+    def __init__(self, function: Function, invoke: Invoke) -> None:
+        guard = graph_of(function).guard or function.guard
+        kind = Way if guard is None else _Bounded
+        super().__init__(lambda: executable_of(function, guard), guard, invoke, kind)
+        self.binding = Binding(function)
