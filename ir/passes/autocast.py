@@ -8,7 +8,7 @@
     %z : Tensor = prim::Exit(%c)
 
 The objects' attributes must be constants after inlining, as in torch.  What is cast to what is told
-by `ops.autocast`.
+by the operators' declarations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from ...frontend.diagnostics import Diagnostic, Help, Label
 from ...frontend.exceptions import exception_for
-from ...ops.table.autocast import EAGER, SCRIPT, Autocast
+from ...ops.table.autocast import Autocast, eager_policy, graph_policy
 from ...ops.table.table import TABLE
 from ...typecheck.types import BOOL, INT, NONE, TENSOR, ClassType, Type
 from ..constants import MISSING, constant_value, create_constant
@@ -91,15 +91,14 @@ class _Casts:
         states.append(_state_of(node.inputs[0], states[-1]))
 
     def _operator(self, node: Node, state: Autocast) -> None:
-        space, _, name = node.kind.partition("::")
-        if space != "aten" or node.signature is None or node.signature.is_mutable:
+        if node.signature is None or node.signature.is_mutable:
             return
-        policy = SCRIPT.get(name) if self.scripted else None
-        if policy is None and self.eager:
-            policy = EAGER.get(name)
+        policy = graph_policy(node.kind) if self.scripted else ""
+        if not policy and self.eager:
+            policy = eager_policy(node.kind)
         if policy == "banned":
             _refuse("Unsafe to autocast", node, _BANNED)
-        if policy is None or policy == "full-on-gpu":
+        if not policy or policy == "full-on-gpu":
             return
         if policy == "full-unless-dtype" and _has_dtype(node):
             return

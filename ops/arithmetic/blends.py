@@ -37,7 +37,8 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
 
 
 @with_twin(
-    "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
+    "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    autocast_in_graphs="widest",
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
@@ -55,7 +56,8 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
 
 
 @with_twin(
-    "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
+    "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    autocast_in_graphs="widest",
 )
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if kind(tensor1.dtype) < 2 and kind(tensor2.dtype) < 2:

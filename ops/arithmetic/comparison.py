@@ -83,7 +83,7 @@ for _name, _alias, _kernel in (
         )
 
 
-@operator("aten::equal(Tensor self, Tensor other) -> bool")
+@operator("aten::equal(Tensor self, Tensor other) -> bool", autocast_in_graphs="widest")
 def equal(self: Array, other: Array) -> bool:
     return self.shape == other.shape and bool(np.array_equal(self, other))
 

@@ -119,7 +119,7 @@ def of_parts(real: Array, imag: Array) -> Array:
 _refuse_polar: Final = Refusal("polar")
 
 
-@operator("aten::polar(Tensor abs, Tensor angle) -> Tensor")
+@operator("aten::polar(Tensor abs, Tensor angle) -> Tensor", autocast="full")
 def polar(abs: Array, angle: Array) -> Array:
     """The complex numbers of these sizes and angles."""
     _check_parts(abs, angle)
@@ -142,7 +142,7 @@ def view_as_real(self: Array) -> Array:
     return view_of(self, (*self.shape, 2), (*self.strides, half), 0, self.real.dtype)
 
 
-@operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
+@operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", autocast="full")
 def view_as_complex(self: Array) -> Array:
     """The same memory with the last dimension, of size 2, taken as complex numbers."""
     if dtype_of(self).name not in ("float16", "float32", "float64"):

@@ -88,7 +88,10 @@ def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
 _refuse_sum: Final = Refusal("add")
 
 
-@operator("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
         return _with_alpha(_refuse_sum, _add, self, other, alpha)
@@ -105,7 +108,10 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     return binary(_add, *_matched(_refuse_sum, self, other))
 
 
-@operator("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
         return _with_alpha(_refuse_sum, _add, self, other, alpha)
@@ -130,7 +136,10 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
         )
 
 
-@operator("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
     if dtype is not other.dtype or dtype is _BOOL:
@@ -149,7 +158,10 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     return binary(_subtract, *_matched(_refuse_sum, self, other))
 
 
-@operator("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
@@ -172,7 +184,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
 
 
-@operator("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", autocast_in_graphs="widest")
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
         try:
@@ -184,7 +196,7 @@ def mul(self: Array, other: Array) -> Array:
     return exactly(_multiply, self, other, common_dtype(self, other))
 
 
-@operator("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor")
+@operator("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", autocast_in_graphs="widest")
 def mul_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32 or self.dtype is _INT64:
         return with_number(_multiply, self, other)
@@ -259,14 +271,14 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
     )
 
 
-@operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", autocast_in_graphs="widest")
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
         return binary(_divide, self, other)
     return _quotient(self, other)
 
 
-@operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor")
+@operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", autocast_in_graphs="widest")
 def div_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32:
         return with_number(_divide, self, other)
@@ -279,12 +291,18 @@ def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array
     return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
 
 
-@operator("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
+@operator(
+    "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
     return _quotient_by_mode(self, other, rounding_mode)
 
 
-@operator("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor")
+@operator(
+    "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+    autocast_in_graphs="widest",
+)
 def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
     return _quotient_by_mode(self, other, rounding_mode)
 
@@ -366,12 +384,16 @@ def _power(a: Array, b: Array) -> Any:
     return np.where(negative, below, np.power(a, np.where(negative, 0, b)))
 
 
-@operator("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+@operator(
+    "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", autocast_in_graphs="full"
+)
 def pow_tensors(self: Array, exponent: Array) -> Array:
     return binary(_power, self, exponent)
 
 
-@operator("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+@operator(
+    "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", autocast_in_graphs="full"
+)
 def pow_number(self: Array, exponent: Scalar) -> Array:
     if exponent in (0, 1):
         base = cast(self, common_dtype_with(self, exponent))
@@ -407,7 +429,7 @@ def _power_in_width(a: Array, b: Array) -> Any:
     return _power(a, b)
 
 
-@operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor")
+@operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", autocast_in_graphs="full")
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
     if self == 1 and not isinstance(self, bool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from ..special_functions.gamma import digamma, lgamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
+from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
 
 __all__ = ["sigmoid"]
 
 Kernel = Callable[..., Any]
+Forward = Callable[[Array], Array]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
@@ -68,55 +70,49 @@ def _exp2(x: Any) -> Any:
     return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
 
 
-_FUNCTIONS: Final[dict[str, tuple[Kernel, str]]] = {
-    "acos": (np.arccos, "arccos"),
-    "acosh": (np.arccosh, "arccosh"),
-    "asin": (np.arcsin, "arcsin"),
-    "asinh": (np.arcsinh, "arcsinh"),
-    "atan": (np.arctan, "arctan"),
-    "atanh": (np.arctanh, "arctanh"),
-    "cos": (np.cos, ""),
-    "cosh": (np.cosh, ""),
-    "deg2rad": (np.deg2rad, ""),
-    "digamma": (in_double(digamma), "special_digamma special_psi"),
-    "erf": (pointwise("erf", erf), "special_erf"),
-    "erfc": (erfc, "special_erfc"),
-    "erfinv": (erfinv, "special_erfinv"),
-    "exp": (pointwise("exp", _closely(np.exp)), ""),
-    "exp2": (_exp2, "special_exp2"),
-    "expm1": (np.expm1, "special_expm1"),
-    "i0": (in_double(i0), "special_i0"),
-    "lgamma": (in_double(lgamma), "special_gammaln"),
-    "log": (_closely(np.log), ""),
-    "log10": (np.log10, ""),
-    "log1p": (np.log1p, "special_log1p"),
-    "log2": (np.log2, ""),
-    "rad2deg": (np.rad2deg, ""),
-    "reciprocal": (np.reciprocal, ""),
-    "rsqrt": (_rsqrt, ""),
-    "sigmoid": (pointwise("sigmoid", _sigmoid), "special_expit"),
-    "sin": (np.sin, ""),
-    "sinc": (np.sinc, "special_sinc"),
-    "sinh": (np.sinh, ""),
-    "sqrt": (np.sqrt, ""),
-    "tan": (np.tan, ""),
-    "tanh": (np.tanh, ""),
-}
-"""Name, kernel, aliases; those in `special` are never in place."""
+def _declare(name: str, kernel: Kernel, *aliases: str, **known: Unpack[Known]) -> Forward:
+    """Declare a function of one float and its aliases; those in `special` are never in place."""
+    forward = of_one(name, kernel)
+    with_twin(f"aten::{name}(Tensor self) -> Tensor", **known)(forward)
+    for alias in aliases:
+        declare = operator if alias.startswith("special_") else with_twin
+        declare(f"aten::{alias}(Tensor self) -> Tensor")(forward)
+    return forward
 
 
-def _declare() -> dict[str, Callable[[Array], Array]]:
-    forwards = {}
-    for name, (kernel, aliases) in _FUNCTIONS.items():
-        forward = forwards[name] = of_one(name, kernel)
-        for spelling in (name, *aliases.split()):
-            declare = operator if spelling.startswith("special_") else with_twin
-            declare(f"aten::{spelling}(Tensor self) -> Tensor")(forward)
-    return forwards
-
-
-sigmoid: Final = _declare()["sigmoid"]
+_declare("acos", np.arccos, "arccos", autocast_in_graphs="full")
+_declare("acosh", np.arccosh, "arccosh")
+_declare("asin", np.arcsin, "arcsin", autocast_in_graphs="full")
+_declare("asinh", np.arcsinh, "arcsinh")
+_declare("atan", np.arctan, "arctan")
+_declare("atanh", np.arctanh, "arctanh")
+_declare("cos", np.cos)
+_declare("cosh", np.cosh, autocast_in_graphs="full")
+_declare("deg2rad", np.deg2rad)
+_declare("digamma", in_double(digamma), "special_digamma", "special_psi")
+_declare("erf", pointwise("erf", erf), "special_erf")
+_declare("erfc", erfc, "special_erfc")
+_declare("erfinv", erfinv, "special_erfinv", autocast_in_graphs="full")
+_declare("exp", pointwise("exp", _closely(np.exp)), autocast_in_graphs="full")
+_declare("exp2", _exp2, "special_exp2")
+_declare("expm1", np.expm1, "special_expm1", autocast_in_graphs="full")
+_declare("i0", in_double(i0), "special_i0")
+_declare("lgamma", in_double(lgamma), "special_gammaln")
+_declare("log", _closely(np.log), autocast_in_graphs="full")
+_declare("log10", np.log10, autocast_in_graphs="full")
+_declare("log1p", np.log1p, "special_log1p", autocast_in_graphs="full")
+_declare("log2", np.log2, autocast_in_graphs="full")
+_declare("rad2deg", np.rad2deg)
+_declare("reciprocal", np.reciprocal, autocast_in_graphs="full")
+_declare("rsqrt", _rsqrt, autocast_in_graphs="full")
+sigmoid: Final = _declare("sigmoid", pointwise("sigmoid", _sigmoid), "special_expit")
 """`1 / (1 + exp(-x))`."""
+_declare("sin", np.sin)
+_declare("sinc", np.sinc, "special_sinc")
+_declare("sinh", np.sinh, autocast_in_graphs="full")
+_declare("sqrt", np.sqrt)
+_declare("tan", np.tan, autocast_in_graphs="full")
+_declare("tanh", np.tanh)
 
 
 # --------------------------------------------------------------------------- without floats only

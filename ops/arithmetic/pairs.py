@@ -50,7 +50,9 @@ def _wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 _ARGUMENTS: Final = "(Tensor self, Tensor other) -> Tensor"
 
-with_twin(f"aten::atan2{_ARGUMENTS}", f"aten::arctan2{_ARGUMENTS}")(of_two("atan2", np.arctan2))
+_atan2 = of_two("atan2", np.arctan2)
+with_twin(f"aten::atan2{_ARGUMENTS}", autocast_in_graphs="widest")(_atan2)
+with_twin(f"aten::arctan2{_ARGUMENTS}")(_atan2)
 with_twin(f"aten::hypot{_ARGUMENTS}")(of_two("hypot", np.hypot))
 with_twin(f"aten::nextafter{_ARGUMENTS}")(of_two("nextafter", np.nextafter, native=True))
 operator(f"aten::logaddexp{_ARGUMENTS}")(of_two("logaddexp", _logaddexp))

@@ -161,6 +161,7 @@ for _name, _real in _REAL.items():
     "aten::log.int_float(int a, float b) -> float",
     "aten::log.float_int(float a, int b) -> float",
     "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
+    autocast_in_graphs="full",
 )
 def log_to_base(a: float, b: float) -> float:
     return divide_floats(log(a), log(b))
@@ -172,6 +173,7 @@ def log_to_base(a: float, b: float) -> float:
     "aten::log.complex_int(complex a, int b) -> complex",
     "aten::log.float_complex(float a, complex b) -> complex",
     "aten::log.int_complex(int a, complex b) -> complex",
+    autocast_in_graphs="full",
 )
 def complex_log_to_base(a: complex, b: complex) -> complex:
     return divide_complex(COMPLEX_FUNCTIONS["log"](a), COMPLEX_FUNCTIONS["log"](b))
@@ -183,6 +185,7 @@ def complex_log_to_base(a: complex, b: complex) -> complex:
     "aten::polar.int_float(int a, float b) -> complex",
     "aten::polar.float_int(float a, int b) -> complex",
     "aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+    autocast="full",
 )
 def polar(a: float, b: float) -> complex:
     return complex(a * math.cos(b), a * math.sin(b))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..memory.dtype import DTYPES, DType, dtype_by_number
-from ..table.autocast import EAGER, Autocast
+from ..table.autocast import Autocast, eager_policy
 from ..tensors.tensor import Tensor
 
 __all__ = ["cast_arguments"]
@@ -18,8 +18,8 @@ _ELIGIBLE: Final = (_FLOAT, DTYPES["bfloat16"], DTYPES["float16"])
 def cast_arguments(
     name: str, args: tuple[Any, ...], kwargs: dict[str, Any], state: Autocast
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `aten::<name>` with their tensors in the dtype that its policy asks for."""
-    policy = EAGER[name]
+    """The arguments of an operator with their tensors in the dtype that its policy asks for."""
+    policy = eager_policy(name)
     target = dtype_by_number(state.cpu_dtype)
     if policy == "full" or (
         policy == "widest" and any(t.dtype is _FLOAT for t in _tensors((args, *kwargs.values())))

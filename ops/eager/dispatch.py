@@ -21,7 +21,7 @@ from ..memory.named_results import named_results
 from ..memory.overlap import check_out
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.autocast import EAGER, autocast_state
+from ..table.autocast import autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import COMPUTED_IN_OUT, check_dtype_of_out
 from ..table.pointwise import cast, number_as
@@ -524,15 +524,14 @@ class AutocastFunction(EagerFunction):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = autocast_state()
         if state.cpu and "out" not in kwargs:
-            name = self.operator_name.partition("::")[2]
-            args, kwargs = cast_arguments(name, args, kwargs, state)
+            args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)
         return super().__call__(*args, **kwargs)
 
 
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
     name = operator_name.partition("::")[2]
-    cls = AutocastFunction if name in EAGER else EagerFunction
+    cls = AutocastFunction if eager_policy(operator_name) else EagerFunction
     return cls(operator_name, name, as_method)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ..table.pointwise import (
     write,
 )
 from ..table.promotion import kind
+from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
 
@@ -128,10 +129,11 @@ def _declare(
     arguments: str = "",
     shown: str | None = None,
     allow_complex: bool = False,
+    **known: Unpack[Known],
 ) -> Callable[..., Array]:
     """Declare `name` and `name_`, for floats alone; the forward is given back."""
     forward = _floats_only(shown or f"{name}_cpu", function, allow_complex)
-    operator(f"aten::{name}(Tensor self{arguments}) -> Tensor")(forward)
+    operator(f"aten::{name}(Tensor self{arguments}) -> Tensor", **known)(forward)
     operator(f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)")(in_place(forward))
     return forward
 
@@ -239,7 +241,13 @@ def _mish(x: Array) -> Any:
     return x * (part / (part + 2))
 
 
-gelu = _declare("gelu", _gelu, ', *, str approximate="none"', "GeluKernelImpl")
+gelu = _declare(
+    "gelu",
+    _gelu,
+    ', *, str approximate="none"',
+    "GeluKernelImpl",
+    autocast_in_graphs="full",
+)
 _declare("silu", pointwise("silu", _silu), allow_complex=True)
 leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
@@ -275,11 +283,15 @@ def _hardshrink(x: Array, lambd: float) -> Any:
 
 
 for _schema, _shown, _kernel in (
-    ("softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", "softplus_cpu", _softplus),
     ("softshrink(Tensor self, Scalar lambd=0.5)", "softshrink_check", _softshrink),
     ("hardshrink(Tensor self, Scalar lambd=0.5)", "hardshrink_cpu", _hardshrink),
 ):
     operator(f"aten::{_schema} -> Tensor")(_floats_only(_shown, _kernel))
+
+operator(
+    "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    autocast_in_graphs="full",
+)(_floats_only("softplus_cpu", _softplus))
 
 
 def _no_bools(self: Array) -> None:
@@ -372,7 +384,11 @@ def _check_prelu(self: Array, weight: Array) -> None:
         )
 
 
-@operator("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+@operator(
+    "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""
     _check_prelu(self, weight)
@@ -395,9 +411,10 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
     return self
 
 
+@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 @operator(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-on-gpu",
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
@@ -468,9 +485,10 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
 
 
+@operator("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
 @operator(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-unless-dtype",
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""

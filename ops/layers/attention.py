@@ -182,7 +182,8 @@ def dropped(result: Array) -> Array:
 @operator(
     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, "
-    f"{_KEYWORDS}) -> Tensor"
+    f"{_KEYWORDS}) -> Tensor",
+    autocast="lower",
 )
 def scaled_dot_product_attention(
     query: Array,
@@ -265,7 +266,8 @@ def _forbidden(mask: Array, mask_type: int | None, scores: Array) -> Array:
     "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, "
     "int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, "
     "Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, "
-    "int? mask_type=None) -> (Tensor, Tensor)"
+    "int? mask_type=None) -> (Tensor, Tensor)",
+    autocast="lower",
 )
 def native_multi_head_attention(
     query: Array,

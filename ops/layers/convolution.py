@@ -284,7 +284,8 @@ def _convolve(
 @operator(
     "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
     "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
-    "SymInt groups) -> Tensor"
+    "SymInt groups) -> Tensor",
+    autocast_in_graphs="lower",
 )
 def convolution(
     input: Array,
@@ -323,6 +324,8 @@ def convolution(
     "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
     "SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, "
     "SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def _convolution(
     input: Array,
@@ -444,16 +447,22 @@ def _declare(dims: int) -> None:
     space = f"SymInt[{dims}]"
     operator(
         f"aten::{name}{start}{space} stride={ones}, {space} padding={zeros}, "
-        f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+        f"{space} dilation={ones}, SymInt groups=1) -> Tensor",
+        autocast="lower",
+        autocast_in_graphs="lower",
     )(plain)
     operator(
         f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", '
-        f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+        f"{space} dilation={ones}, SymInt groups=1) -> Tensor",
+        autocast="lower",
+        autocast_in_graphs="lower",
     )(by_name)
     operator(
         f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{space} stride={ones}, "
         f"{space} padding={zeros}, {space} output_padding={zeros}, SymInt groups=1, "
-        f"{space} dilation={ones}) -> Tensor"
+        f"{space} dilation={ones}) -> Tensor",
+        autocast="lower",
+        autocast_in_graphs="lower" if dims == 1 else "",
     )(transposed)
 
 
@@ -570,7 +579,11 @@ def mkldnn_convolution(
     return convolution(self, weight, bias, stride, padding, dilation, False, [0], groups)
 
 
-@operator("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor")
+@operator(
+    "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int) -> Array:
     """Over time: input (time, batch, channels), weight (width, channels, channels made)."""
     if self.ndim != 3:

@@ -317,7 +317,8 @@ def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:
 
 
 @operator(
-    "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"
+    "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+    autocast_in_graphs="widest",
 )
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) -> Array:
     """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""

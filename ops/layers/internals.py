@@ -195,7 +195,9 @@ def is_any_true(self: Array) -> Array:
 
 @operator(
     "aten::addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, "
-    "Scalar beta=1, Scalar alpha=1) -> Tensor"
+    "Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def addmm_as(
     self: Array, mat1: Array, mat2: Array, out_dtype: int, beta: Scalar, alpha: Scalar
@@ -206,7 +208,9 @@ def addmm_as(
 
 @operator(
     "aten::baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, "
-    "Scalar beta=1, Scalar alpha=1) -> Tensor"
+    "Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def baddbmm_as(
     self: Array, batch1: Array, batch2: Array, out_dtype: int, beta: Scalar, alpha: Scalar

@@ -126,7 +126,8 @@ def _check_normalized_shape(
 
 @operator(
     "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, "
-    "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
+    "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    autocast_in_graphs="full",
 )
 def native_layer_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
@@ -157,7 +158,8 @@ def native_layer_norm(
 
 @operator(
     "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
-    "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"
+    "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+    autocast_in_graphs="full",
 )
 def layer_norm(
     input: Array,
@@ -281,7 +283,8 @@ def native_group_norm(
 
 @operator(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
-    "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor"
+    "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+    autocast_in_graphs="full",
 )
 def group_norm(
     input: Array,

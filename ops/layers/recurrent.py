@@ -328,7 +328,10 @@ def _declare(name: str, step: Step) -> None:
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_REST}) "
         "-> (Tensor, Tensor)"
     )(of_packed)
-    operator(f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor")(cell)
+    operator(
+        f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+        autocast_in_graphs="lower",
+    )(cell)
 
 
 for _name, _step in (("rnn_tanh", _tanh_step), ("rnn_relu", _relu_step), ("gru", _gru_step)):
@@ -384,7 +387,10 @@ def lstm_packed(
     return over_packed(_lstm_step, data, batch_sizes, hx, groups, options)
 
 
-@operator(f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)")
+@operator(
+    f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
+    autocast_in_graphs="lower",
+)
 def lstm_cell(
     input: Array,
     hx: list[Array],

@@ -95,9 +95,11 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     return result
 
 
+@operator("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
 @operator(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
-    "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
@@ -124,10 +126,8 @@ def euclidean_dist(x1: Array, x2: Array) -> Array:
     return _by_products(x1, x2)
 
 
-@operator(
-    "aten::pdist(Tensor self, float p=2.) -> Tensor",
-    "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
-)
+@operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor")
+@operator("aten::pdist(Tensor self, float p=2.) -> Tensor", autocast_in_graphs="full")
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
     if self.ndim != 2:
@@ -159,7 +159,10 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     return vector_length(difference, p, -1, keepdim)
 
 
-@operator("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+@operator(
+    "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    autocast_in_graphs="full",
+)
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
     dtype = common_dtype(x1, x2)
@@ -182,7 +185,7 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     return result.astype(dtype, copy=False)
 
 
-@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", autocast_in_graphs="full")
 def dist(self: Array, other: Array, p: Scalar) -> Array:
     """The norm of the difference, over all elements."""
     difference = binary(np.subtract, self, other)
@@ -200,7 +203,9 @@ def dist(self: Array, other: Array, p: Scalar) -> Array:
 
 @operator(
     "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def cosine_embedding_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int
@@ -246,7 +251,9 @@ def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None
 
 @operator(
     "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
-    "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"
+    "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def triplet_margin_loss(
     anchor: Array,

@@ -143,7 +143,9 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
     return [*labels[:place], *range(52 + widest - dots, 52 + widest), *labels[place + 1 :]]
 
 
-@operator("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
+@operator(
+    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", autocast="lower"
+)
 def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
     if not tensors:
@@ -166,7 +168,7 @@ def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     return summed(tensors, wide, _spread(result, widest, widest))
 
 
-@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor")
+@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor", autocast="lower")
 def einsum_of_sublists(a: Array, *rest: Any) -> Array:
     equation, tensors = from_sublists(a, *rest)
     return einsum(equation, tensors, None)

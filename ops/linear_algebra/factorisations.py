@@ -68,7 +68,8 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
 
 @operator(
     "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) "
-    "-> (Tensor L, Tensor info)"
+    "-> (Tensor L, Tensor info)",
+    autocast="full",
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -79,7 +80,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     return factors, info
 
 
-@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
+@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="full")
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
     if info.any():
@@ -87,7 +88,7 @@ def linalg_cholesky(self: Array, upper: bool) -> Array:
     return factors
 
 
-@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor")
+@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="full")
 def cholesky(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky")
     check_lapack(self, "cholesky_cpu")
@@ -102,7 +103,9 @@ def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
     return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
 
 
-@operator("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
+@operator(
+    "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", autocast="full"
+)
 def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     for array, name in ((self, "b"), (input2, "u")):
         if array.ndim < 2:
@@ -115,7 +118,7 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     return _by_cholesky(self, input2, upper)
 
 
-@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor")
+@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="full")
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
     check_lapack(self, "cholesky_inverse_out_cpu")
@@ -128,7 +131,7 @@ def cholesky_inverse(self: Array, upper: bool) -> Array:
 _MODES = ("reduced", "complete", "r")
 
 
-@operator('aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)')
+@operator('aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)', autocast="full")
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     check_floating(A, "linalg.qr")
     check_matrix(A, "linalg.qr")
@@ -150,12 +153,12 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
     return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
 
 
-@operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)")
+@operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", autocast="full")
 def qr(self: Array, some: bool) -> tuple[Array, Array]:
     return linalg_qr(self, "reduced" if some else "complete")
 
 
-@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)")
+@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", autocast="full")
 def geqrf(self: Array) -> tuple[Array, Array]:
     check_matrix(self, "torch.geqrf", "input")
     check_lapack(self, "geqrf_cpu")
@@ -191,6 +194,7 @@ def _check_reflections(input: Array, tau: Array) -> None:
 @operator(
     "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+    autocast="full",
 )
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
@@ -222,7 +226,8 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
 
 @operator(
     "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
-    "-> Tensor"
+    "-> Tensor",
+    autocast="full",
 )
 def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
     """The product of a matrix with the whole Q that reflections stand for."""

@@ -133,7 +133,9 @@ def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
-@operator("aten::mm(Tensor self, Tensor mat2) -> Tensor")
+@operator(
+    "aten::mm(Tensor self, Tensor mat2) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+)
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
         raise _rank_error("self must be a matrix", self, mat2)
@@ -179,7 +181,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
     return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))
 
 
-@operator("aten::mv(Tensor self, Tensor vec) -> Tensor")
+@operator("aten::mv(Tensor self, Tensor vec) -> Tensor", autocast_in_graphs="lower")
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise _rank_error(
@@ -199,7 +201,7 @@ def mv(self: Array, vec: Array) -> Array:
     return _product(self, vec, "addmv_impl_cpu")
 
 
-@operator("aten::dot(Tensor self, Tensor tensor) -> Tensor")
+@operator("aten::dot(Tensor self, Tensor tensor) -> Tensor", autocast_in_graphs="widest")
 def dot(self: Array, tensor: Array) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
         raise _rank_error(
@@ -228,7 +230,9 @@ def dot(self: Array, tensor: Array) -> Array:
     return _product(self, tensor, "dot")
 
 
-@operator("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
+@operator(
+    "aten::bmm(Tensor self, Tensor mat2) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+)
 def bmm(self: Array, mat2: Array) -> Array:
     return _checked_batches(self, mat2, "bmm")
 
@@ -276,9 +280,11 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
+@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor")
 @operator(
     "aten::matmul(Tensor self, Tensor other) -> Tensor",
-    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
@@ -361,7 +367,10 @@ def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
 
 
 @operator(
-    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -394,7 +403,8 @@ operator(
 
 
 @operator(
-    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="lower",
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
     if self.itemsize == 2:
@@ -412,7 +422,9 @@ operator(
 
 @operator(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor"
+    "Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     if self.itemsize == 2:
@@ -430,7 +442,9 @@ operator(
 
 @operator(
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor"
+    "Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
 )
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""
@@ -465,7 +479,8 @@ def addbmm_in_place(
 
 
 @operator(
-    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="lower",
 )
 def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * outer(vec1, vec2)`."""
@@ -484,13 +499,21 @@ operator(
 )(in_place(addr))
 
 
-@operator("aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+@operator(
+    "aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
 def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
     return mm(cast(self, wanted), cast(mat2, wanted))
 
 
-@operator("aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor")
+@operator(
+    "aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
 def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
     return bmm(cast(self, wanted), cast(mat2, wanted))
@@ -512,7 +535,11 @@ def _features_differ(input: Array, weight: Array) -> OperatorError:
     )
 
 
-@operator("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+@operator(
+    "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""
     dtype = input.dtype

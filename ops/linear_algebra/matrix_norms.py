@@ -342,7 +342,10 @@ def norm_as(self: Array, p: Scalar | None, dtype: int) -> Array:
 operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor")(norm)
 
 
-@operator("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+@operator(
+    "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    autocast_in_graphs="full",
+)
 def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) > 2:
         raise OperatorError(
@@ -351,7 +354,9 @@ def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     return vector_norm(self, 2.0, dim, keepdim)
 
 
-@operator("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor")
+@operator(
+    "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", autocast_in_graphs="full"
+)
 def nuclear_norm(self: Array, keepdim: bool) -> Array:
     if self.ndim != 2:
         raise OperatorError(
@@ -361,14 +366,17 @@ def nuclear_norm(self: Array, keepdim: bool) -> Array:
     return matrix_norm(self, "nuc", (-2, -1), keepdim)
 
 
-@operator("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor")
+@operator(
+    "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+    autocast_in_graphs="full",
+)
 def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) != 2:
         raise OperatorError("nuclear norm requires a 'dim' argument of size 2")
     return matrix_norm(self, "nuc", dim, keepdim)
 
 
-@operator("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")
+@operator("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", autocast="full")
 def linalg_svdvals(A: Array, driver: str | None) -> Array:
     check_floating(A, "linalg.svd")
     check_matrix(A, "linalg.svd")
@@ -389,7 +397,7 @@ def _cond_by_inverse(self: Array, order: float | str) -> Array:
     return as_array(product).astype(real_dtype(self.dtype))
 
 
-@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor")
+@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", autocast="full")
 def linalg_cond(self: Array, p: Scalar | None) -> Array:
     check_matrix(self, "linalg.cond")
     check_floating(self, "linalg.cond")
@@ -403,7 +411,7 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     return as_array(first / last if order == 2 else last / first)
 
 
-@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor")
+@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", autocast="full")
 def linalg_cond_named(self: Array, p: str) -> Array:
     check_matrix(self, "linalg.cond")
     check_floating(self, "linalg.cond")

@@ -40,7 +40,7 @@ def vdot(self: Array, other: Array) -> Array:
     return dot(np.conj(self) if self.dtype.kind == "c" else self, other)
 
 
-@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
+@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", autocast="lower")
 def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     for array in (x, y):
         check_floating(array, "linalg.vecdot")
@@ -52,7 +52,7 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     return as_array(total).astype(x.dtype, copy=False)
 
 
-@operator("aten::inner(Tensor self, Tensor other) -> Tensor")
+@operator("aten::inner(Tensor self, Tensor other) -> Tensor", autocast="lower")
 def inner(self: Array, other: Array) -> Array:
     """The sums of products over the last dimensions."""
     if not self.ndim or not other.ndim:
@@ -91,7 +91,9 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     return _crossed(cast(self, dtype), cast(other, dtype), wrap_dim(dim, self.ndim))
 
 
-@operator("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor")
+@operator(
+    "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", autocast_in_graphs="widest"
+)
 def cross(self: Array, other: Array, dim: int | None) -> Array:
     if dim is None:
         if 3 not in self.shape:
@@ -114,7 +116,11 @@ def kron(self: Array, other: Array) -> Array:
 # --------------------------------------------------------------------------- dimensions
 
 
-@operator("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+@operator(
+    "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="widest",
+)
 def tensordot(
     self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
 ) -> Array:
@@ -163,7 +169,7 @@ def _check_chain(tensors: Sequence[Array], name: str) -> None:
             )
 
 
-@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor")
+@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", autocast="lower")
 def linalg_multi_dot(tensors: list[Array]) -> Array:
     """The product of a chain, in the order that takes the fewest multiplications."""
     _check_chain(tensors, "multi_dot()")
@@ -188,7 +194,9 @@ def linalg_multi_dot(tensors: list[Array]) -> Array:
     return found.astype(tensors[0].dtype, copy=False)
 
 
-@operator("aten::chain_matmul(Tensor[] matrices) -> Tensor")
+@operator(
+    "aten::chain_matmul(Tensor[] matrices) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+)
 def chain_matmul(matrices: list[Array]) -> Array:
     for matrix in matrices:
         if matrix.ndim != 2:

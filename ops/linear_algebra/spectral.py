@@ -39,7 +39,8 @@ def _check_triangle(uplo: str) -> None:
 
 
 @operator(
-    'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)'
+    'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
+    autocast="full",
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     check_square(self, "linalg.eigh")
@@ -58,7 +59,7 @@ def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, 
     return values, vectors if compute_v else np.empty(0, A.dtype)
 
 
-@operator('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor')
+@operator('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', autocast="full")
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
     return linalg_eigh(self, UPLO)[0]
 
@@ -75,17 +76,17 @@ def _check_eigen(self: Array, name: str) -> None:
         raise OperatorError(f"torch.linalg.{name}: input tensor should not contain infs or NaNs.")
 
 
-@operator("aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)")
+@operator(
+    "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", autocast="full"
+)
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
     values, vectors = blas.eig(self)
     return _complex(values, self), _complex(vectors, self)
 
 
-@operator(
-    "aten::linalg_eigvals(Tensor self) -> Tensor",
-    "aten::_linalg_eigvals(Tensor self) -> Tensor",
-)
+@operator("aten::_linalg_eigvals(Tensor self) -> Tensor")
+@operator("aten::linalg_eigvals(Tensor self) -> Tensor", autocast="full")
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
     return _complex(np.asarray(blas.eigvals(self)), self)
@@ -117,7 +118,8 @@ def _not_finite() -> LinAlgError:
 
 @operator(
     "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) "
-    "-> (Tensor U, Tensor S, Tensor Vh)"
+    "-> (Tensor U, Tensor S, Tensor Vh)",
+    autocast="full",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -145,7 +147,9 @@ def linalg_svd_or_values(
 
 
 @operator(
-    "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"
+    "aten::svd(Tensor self, bool some=True, bool compute_uv=True) "
+    "-> (Tensor U, Tensor S, Tensor V)",
+    autocast="full",
 )
 def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if self.ndim < 2:
@@ -198,6 +202,7 @@ def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     "bool hermitian=False) -> Tensor",
     "aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, "
     "Tensor? rtol=None, bool hermitian=False) -> Tensor",
+    autocast="full",
 )
 def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -209,6 +214,7 @@ def linalg_matrix_rank(
 @operator(
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+    autocast="full",
 )
 def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -> Array:
     return linalg_matrix_rank(self, tol, 0.0, hermitian)
@@ -284,7 +290,9 @@ def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Arr
     return linalg_pinv(self, None, rcond, hermitian)
 
 
-@operator("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+@operator(
+    "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast="full"
+)
 def pinverse(self: Array, rcond: float) -> Array:
     return linalg_pinv(self, None, rcond, False)
 
@@ -327,7 +335,8 @@ def _in_rows_of(found: Array, rows: int) -> Array:
 
 @operator(
     "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) "
-    "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"
+    "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
+    autocast="full",
 )
 def linalg_lstsq(
     self: Array, b: Array, rcond: float | None, driver: str | None
@@ -374,7 +383,7 @@ def linalg_matrix_power(self: Array, n: int) -> Array:
     return matrix_power(self, n)
 
 
-@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor")
+@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", autocast="full")
 def linalg_tensorinv(self: Array, ind: int) -> Array:
     """The inverse of a tensor that is square once its first `ind` dimensions are one."""
     if ind <= 0:
@@ -389,7 +398,10 @@ def linalg_tensorinv(self: Array, ind: int) -> Array:
     return linalg_inv(self.reshape(prod(first), prod(rest))).reshape(rest + first)
 
 
-@operator("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor")
+@operator(
+    "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+    autocast="full",
+)
 def linalg_tensorsolve(self: Array, other: Array, dims: Sequence[int] | None) -> Array:
     """X with `tensordot(self, X, X.ndim) == other`; `dims` are moved to the end before."""
     if dims is not None:

@@ -140,7 +140,8 @@ def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
 
 @operator(
     "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) "
-    "-> (Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
+    autocast="full",
 )
 def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     return linalg_lu_factor_ex(self, pivot, check_errors)
@@ -239,7 +240,8 @@ def linalg_solve_triangular(
 
 @operator(
     "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
-    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    autocast="full",
 )
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
@@ -298,7 +300,9 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     return adjoint(column_major(_by_factors(LU, pivots, adjoint(B), not adjointly)))
 
 
-@operator("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor")
+@operator(
+    "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", autocast="full"
+)
 def lu_solve(self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return linalg_lu_solve(LU_data, LU_pivots, self, True, False)
 
@@ -375,7 +379,7 @@ def linalg_solve_with_factors(
     return found, factors, pivots, info
 
 
-@operator("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
+@operator("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", autocast="full")
 def linalg_solve(A: Array, B: Array, left: bool) -> Array:
     found, info = _solved(A, B, left)
     if info.any():
@@ -396,7 +400,8 @@ def _inverted(A: Array) -> tuple[Array, Array]:
 
 
 @operator(
-    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"
+    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    autocast="full",
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -414,7 +419,9 @@ def _not_invertible(info: Array, name: str) -> LinAlgError:
     )
 
 
-@operator("aten::linalg_inv(Tensor A) -> Tensor", "aten::inverse(Tensor self) -> Tensor")
+@operator(
+    "aten::linalg_inv(Tensor A) -> Tensor", "aten::inverse(Tensor self) -> Tensor", autocast="full"
+)
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)
     if info.any():

@@ -196,7 +196,11 @@ def _likelihood_of_maps(
     return _losses(self, target, weight, reduction, ignore_index)
 
 
-@operator(f"aten::nll_loss(Tensor self, Tensor target, {_REST}) -> Tensor")
+@operator(
+    f"aten::nll_loss(Tensor self, Tensor target, {_REST}) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
@@ -209,7 +213,11 @@ operator(
 )(_likelihood)
 
 
-@operator(f"aten::nll_loss2d(Tensor self, Tensor target, {_REST}) -> Tensor")
+@operator(
+    f"aten::nll_loss2d(Tensor self, Tensor target, {_REST}) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def nll_loss2d(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
@@ -253,7 +261,8 @@ def nll_loss_nd(
 
 @operator(
     f"aten::cross_entropy_loss(Tensor self, Tensor target, {_REST}, float label_smoothing=0.) "
-    "-> Tensor"
+    "-> Tensor",
+    autocast="full",
 )
 def cross_entropy_loss(
     self: Array,
@@ -363,7 +372,9 @@ def _check_scores(self: Array) -> None:
 
 @operator(
     "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, "
-    "Tensor? weight=None, int reduction=1) -> Tensor"
+    "Tensor? weight=None, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def multi_margin_loss(
     self: Array,
@@ -412,7 +423,8 @@ def multi_margin_loss(
 
 @operator(
     "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> "
-    "(Tensor output, Tensor is_target)"
+    "(Tensor output, Tensor is_target)",
+    autocast="full",
 )
 def multilabel_margin_loss_forward(
     self: Array, target: Array, reduction: int
@@ -443,6 +455,10 @@ def multilabel_margin_loss_forward(
     return reduced(losses, reduction or SUM, self.dtype), flags
 
 
-@operator("aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     return multilabel_margin_loss_forward(self, target, reduction)[0]

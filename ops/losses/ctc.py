@@ -169,7 +169,8 @@ def plain_ctc_loss_of_tensors(
 
 @operator(
     f"aten::ctc_loss.IntList({_SECOND}, int blank=0, int reduction=1, "
-    "bool zero_infinity=False) -> Tensor"
+    "bool zero_infinity=False) -> Tensor",
+    autocast="full",
 )
 def ctc_loss(
     log_probs: Array,
@@ -199,7 +200,8 @@ def ctc_loss(
 
 @operator(
     f"aten::ctc_loss.Tensor({_TENSORS}, int blank=0, int reduction=1, "
-    "bool zero_infinity=False) -> Tensor"
+    "bool zero_infinity=False) -> Tensor",
+    autocast="full",
 )
 def ctc_loss_of_tensors(
     log_probs: Array,

@@ -62,20 +62,30 @@ def _squared_difference(a: Array, b: Array) -> Array:
     return np.multiply(apart, apart, apart)
 
 
-@operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """Squared differences."""
     return _pairwise(self, target, reduction, "mse_cpu", _squared_difference, _HALVES)
 
 
-@operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """Absolute differences."""
     return reduced(np.abs(binary(np.subtract, self, target)), reduction)
 
 
 @operator(
-    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor"
+    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
     """Squares up to `beta`, absolute differences from there on."""
@@ -92,7 +102,10 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
     return _pairwise(self, target, reduction, "smooth_l1_cpu", losses, "float16")
 
 
-@operator("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+@operator(
+    "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    autocast="full",
+)
 def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
     """Squares up to `delta`, lines from there on."""
     if delta <= 0:
@@ -106,7 +119,11 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
     return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16")
 
 
-@operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
+)
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
     product = binary(np.multiply, self, as_array(np.negative(target)))
@@ -120,7 +137,9 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
 
 @operator(
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="banned",
 )
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
@@ -149,7 +168,9 @@ def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
 
 @operator(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
-    "Tensor? pos_weight=None, int reduction=1) -> Tensor"
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
@@ -175,7 +196,9 @@ def _times_log(target: Array) -> Any:
 
 
 @operator(
-    "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor"
+    "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
     """`target * (log(target) - self)`; the target may be logarithms itself."""
@@ -191,7 +214,8 @@ def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Arra
 
 @operator(
     "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
-    "int reduction) -> Tensor"
+    "int reduction) -> Tensor",
+    autocast="full",
 )
 def poisson_nll_loss(
     input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
@@ -223,7 +247,9 @@ def poisson_nll_loss(
 
 @operator(
     "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) "
-    "-> Tensor"
+    "-> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: int) -> Array:
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
@@ -238,7 +264,9 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
 
 @operator(
     "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full",
 )
 def margin_ranking_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int

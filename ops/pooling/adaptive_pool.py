@@ -125,7 +125,8 @@ def _declare_average(dims: int) -> None:
         return follow_format(_averages(self, output_size, name), self)
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
-    operator(f"aten::{name}{size}", f"aten::_{name}{size}")(pool)
+    operator(f"aten::{name}{size}", autocast="full" if dims == 3 else "")(pool)
+    operator(f"aten::_{name}{size}")(pool)
 
 
 _declare_average(2)
@@ -209,7 +210,10 @@ def _declare_max(dims: int) -> None:
         values, index = _maxima(self, output_size, name)
         return follow_format(values, self), follow_format(index, self)
 
-    operator(f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)")(pool)
+    operator(
+        f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)",
+        autocast="full" if dims == 3 else "",
+    )(pool)
 
 
 _declare_max(2)

@@ -146,7 +146,8 @@ def _declare(dims: int) -> None:
 
     operator(
         f"aten::{name}(Tensor self, {_SETTINGS.format(dims, 0)}, int? divisor_override=None) "
-        "-> Tensor"
+        "-> Tensor",
+        autocast="full" if dims == 3 else "",
     )(pool)
 
 

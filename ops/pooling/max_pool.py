@@ -17,6 +17,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.record import Policy
 from ..table.table import operator
 from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
@@ -272,7 +273,8 @@ def _declare(dims: int) -> None:
         return max_pool_with_indices(self, g, name)
 
     settings = _SETTINGS.format(dims, 0, 1)
-    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor")(pool)
+    autocast: Policy = "full" if dims == 3 else ""
+    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor", autocast=autocast)(pool)
     operator(f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)")(
         pool_with_indices
     )

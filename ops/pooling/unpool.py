@@ -76,7 +76,10 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
     return follow_format(result.reshape(*outer, *output), self)
 
 
-@operator("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor")
+@operator(
+    "aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
+    autocast="full",
+)
 def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     _check_unpool(self, indices, output_size, 2)
     return _unpool(self, indices, output_size)
@@ -84,7 +87,8 @@ def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
 
 @operator(
     "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, "
-    "int[3] padding) -> Tensor"
+    "int[3] padding) -> Tensor",
+    autocast="full",
 )
 def max_unpool3d(
     self: Array, indices: Array, output_size: Ints, stride: Ints, padding: Ints
@@ -168,7 +172,8 @@ def _check_fractional(
 
 @operator(
     "aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, "
-    "Tensor random_samples) -> (Tensor, Tensor)"
+    "Tensor random_samples) -> (Tensor, Tensor)",
+    autocast="full",
 )
 def fractional_max_pool2d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array
@@ -179,7 +184,8 @@ def fractional_max_pool2d(
 
 @operator(
     "aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, "
-    "Tensor random_samples) -> (Tensor, Tensor)"
+    "Tensor random_samples) -> (Tensor, Tensor)",
+    autocast="full",
 )
 def fractional_max_pool3d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array

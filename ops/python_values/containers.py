@@ -332,13 +332,17 @@ def _check_comparable(values: List) -> None:
             )
 
 
-@operator("aten::sum.int(int[] self) -> int", "aten::sum.bool(bool[] self) -> int")
+@operator(
+    "aten::sum.int(int[] self) -> int",
+    "aten::sum.bool(bool[] self) -> int",
+    autocast_in_graphs="full-unless-dtype",
+)
 def sum_of_ints(values: list[int]) -> int:
     """The sum in C's `int` of 32 bits, in which torch adds."""
     return ((sum(values) + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
 
 
-@operator("aten::sum.float(float[] self) -> float")
+@operator("aten::sum.float(float[] self) -> float", autocast_in_graphs="full-unless-dtype")
 def sum_of_floats(values: list[float]) -> float:
     total = 0.0  # not sum(), which compensates from Python 3.12 on
     for value in values:
@@ -346,7 +350,7 @@ def sum_of_floats(values: list[float]) -> float:
     return total
 
 
-@operator("aten::sum.complex(complex[] self) -> complex")
+@operator("aten::sum.complex(complex[] self) -> complex", autocast_in_graphs="full-unless-dtype")
 def sum_of_complex(values: list[complex]) -> complex:
     total = 0j
     for value in values:

@@ -54,7 +54,8 @@ def of_tensor_with_mask(
 
 @operator(
     "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, "
-    "int quant_min, int quant_max) -> Tensor"
+    "int quant_min, int quant_max) -> Tensor",
+    autocast="full",
 )
 def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     return of_tensor_with_mask(self, scale, zero_point, quant_min, quant_max)[0]
@@ -62,7 +63,8 @@ def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_
 
 @operator(
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, "
-    "Tensor zero_point, int quant_min, int quant_max) -> Tensor"
+    "Tensor zero_point, int quant_min, int quant_max) -> Tensor",
+    autocast="full",
 )
 def of_tensor_by_tensors(
     self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int

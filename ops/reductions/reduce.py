@@ -86,7 +86,10 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
     return self.flags.c_contiguous and (axes is None or axes == (self.ndim - 1,))
 
 
-@operator("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-unless-dtype",
+)
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
         return asarray(_add_over(self, None))
@@ -95,7 +98,8 @@ def total(self: Array, dtype: int | None) -> Array:
 
 @operator(
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-unless-dtype",
 )
 def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
@@ -277,7 +281,11 @@ _declare_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
 _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 
 
-@operator("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full-unless-dtype",
+)
 def prod(self: Array, dtype: int | None) -> Array:
     values = _sum_input(self, dtype)
     if is_ready(values):  # rows of products side by side: one long product waits for itself
@@ -290,7 +298,9 @@ def prod(self: Array, dtype: int | None) -> Array:
 
 @operator(
     "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    autocast="full",
+    autocast_in_graphs="full-unless-dtype",
 )
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
@@ -300,7 +310,10 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     )
 
 
-@operator("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+@operator(
+    "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    autocast_in_graphs="full",
+)
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = wrap_dims(dim, self.ndim)
     if kind(self.dtype) < 2:
@@ -340,7 +353,7 @@ def _few_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     return result
 
 
-@operator("aten::trace(Tensor self) -> Tensor")
+@operator("aten::trace(Tensor self) -> Tensor", autocast="full")
 def trace(self: Array) -> Array:
     if self.ndim != 2:
         raise OperatorError(
@@ -568,7 +581,10 @@ for _name, _accumulate in (
     ("cumprod", np.multiply.accumulate),
 ):
     _forward = _running(_name, _accumulate)
-    operator(f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")(_forward)
+    operator(
+        f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        autocast_in_graphs="full-unless-dtype",
+    )(_forward)
     operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
         _running_in_place(_name, _accumulate)
     )

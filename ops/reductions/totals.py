@@ -69,7 +69,10 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
 # --------------------------------------------------------------------------- renorm
 
 
-@operator("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
+@operator(
+    "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    autocast_in_graphs="full",
+)
 def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     """The slices along a dimension, those of a larger norm scaled down to `maxnorm`."""
     if isinstance(p, complex) or not p > 0:

@@ -217,14 +217,17 @@ def _word(scalar_name: str) -> str:
 
 
 @operator(
+    "aten::_grid_sampler_2d_cpu_fallback(Tensor input, Tensor grid, int interpolation_mode, "
+    "int padding_mode, bool align_corners) -> Tensor"
+)
+@operator(
     "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
-    "aten::_grid_sampler_2d_cpu_fallback(Tensor input, Tensor grid, int interpolation_mode, "
-    "int padding_mode, bool align_corners) -> Tensor",
+    autocast="full",
 )
 def grid_sampler(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool

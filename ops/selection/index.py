@@ -198,6 +198,7 @@ operator(
     "-> Tensor",
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor",
+    autocast_in_graphs="widest",
 )
 def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
     return index_put(self.copy(), indices, values, accumulate)

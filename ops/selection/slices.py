@@ -194,7 +194,10 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
     return self
 
 
-@operator("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
+@operator(
+    "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    autocast="widest",
+)
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     return index_copy_in_place(self.copy(), dim, index, source)
 

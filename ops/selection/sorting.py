@@ -223,8 +223,8 @@ def _declare_quantile(name: str) -> None:
         wanted = self.dtype if kind(self.dtype) == 2 else np.dtype(np.float32)
         return _quantile(name, self, np.asarray(q, wanted), dim, keepdim, interpolation)
 
-    operator(f"aten::{name}(Tensor self, Tensor q, {tail}")(of_tensor)
-    operator(f"aten::{name}.scalar(Tensor self, float q, {tail}")(of_number)
+    operator(f"aten::{name}(Tensor self, Tensor q, {tail}", autocast="full")(of_tensor)
+    operator(f"aten::{name}.scalar(Tensor self, float q, {tail}", autocast="full")(of_number)
 
 
 _declare_quantile("quantile")

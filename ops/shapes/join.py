@@ -42,9 +42,13 @@ def _common(tensors: Sequence[Array]) -> Sequence[Array]:
 
 
 @operator(
-    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+)
+@operator(
+    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+    autocast="widest",
+    autocast_in_graphs="widest",
 )
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
@@ -98,7 +102,11 @@ def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorErr
     return OperatorError("torch.cat(): the tensors do not fit together", code="shape-mismatch")
 
 
-@operator("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
+@operator(
+    "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
+    autocast="widest",
+    autocast_in_graphs="widest",
+)
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors, all of one shape, side by side along a new dimension."""
     if not tensors:

@@ -10,6 +10,7 @@ import numpy as np
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..table.pointwise import checked_operand
+from ..table.record import Policy
 from ..table.table import operator
 from .windows import Ints, follow_format
 
@@ -154,8 +155,9 @@ def _declare(dims: int) -> None:
         return _taken(self, padding, _replicated)
 
     arguments = f"(Tensor self, SymInt[{2 * dims}] padding) -> Tensor"
-    operator(f"aten::reflection_pad{dims}d{arguments}")(reflection)
-    operator(f"aten::replication_pad{dims}d{arguments}")(replication)
+    autocast: Policy = "full" if dims < 3 else ""
+    operator(f"aten::reflection_pad{dims}d{arguments}", autocast=autocast)(reflection)
+    operator(f"aten::replication_pad{dims}d{arguments}", autocast="full")(replication)
 
 
 for _dims in (1, 2, 3):

@@ -141,7 +141,8 @@ def _along(self: Array, n: int | None, dim: int, norm: str | None) -> tuple[Arra
 
 def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], Array]) -> None:
     operator(
-        f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"
+        f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+        autocast="full",
     )(forward)
 
 
@@ -313,6 +314,7 @@ for _base, _over in (
         "-> Tensor",
         f"aten::fft_{_base}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) "
         "-> Tensor",
+        autocast="" if _over in (_hfftn, _ihfftn) else "full",
     )(_over)
 
 

@@ -76,7 +76,8 @@ def _whole_window(
 @operator(
     "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
-    "bool? align_to_window=None) -> Tensor"
+    "bool? align_to_window=None) -> Tensor",
+    autocast="full",
 )
 def stft(
     self: Array,
@@ -118,7 +119,8 @@ def stft(
 @operator(
     "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     'Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, '
-    "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"
+    "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
+    autocast="full",
 )
 def stft_centred(
     self: Array,

@@ -3,8 +3,7 @@
 While autocast is on, some operators take their tensors in a lower precision, some in float32, some
 in the widest dtype of them all.  Float64 tensors, integers and tensors of other devices stay.
 
-`EAGER` is what Python's calls do, `SCRIPT` what the compiler puts into graphs: torch has these two
-lists too, and they differ.
+Which operators do what is said where they are declared (`autocast=`, `autocast_in_graphs=`).
 """
 
 from __future__ import annotations
@@ -18,15 +17,17 @@ import numpy as np
 
 from ..memory.dtype import Array, dtype_by_number
 from ..memory.errors import OperatorError
-from .table import operator
+from .record import Policy
+from .table import TABLE, operator
 
 __all__ = [
-    *("EAGER", "SCRIPT", "Autocast", "Policy"),
-    *("autocast_state", "script_autocasts", "set_autocast_state"),
+    "Autocast",
+    "autocast_state",
+    "eager_policy",
+    "graph_policy",
+    "script_autocasts",
+    "set_autocast_state",
 ]
-
-Policy = str
-"""`lower`, `full`, `full-unless-dtype`, `widest`, `full-on-gpu`, or `banned`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,56 +87,14 @@ def script_autocasts(switched: bool | None = None) -> bool:
     return before
 
 
-def _named(policies: dict[Policy, str]) -> dict[str, Policy]:
-    return {name: policy for policy, names in policies.items() for name in names.split()}
+def eager_policy(name: str) -> Policy:
+    """What eager calls of an operator, `aten::mm`, do on a CPU."""
+    return TABLE.said(name, lambda entry: entry.autocast) or ""
 
 
-EAGER: Final = _named(
-    {
-        "lower": """conv1d conv2d conv3d bmm mm linalg_vecdot baddbmm addmm _addmm_activation addbmm
-        linear _convolution matmul conv_tbc mkldnn_rnn_layer conv_transpose1d conv_transpose2d
-        conv_transpose3d prelu scaled_dot_product_attention _native_multi_head_attention
-        einsum tensordot inner chain_matmul linalg_multi_dot""",
-        "full": """avg_pool3d binary_cross_entropy grid_sampler polar prod quantile nanquantile stft
-        cdist grid_sampler_2d grid_sampler_3d trace view_as_complex cholesky cholesky_inverse
-        cholesky_solve inverse lu_solve orgqr ormqr pinverse max_pool3d max_unpool2d max_unpool3d
-        adaptive_avg_pool3d reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-        replication_pad3d mse_loss cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss
-        poisson_nll_loss smooth_l1_loss cross_entropy_loss l1_loss huber_loss margin_ranking_loss
-        soft_margin_loss triplet_margin_loss multi_margin_loss ctc_loss kl_div
-        multilabel_margin_loss binary_cross_entropy_with_logits fft_fft fft_ifft fft_fft2 fft_ifft2
-        fft_fftn fft_ifftn fft_rfft fft_irfft fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn fft_hfft
-        fft_ihfft linalg_cond linalg_matrix_rank linalg_solve linalg_cholesky linalg_svdvals
-        linalg_eigvals linalg_eigvalsh linalg_inv linalg_householder_product linalg_tensorinv
-        linalg_tensorsolve fake_quantize_per_tensor_affine geqrf _lu_with_info qr svd
-        triangular_solve fractional_max_pool2d fractional_max_pool3d adaptive_max_pool3d
-        multilabel_margin_loss_forward linalg_qr linalg_cholesky_ex linalg_svd linalg_eig
-        linalg_eigh linalg_lstsq linalg_inv_ex""",
-        "widest": "stack cat index_copy",
-    }
-)
-"""What eager calls on a CPU do, by operator."""
-
-SCRIPT: Final = _named(
-    {
-        "lower": """_convolution conv1d conv2d conv3d conv_tbc conv_transpose1d convolution
-        prelu addmm addmv addr matmul mm mv linear addbmm baddbmm bmm chain_matmul
-        _thnn_fused_lstm_cell _thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell
-        rnn_relu_cell""",
-        "full": """native_layer_norm acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal
-        rsqrt sinh tan pow softplus gelu layer_norm group_norm frobenius_norm nuclear_norm
-        cosine_similarity cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss kl_div
-        l1_loss smooth_l1_loss mse_loss margin_ranking_loss multilabel_margin_loss soft_margin_loss
-        triplet_margin_loss multi_margin_loss binary_cross_entropy_with_logits dist pdist cdist
-        renorm logsumexp""",
-        "full-unless-dtype": "prod log_softmax cumprod cumsum sum",
-        "full-on-gpu": "softmax",
-        "widest": """addcdiv addcmul atan2 bilinear cat cross dot equal index_put stack tensordot
-        add sub mul div""",
-        "banned": "binary_cross_entropy",
-    }
-)
-"""What graphs do, by operator."""
+def graph_policy(name: str) -> Policy:
+    """What graphs that enter autocast do with an operator."""
+    return TABLE.said(name, lambda entry: entry.autocast_in_graphs) or ""
 
 
 # --------------------------------------------------------------------------- operators

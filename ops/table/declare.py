@@ -15,7 +15,7 @@ import numpy as np
 from ..memory.dtype import Array, Scalar, default_dtype
 from .pointwise import as_array, binary, cast, in_place, number_as
 from .promotion import common_dtype, common_dtype_with, kind
-from .record import Known
+from .record import Known, of_twin
 from .refusals import Refusal, letter
 from .table import operator
 
@@ -58,7 +58,7 @@ def with_twin(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forw
 
     def declare(forward: Forward) -> Forward:
         operator(*schemas, **known)(forward)
-        operator(*map(twin_schema, schemas), **known)(in_place(forward))
+        operator(*map(twin_schema, schemas), **of_twin(known))(in_place(forward))
         return forward
 
     return declare

@@ -8,18 +8,24 @@ its default, and whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
 
-__all__ = ["Known", "Operator"]
+__all__ = ["Known", "Operator", "Policy", "of_twin"]
+
+
+Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
+"""In which precision an operator takes its tensors where autocast is on."""
 
 
 class Known(TypedDict, total=False):
     """The fields of a record that a declaration may give, as keywords; `Operator` explains them."""
 
+    autocast: Policy
+    autocast_in_graphs: Policy
     effects: bool
     random: bool
 
@@ -28,8 +34,22 @@ _CUT_OFF = ("aten::detach", "aten::data", "prim::data")
 """Operators that give a tensor's memory without its history."""
 
 
+def of_twin(known: Known) -> Known:
+    """What is known of the in-place twin of an operator of which this is known."""
+    twin = known.copy()
+    twin.pop("autocast", None)
+    twin.pop("autocast_in_graphs", None)
+    return twin
+
+
 class Operator:
     """One overload: its schema, its forward function, and what its declaration says of it."""
+
+    autocast: Policy = ""
+    """What becomes of its tensors where autocast is on in Python."""
+
+    autocast_in_graphs: Policy = ""
+    """The same in scripts that enter autocast: torch has two lists, and they differ."""
 
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""

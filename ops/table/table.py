@@ -35,6 +35,7 @@ from .record import Known, Operator
 __all__ = ["TABLE", "Operator", "Table", "operator"]
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
+Said = TypeVar("Said")
 
 _WRITTEN = AliasInfo(("a",), is_write=True)
 
@@ -142,6 +143,11 @@ class Table:
     def names(self) -> list[str]:
         """All qualified names."""
         return list(self._by_name)
+
+    def said(self, name: str, ask: Callable[[Operator], Said]) -> Said | None:
+        """What the first overload of a name that has an answer answers; None if none has."""
+        answers = map(ask, self._by_name.get(name, ()))
+        return next((answer for answer in answers if answer), None)
 
     def names_where(self, holds: Callable[[Operator], bool]) -> frozenset[str]:
         """The qualified names of the operators of which, for an overload, something holds."""
