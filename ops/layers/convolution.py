@@ -28,6 +28,7 @@ from ..shapes.windows import (
     windows,
 )
 from ..table.pointwise import as_array
+from ..table.record import Known
 from ..table.table import operator
 from .convolution_checks import (
     check_convolution,
@@ -445,18 +446,12 @@ def _declare(dims: int) -> None:
 
     start = "(Tensor input, Tensor weight, Tensor? bias=None, "
     space = f"SymInt[{dims}]"
-    operator(
-        f"aten::{name}{start}{space} stride={ones}, {space} padding={zeros}, "
-        f"{space} dilation={ones}, SymInt groups=1) -> Tensor",
-        autocast="lower",
-        autocast_in_graphs="lower",
-    )(plain)
-    operator(
-        f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", '
-        f"{space} dilation={ones}, SymInt groups=1) -> Tensor",
-        autocast="lower",
-        autocast_in_graphs="lower",
-    )(by_name)
+    end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+    lower: Known = {"autocast": "lower", "autocast_in_graphs": "lower"}
+    by_numbers = f"aten::{name}{start}{space} stride={ones}, {space} padding={zeros}, {end}"
+    operator(by_numbers, **lower)(plain)
+    by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
+    operator(by_word, **lower)(by_name)
     operator(
         f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{space} stride={ones}, "
         f"{space} padding={zeros}, {space} output_padding={zeros}, SymInt groups=1, "
