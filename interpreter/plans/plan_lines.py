@@ -142,8 +142,8 @@ its error is the one that is told (`errors` asks it).
 operand 1, a constant number, as a float32 array.
 """
 
-_PLAIN = " if type({0}) is ndarray else {o}({all})"
-_DIMS = " if type({0}) is ndarray and {0}.ndim > "
+_ELEMENTS = " if type({0}) is ndarray and {0}.size else {o}({all})"
+_DIMS = " if type({0}) is ndarray and {0}.size and {0}.ndim > "
 
 SHORT = "a whole number of up to 18 digits"
 
@@ -153,9 +153,9 @@ SHAPED: dict[str, tuple[tuple[dict[int, str], str], ...]] = {
         ({}, f"{{a}} = {{0}} % {{1}} if {-(2**62)} <= {{1}} <= {2**62} else {{o}}({{all}})"),
     ),
     "aten::unsqueeze": (
-        ({1: "0"}, "{a} = {0}[None]" + _PLAIN),
+        ({1: "0"}, "{a} = {0}[None]" + _ELEMENTS),
         ({1: "1"}, "{a} = {0}[:, None]" + _DIMS + "0 else {o}({all})"),
-        ({1: "(-1)"}, "{a} = {0}[..., None]" + _PLAIN),
+        ({1: "(-1)"}, "{a} = {0}[..., None]" + _ELEMENTS),
     ),
     "aten::select.int": (
         ({1: "1"}, "{a} = {0}[:, {2}]" + _DIMS + "1 else {o}({all})"),
