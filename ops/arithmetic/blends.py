@@ -12,7 +12,7 @@ from ..memory.errors import OperatorError
 from ..table.declare import with_twin
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, checked_operand, number_in
 from ..table.promotion import kind, result_dtype
-from ..table.refusals import CPP_NAMES, Refusal, letter
+from ..table.refusals import Refusal, cpp_name, letter
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
@@ -82,10 +82,9 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
 
 def _check_same_dtype(self: Array, other: Array, name: str) -> None:
     if self.dtype != other.dtype:
-        mine, given = (dtype_of(each).name for each in (self, other))
+        mine, given = map(dtype_of, (self, other))
         raise OperatorError(
-            f"expected dtype {CPP_NAMES.get(mine, mine)} for `{name}` "
-            f"but got dtype {CPP_NAMES.get(given, given)}",
+            f"expected dtype {cpp_name(mine)} for `{name}` but got dtype {cpp_name(given)}",
             code="dtype-mismatch",
             headline=f"`self` is `{mine}` and `{name}` is `{given}`, they must be the same",
             roles={name: f"is `{given}`"},

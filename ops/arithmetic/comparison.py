@@ -25,7 +25,7 @@ from ..table.pointwise import (
     write,
 )
 from ..table.promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
-from ..table.refusals import CPP_NAMES, Refusal, check_number
+from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
 
 __all__ = ["check_mask", "clamp", "where"]
@@ -391,10 +391,9 @@ def _clamp_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
         if self.dtype is not _FLOAT32:
             dtype = result_dtype([self, *(bound for bound in bounds if bound is not None)])
             if not can_cast(dtype, self.dtype):
-                name = dtype_of(self).name
                 raise OperatorError(
                     f"result type {of_numpy(dtype).scalar_name} can't be cast to the desired "
-                    f"output type {CPP_NAMES.get(name, name)}",
+                    f"output type {cpp_name(dtype_of(self))}",
                     code="dtype-mismatch",
                 )
         return general(self, *bounds)
@@ -515,10 +514,9 @@ def check_mask(mask: Array, name: str = "masked_fill_") -> None:
         OperatorError: it is not.
     """
     if mask.dtype is not _BOOL:
-        word = dtype_of(mask).name
         raise OperatorError(
             f"{name} only supports boolean masks, "
-            f"but got mask with dtype {CPP_NAMES.get(word, word)}",
+            f"but got mask with dtype {cpp_name(dtype_of(mask))}",
             code="dtype-mismatch",
             headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
             roles={"mask": "must be of bools"},

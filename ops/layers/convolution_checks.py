@@ -8,20 +8,9 @@ from typing import Final
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints
+from ..table.refusals import cpp_name
 
 __all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
-
-_C_NAMES: Final = {
-    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
-    **{"bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int", "int16": "short int"},
-    **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
-    **{"complex128": "c10::complex<double>"},
-}
-
-
-def _c_name(array: Array) -> str:
-    name = dtype_of(array).name
-    return _C_NAMES.get(name, name)
 
 
 def _shape_error(sentence: str, headline: str, **roles: str) -> OperatorError:
@@ -146,7 +135,8 @@ def _check_kernel(input: Array, weight: Array, padding: Ints, dilation: Ints) ->
 def _check_dtypes(input: Array, weight: Array, bias: Array | None, space: int) -> None:
     if bias is not None and bias.dtype != input.dtype:
         raise _dtype_error(
-            f"Input type ({_c_name(input)}) and bias type ({_c_name(bias)}) should be the same",
+            f"Input type ({cpp_name(dtype_of(input))}) and bias type ({cpp_name(dtype_of(bias))}) "
+            "should be the same",
             input,
             "bias",
             bias,

@@ -17,28 +17,15 @@ from ..shapes.shape import expand
 from ..table.ordered import check_kernel
 from ..table.pointwise import as_array, broadcast_error, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
-from ..table.refusals import CPP_NAMES
+from ..table.refusals import cpp_name
 from ..table.table import operator
 
-__all__ = ["c_name", "gated_dot", "linear", "matmul", "mm", "mv"]
+__all__ = ["gated_dot", "linear", "matmul", "mm", "mv"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _float32: Final = np.dtype(np.float32)
 _float64: Final = np.dtype(np.float64)
-
-_C_NAMES: Final = {
-    **{"float32": "float", "float64": "double", "float16": "c10::Half", "bool": "bool"},
-    **{"bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int", "int16": "short int"},
-    **{"int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>"},
-    **{"complex128": "c10::complex<double>"},
-}
-
-
-def c_name(array: Array) -> str:
-    """What C++ calls the dtype."""
-    name = dtype_of(array).name
-    return _C_NAMES.get(name, name)
 
 
 def _by(shape: tuple[int, ...]) -> str:
@@ -65,7 +52,7 @@ def _inner_sizes_differ(
 def _dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
     x, y = dtype_of(a), dtype_of(b)
     return OperatorError(
-        f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}",
+        f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}",
         code="dtype-mismatch",
         headline=f"a `{x}` matrix cannot be multiplied with a `{y}` one",
         roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
@@ -148,10 +135,6 @@ def mm(self: Array, mat2: Array) -> Array:
     return _product(self, mat2)
 
 
-def _c_name(array: Array) -> str:
-    return CPP_NAMES[dtype_of(array).name]
-
-
 @operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
 def int_mm(self: Array, mat2: Array) -> Array:
     """The product of two matrices of 8-bit numbers, in int32."""
@@ -170,12 +153,12 @@ def int_mm(self: Array, mat2: Array) -> Array:
         )
     if self.dtype not in (np.int8, np.uint8):
         raise OperatorError(
-            f"{name}: Expected self dtype to be int8 or uint8 but got {_c_name(self)}",
+            f"{name}: Expected self dtype to be int8 or uint8 but got {cpp_name(dtype_of(self))}",
             code="dtype-mismatch",
         )
     if mat2.dtype != np.int8:
         raise OperatorError(
-            f"{name}: Expected mat2 dtype to be of type int8 but got {_c_name(mat2)}",
+            f"{name}: Expected mat2 dtype to be of type int8 but got {cpp_name(dtype_of(mat2))}",
             code="dtype-mismatch",
         )
     return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))

@@ -13,11 +13,13 @@ from .errors import OperatorError
 from .storage import address, bounds_of, storage_of
 
 __all__ = [
+    "check_apart",
     "check_inputs",
     "check_out",
     "check_resized",
     "check_written",
     "guarded",
+    "lies_as",
     "overlaps_itself",
 ]
 
@@ -33,6 +35,12 @@ _FILLING: Final = frozenset(
     "fill_ zero_ index_fill_ masked_fill_ fill_diagonal_ tril_ triu_".split()
 )
 """Operators that write one value everywhere, so that it does not matter where it lies."""
+
+_CHECKED_LATER: Final = frozenset(
+    "scatter_ scatter_add_ scatter_reduce_ index_add_ index_copy_ index_reduce_ index_put_ "
+    "put_".split()
+)
+"""Operators that look at their arguments first, and call `check_apart` themselves."""
 
 _READ_FIRST: Final = frozenset(
     "sum mean prod nansum amax amin logsumexp std var norm argmax argmin all any softmax "
@@ -65,6 +73,27 @@ def _is_dense(array: Array) -> bool:
                 return False
             expected *= count
     return True
+
+
+def lies_as(array: Array, other: Array) -> bool:
+    """Whether two tensors are the same elements of the same memory, in the same order."""
+    return (
+        array.dtype is other.dtype
+        and array.shape == other.shape
+        and array.strides == other.strides
+        and _may_share(array, array if array.base is None else array.base, other)
+        and address(array) == address(other)
+    )
+
+
+def _overlaps(target: Array, other: Array) -> bool:
+    """Whether two tensors share some memory, as far as torch can tell."""
+    if target is other:
+        return True
+    if not target.size or not other.size or not (_is_dense(target) and _is_dense(other)):
+        return False
+    a, b = bounds_of(target), bounds_of(other)
+    return a[0] < b[1] and b[0] < a[1]
 
 
 def _overlaps_in_part(target: Array, other: Array) -> bool:
@@ -111,6 +140,22 @@ def check_inputs(target: Array, operands: Iterable[Any]) -> None:
         if type(other) is not ndarray or other is target:
             continue
         if _may_share(target, owner, other) and _overlaps_in_part(target, other):
+            raise _shared()
+
+
+def check_apart(target: Array, operands: Iterable[Any], itself: bool = True) -> None:
+    """Refuse to write a tensor that shares memory with an input, even where it is the input.
+
+    `itself` says that its elements may not share memory with each other either.
+
+    Raises:
+        OperatorError: they do.
+    """
+    if itself:
+        check_written(target)
+    owner = target if target.base is None else target.base
+    for other in operands:
+        if type(other) is ndarray and _may_share(target, owner, other) and _overlaps(target, other):
             raise _shared()
 
 
@@ -172,9 +217,9 @@ def _flat(operands: Iterable[Any]) -> Iterable[Any]:
 def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
     short = name.partition("::")[2]
-    if short in _REFORMED or short in _FILLING or getattr(forward, "checks_overlap", False):
+    unguarded = short in _REFORMED or short in _FILLING or short in _CHECKED_LATER
+    if unguarded or getattr(forward, "checks_overlap", False):
         return forward
-    check = check_inputs if short == "index_put_" else check_written
     if short == "masked_scatter_":
 
         @wraps(forward)
@@ -186,7 +231,7 @@ def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(forward)
     def checked(self: Any, *rest: Any) -> Any:
-        check(self, rest)
+        check_written(self, rest)
         return forward(self, *rest)
 
     return checked

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..linear_algebra.linalg import c_name
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS
 from ..table.pointwise import as_array
 from ..table.promotion import kind
+from ..table.refusals import cpp_name
 from ..table.table import operator
 from .random import (
     Generator,
@@ -76,7 +76,7 @@ def cauchy_(self: Array, median: float, sigma: float, generator: Generator | Non
     if kind(self.dtype) != 2:
         raise OperatorError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a "
-            f"floating point but you specified {c_name(self)}",
+            f"floating point but you specified {cpp_name(dtype_of(self))}",
             code="dtype-mismatch",
         )
     draws = (generator or default_generator).doubles(self.size)

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..linear_algebra.linalg import c_name
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..table.layouts import like as empty_like
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
+from ..table.refusals import cpp_name
 from ..table.table import operator
 from .random import (
     Generator,
@@ -282,7 +282,7 @@ def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
     for name, value in (("from", low), ("to - 1", low if high is None else high - 1)):
         if not smallest <= value <= largest:
             raise OperatorError(
-                f"{name} is out of bounds for {c_name(self)}",
+                f"{name} is out of bounds for {cpp_name(dtype_of(self))}",
                 headline=f"`{dtype_of(self)}` holds whole numbers from {smallest} to {largest}",
             )
 

@@ -20,7 +20,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.ordered import check_kernel, check_ordered
 from ..table.pointwise import as_array, cast, operand, write
 from ..table.promotion import kind
-from ..table.refusals import CPP_NAMES
+from ..table.refusals import cpp_name
 from ..table.table import operator
 
 __all__ = [
@@ -566,8 +566,8 @@ def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int |
         if dtype is not None and dtype != own.number:
             wanted = dtype_by_number(dtype)
             raise OperatorError(
-                f"Bad in-place call: input tensor dtype {CPP_NAMES.get(own.name, own.name)} and "
-                f"output tensor dtype {CPP_NAMES.get(wanted.name, wanted.name)} should match",
+                f"Bad in-place call: input tensor dtype {cpp_name(own)} and "
+                f"output tensor dtype {cpp_name(wanted)} should match",
                 code="dtype-mismatch",
                 headline=f"`self` is `{own}`, so `dtype` cannot be `{wanted}`",
             )

@@ -13,6 +13,7 @@ from ..kernels import LARGE, family
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled, view_of
 from ..table.layouts import contiguous
@@ -123,6 +124,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
 
     One number goes to where a mask says whatever its dtype is.
     """
+    if values.base is not None or self.base is not None or values is self:
+        check_apart(self, (values, *indices), itself=False)
     if values.size == 1 and values.dtype != self.dtype and not accumulate and _is_mask(indices):
         number = values.reshape(()).item()
         check_number(number, self.dtype)
@@ -445,6 +448,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     axis = check_scatter(self, dim, index, source)
     if not index.size:
         return self
+    check_apart(self, (index, source))
     if isinstance(source, np.ndarray):
         shape = index.shape or (1,)
         part: Any = source[tuple(slice(n) for n in shape)] if source.ndim else source
@@ -481,6 +485,7 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     axis = check_scatter(self, dim, index, src)
     if not index.size:
         return self
+    check_apart(self, (index, src))
     if self.itemsize == 2 and kind(self.dtype) == 2:
         wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
         self[...] = wide.astype(self.dtype)

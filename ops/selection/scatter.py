@@ -10,6 +10,7 @@ import numpy as np
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.overlap import check_apart
 from ..memory.storage import settled
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
@@ -89,6 +90,7 @@ def _scatter(
     axis = check_scatter(self, dim, index, src)
     if not index.size:
         return self
+    check_apart(self, (index, src))
     target, places = with_rank(self), with_rank(index)
     if isinstance(src, np.ndarray):
         values = with_rank(src)[tuple(slice(n) for n in places.shape)]
@@ -171,11 +173,11 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
             code="dtype-mismatch",
         )
     if index.size != source.size:
-        raise OperatorError(
+        raise IndexOutOfRange(
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.size}, index.numel() = {index.size}",
-            code="shape-mismatch",
         )
+    check_apart(self, (index, source))
     flat = settled(index).reshape(-1)
     if flat.size and not self.size:
         raise IndexOutOfRange("put_(): Tried to put elements into an empty tensor")

@@ -12,11 +12,12 @@ from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.overlap import check_apart
 from ..memory.storage import settled, strides_of
 from ..table.pointwise import cast, number_in
 from ..table.promotion import kind
 from ..table.table import operator
-from .index_errors import first_outside, outside_dimension
+from .index_errors import PLACES, first_outside, outside_dimension
 from .scatter import combine_at, with_rank
 from .strides import as_strided
 
@@ -27,81 +28,109 @@ _INT64: Final = np.dtype(np.int64)
 
 
 def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array) -> int:
-    """The dimension that the slices are counted in."""
+    """The dimension that the slices are counted in, of what adds or reduces."""
     axis = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexOutOfRange(
-            f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})"
-            if name == "index_copy_"
-            else f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
             f"type: {dtype_of(index).scalar_name} and size: {list(index.shape)}"
         )
-    if index.dtype not in (_INT64, np.dtype(np.int32)):
-        raise (IndexOutOfRange if name == "index_copy_" else OperatorError)(
-            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
-        )
+    _check_places(name, index, OperatorError)
     if self.dtype != source.dtype:
         mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
-        raise OperatorError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {mine} and "
-            f"(source) {given}"
-            if name == "index_copy_"
-            else f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the "
-            "same scalar type",
-            code="dtype-mismatch",
-            headline=f"`source` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
-            roles={"source": f"must be `{dtype_of(self)}`"},
+        raise _dtype_error(
+            f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the same "
+            "scalar type",
+            self,
+            source,
         )
-    _check_slices(name, self, axis, index, source)
-    return axis
-
-
-def _check_slices(name: str, self: Array, axis: int, index: Array, source: Array) -> None:
     count = source.shape[axis] if source.ndim > axis else 1
     if index.size != count:
-        if not source.ndim and name == "index_copy_":
-            raise IndexOutOfRange(
-                f"{name}(): When source is scalar, index should have one element (got {index.size})"
-            )
         if not source.ndim:
             raise IndexOutOfRange(f"Dimension specified as {axis} but tensor has no dimensions")
-        raise IndexOutOfRange(
-            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
+        raise OperatorError(
+            f"{name.removesuffix('_')}_(): Number of indices ({index.size}) should be equal to "
+            "source.size(dim): "
             f"({count}), for dim: {axis}",
+            code="shape-mismatch",
             headline=f"{index.size} indices for {count} slices of `source`",
         )
-    mine = [n for dim, n in enumerate(self.shape) if dim != axis]
-    others = [n for dim, n in enumerate(source.shape) if dim != axis]
-    if mine != others and self.ndim and source.ndim:
-        headline = f"slices of shape {others} do not fit slices of shape {mine}"
-        raise _slices_error(name, self, axis, source, headline)
-
-
-def _slices_error(name: str, self: Array, axis: int, source: Array, headline: str) -> OperatorError:
-    if name != "index_copy_":
-        return OperatorError(
+    if _others(self, axis) != _others(source, axis) and self.ndim and source.ndim:
+        raise OperatorError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}",
             code="shape-mismatch",
-            headline=headline,
+            headline=_misfit(self, source, axis),
         )
-    if self.ndim != source.ndim:
-        return IndexOutOfRange(
+    return axis
+
+
+def _check_copied(self: Array, dim: int, index: Array, source: Array) -> int:
+    """The dimension that the slices are counted in, of what copies."""
+    axis, name = wrap_dim(dim, self.ndim), "index_copy_"
+    if index.ndim > 1:
+        raise IndexOutOfRange(f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if not source.ndim and index.size != 1:
+        raise IndexOutOfRange(
+            f"{name}(): When source is scalar, index should have one element (got {index.size})"
+        )
+    if source.ndim and self.ndim and source.ndim != self.ndim:
+        raise IndexOutOfRange(
             f"{name}(): When source and destination are not scalars, their dimensionality must "
             f"match. Source dimensionality ({source.ndim}), destination dimensionality "
             f"({self.ndim})",
-            headline=headline,
+            headline=_misfit(self, source, axis),
         )
-    mine, others = (
-        " ".join(str(n) for dim, n in enumerate(each.shape) if dim != axis)
-        for each in (self, source)
-    )
+    _check_places(name, index, IndexOutOfRange)
+    if self.dtype != source.dtype:
+        mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
+        raise _dtype_error(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {mine} and "
+            f"(source) {given}",
+            self,
+            source,
+        )
+    mine, given = (" ".join(map(str, _others(each, axis))) for each in (self, source))
+    if mine != given:
+        raise OperatorError(
+            f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
+            f"shape: {mine} at dimension {axis} and source slice shape: {given} at dimension 0.",
+            code="shape-mismatch",
+            headline=_misfit(self, source, axis),
+        )
+    if source.ndim and index.size != source.shape[axis]:
+        raise IndexOutOfRange(
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim) "
+            f"({source.shape[axis]})",
+            headline=f"{index.size} indices for {source.shape[axis]} slices of `source`",
+        )
+    return axis
+
+
+def _check_places(name: str, index: Array, error: type[OperatorError]) -> None:
+    if index.dtype not in PLACES:
+        raise error(
+            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
+        )
+
+
+def _dtype_error(sentence: str, self: Array, source: Array) -> OperatorError:
     return OperatorError(
-        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice "
-        f"shape: {mine} at dimension {axis} and source slice shape: {others} at dimension 0.",
-        code="shape-mismatch",
-        headline=headline,
+        sentence,
+        code="dtype-mismatch",
+        headline=f"`source` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
+        roles={"source": f"must be `{dtype_of(self)}`"},
     )
+
+
+def _others(array: Array, axis: int) -> list[int]:
+    """The sizes besides the one of a dimension."""
+    return [n for dim, n in enumerate(array.shape) if dim != axis]
+
+
+def _misfit(self: Array, source: Array, axis: int) -> str:
+    shapes = _others(source, axis), _others(self, axis)
+    return "slices of shape {} do not fit slices of shape {}".format(*shapes)
 
 
 _Outside = Callable[[int, int], OperatorError]
@@ -157,6 +186,7 @@ def _has_slices(self: Array, axis: int, index: Array) -> bool:
 )
 def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
     axis = _check_vector("index_add_", self, dim, index, source)
+    check_apart(self, (index, source))
     if not index.size or (not self.size and self.ndim > 1):
         return self
     if alpha != 1:
@@ -187,7 +217,8 @@ def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar)
 
 @operator("aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
 def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> Array:
-    axis = _check_vector("index_copy_", self, dim, index, source)
+    check_apart(self, (index, source))
+    axis = _check_copied(self, dim, index, source)
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis, "index_copy_(): "))
         target[key] = with_rank(source)
@@ -215,6 +246,7 @@ def index_reduce_in_place(
             f"{reduce}."
         )
     axis = _check_vector("index_reduce", self, dim, index, source)
+    check_apart(self, (index, source))
     if index.size:
         if self.ndim > 1 and not self.shape[axis]:
             raise IndexOutOfRange(

@@ -24,6 +24,7 @@ from ..memory.storage import (
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_options, check_sizes, float_dtype
 from ..table.layouts import contiguous
+from ..table.refusals import cpp_name
 from ..table.table import operator
 from .index import copy_into
 
@@ -325,8 +326,8 @@ def set_source(self: Array, source: Array) -> Array:
 def _check_source(self: Array, source: Array) -> None:
     if self.dtype != source.dtype:
         raise OperatorError(
-            f"Could not set tensor of type {dtype_of(source).name} to a tensor of type "
-            f"{dtype_of(self).name}",
+            f"Could not set tensor of type {cpp_name(dtype_of(source))} to a tensor of type "
+            f"{cpp_name(dtype_of(self))}",
             code="dtype-mismatch",
         )
 

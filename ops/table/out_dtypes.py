@@ -10,7 +10,7 @@ from typing import Final
 from ..memory.dtype import DType
 from ..memory.errors import OperatorError, WrongType
 from .promotion import can_cast
-from .refusals import CPP_NAMES
+from .refusals import cpp_name
 
 __all__ = ["check_out_dtype"]
 
@@ -83,8 +83,8 @@ def check_out_dtype(name: str, result: DType, out: DType, field: str = "out") ->
         rule.sentence.format(
             result=result.scalar_name,
             out=out.scalar_name,
-            cpp_result=CPP_NAMES.get(result.name, result.name),
-            cpp_out=CPP_NAMES.get(out.name, out.name),
+            cpp_result=cpp_name(result),
+            cpp_out=cpp_name(out),
             name=spelled,
             base=spelled.rpartition(".")[2],
             field=field,

@@ -20,7 +20,7 @@ from ..memory.storage import is_resizable
 from .layouts import into_resized
 from .out_dtypes import check_out_dtype
 from .pointwise import cast
-from .refusals import CPP_NAMES
+from .refusals import cpp_name
 
 __all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overloads", "out_schema"]
 
@@ -60,8 +60,8 @@ def check_dtype_of_out(own: DType, wanted: DType) -> None:
     """
     if own is not wanted:
         raise OperatorError(
-            f"Expected out tensor to have dtype {CPP_NAMES.get(wanted.name, wanted.name)}, "
-            f"but got {CPP_NAMES.get(own.name, own.name)} instead",
+            f"Expected out tensor to have dtype {cpp_name(wanted)}, "
+            f"but got {cpp_name(own)} instead",
             code="dtype-mismatch",
             headline=f"`out` is `{own}`, so `dtype` cannot be `{wanted}`",
             roles={"out": f"is `{own}`"},

@@ -14,7 +14,7 @@ import numpy as np
 from ..memory.dtype import DType, Scalar, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 
-__all__ = ["CPP_NAMES", "Refusal", "check_number", "letter"]
+__all__ = ["Refusal", "check_number", "cpp_name", "letter"]
 
 Dtype = np.dtype[Any]
 
@@ -113,14 +113,20 @@ def _kernels() -> dict[str, tuple[str, str]]:
     return {name: (classes, kernel) for name, classes, kernel in words}
 
 
-CPP_NAMES: Final = {
+_CPP_NAMES: Final = {
     **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
     **{"int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int"},
     **{"uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
     **{"float32": "float", "float64": "double", "complex32": "c10::complex<c10::Half>"},
     **{"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"},
 }
-"""Dtypes as some of torch's messages spell them."""
+"""Dtypes as C++ spells them, where not as torch does."""
+
+
+def cpp_name(dtype: DType) -> str:
+    """What some of torch's messages call a dtype."""
+    return _CPP_NAMES.get(dtype.name, dtype.name)
+
 
 _MAX: Final = np.finfo(np.float32).max
 _LARGEST: Final = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": float(_MAX)}
@@ -158,7 +164,7 @@ def check_number(number: Scalar, dtype: Dtype) -> None:
     """
     if not _fits(number, dtype):
         given = of_numpy(dtype)
-        name = _OVERFLOW_NAMES.get(given.name, CPP_NAMES.get(given.name, given.name))
+        name = _OVERFLOW_NAMES.get(given.name, cpp_name(given))
         raise OperatorError(
             f"value cannot be converted to type {name} without overflow",
             code="dtype-mismatch",

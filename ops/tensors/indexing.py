@@ -9,7 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
-from ..memory.overlap import check_written
+from ..memory.overlap import check_written, lies_as
 from ..memory.quiet import QUIET, enter, leave
 from ..selection.index import copy_into, index, index_put
 from ..shapes.shape import expand
@@ -53,8 +53,10 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         raise ValueError("Overflow when unpacking long long")
     if not indices:
         if isinstance(value, np.ndarray):
-            check_written(view, (value,))
-            copy_into(view, expand(_without_leading_ones(value), view.shape))
+            source = expand(_without_leading_ones(value), view.shape)
+            if not lies_as(view, source):
+                check_written(view, (source,))
+                copy_into(view, source)
         else:
             check_written(view)
             view.fill(scalar_of(value, view.dtype))

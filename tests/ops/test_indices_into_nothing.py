@@ -142,3 +142,40 @@ def test_no_slices_are_written_to_nothing() -> None:
         assert x.index_add_(0, LAST, torch.ones(2, x.shape[1])).shape == x.shape
     assert torch.zeros(2, 0).index_fill_(0, LAST, 1.0).shape == (2, 0)
     assert torch.zeros(2, 0).index_copy_(0, LAST, torch.ones(2, 0)).shape == (2, 0)
+
+
+SHARED = "some elements of the input tensor and the written-to tensor refer to a single memory"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda x: x.index_put_([FIRST], x.reshape(-1)), SHARED),  # before its shape
+        (lambda x: x.__setitem__(FIRST, x), SHARED),
+        (lambda x: x.index_copy_(0, FIRST, x.reshape(-1)), SHARED),
+        (lambda x: x.index_add_(0, FIRST, x), "Number of indices"),
+        (lambda x: x.index_add_(0, torch.tensor([0, 1]), x.view(2, 3)), SHARED),
+        (lambda x: x.scatter_(0, torch.zeros(2, 3, dtype=torch.int64), x), SHARED),
+        (
+            lambda x: x.scatter_add_(0, torch.zeros(2, 3, dtype=torch.int64), x.reshape(3, 2)),
+            "no l",
+        ),
+        (lambda x: x.put_(FIRST, x), "same number of elements"),
+        (lambda x: x.put_(FIRST, x[0, :1]), SHARED),
+    ],
+)
+def test_which_of_shapes_and_shared_memory_is_told(
+    call: Callable[[torch.Tensor], Any], told: str
+) -> None:
+    with pytest.raises(RuntimeError, match=told):
+        call(torch.zeros(2, 3))
+
+
+def test_a_part_is_written_to_the_whole() -> None:
+    x = torch.arange(6.0).view(2, 3)
+    x[:] = x[1:]
+    assert x.tolist() == [[3.0, 4.0, 5.0]] * 2
+    y = torch.zeros(1, 3).expand(2, 3)
+    y[:] = y
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        y[:] = torch.zeros(2, 3)
