@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 
-from ..frontend.walks import containers_in, fold
 from . import typed
 from .relations import join_all
 from .types import (
@@ -16,11 +15,9 @@ from .types import (
     NONE,
     STRING,
     TENSOR,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
+from .value_types import ValueTypes
 
 __all__ = ["LARGEST_INT", "integer_of", "type_of_value"]
 
@@ -36,16 +33,7 @@ def type_of_value(value: object) -> Type:
         TypeError: it is no constant, or its elements have no common type.
         BoundExceeded: it contains itself, or its type would be too large.
     """
-    if isinstance(value, tuple | list | dict):
-        return fold(value, containers_in, _container_type)
-    simple = _simple(value)
-    if simple is not None:
-        return simple
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return TENSOR
-    if hasattr(value, "type") and hasattr(value, "index"):
-        return DEVICE
-    raise TypeError(f"{type(value).__name__} is not a constant")
+    return _CONSTANTS.of(value)
 
 
 def integer_of(expression: typed.Expr) -> int | None:
@@ -58,32 +46,28 @@ def integer_of(expression: typed.Expr) -> int | None:
     return None
 
 
-def _simple(value: object) -> Type | None:
-    if value is None:
-        return NONE
-    for cls, type in ((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)):
-        if isinstance(value, cls):
-            return type
-    return None
+class _Constants(ValueTypes):
+    def simple(self, value: object) -> Type:
+        if value is None:
+            return NONE
+        for cls, type in _SCALARS:
+            if isinstance(value, cls):
+                return type
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            return TENSOR
+        if hasattr(value, "type") and hasattr(value, "index"):
+            return DEVICE
+        raise TypeError(f"{value.__class__.__name__} is not a constant")
+
+    def elements(self, types: Iterator[Type]) -> Type:
+        found = list(types)
+        joined = join_all(found) if found else TENSOR
+        if joined is None:
+            raise TypeError("the elements have no common type")
+        return joined
+
+    entries = elements
 
 
-def _container_type(value: object, known: dict[int, Type]) -> Type:
-    def types(values: Iterable[object]) -> list[Type]:
-        return [known[id(v)] if id(v) in known else type_of_value(v) for v in values]
-
-    match value:
-        case tuple():
-            return TupleType(tuple(types(value)))
-        case dict():
-            return DictType(_common(types(value)), _common(types(value.values())))
-    assert isinstance(value, list)
-    return ListType(_common(types(value)))
-
-
-def _common(types: Sequence[Type]) -> Type:
-    if not types:
-        return TENSOR
-    joined = join_all(types)
-    if joined is None:
-        raise TypeError("the elements have no common type")
-    return joined
+_SCALARS = ((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING))
+_CONSTANTS = _Constants()

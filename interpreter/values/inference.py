@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from ...frontend.bounds import BoundExceeded
-from ...frontend.walks import containers_in, fold
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
@@ -21,11 +19,9 @@ from ...typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
+from ...typecheck.value_types import ValueTypes
 from .objects import EnumMember, ScriptObject
 
 __all__ = [
@@ -43,10 +39,6 @@ refused_classes: list[tuple[type, str]] = []
 
 class CannotInfer(Exception):
     """A value has no type of the language; the text is torch's reason."""
-
-
-_Known = dict[int, Type | CannotInfer]
-"""What is known of containers, by identity."""
 
 
 def type_of_value(value: object) -> Type | None:
@@ -70,45 +62,45 @@ def infer_type(value: object) -> Type:
     """
     if isinstance(value, Tensor):
         return TENSOR
-    found = _EXACT.get(value.__class__)
-    if found is not None:
-        return found
-    for cls, type in _DERIVED:
-        if isinstance(value, cls):
-            return type
-    if isinstance(value, list | dict | tuple):
-        return _container_type(value)
-    return _object_type(value)
-
-
-def _container_type(value: object) -> Type:
-    """The type of a list, dict or tuple; what is in it several times is looked at once."""
     try:
-        found = fold(value, containers_in, _attempt)
+        return _PYTHON.of(value)
     except BoundExceeded as error:
         raise CannotInfer(str(error)) from None
-    if isinstance(found, CannotInfer):
-        raise found
-    return found
 
 
-def _attempt(value: object, known: _Known) -> Type | CannotInfer:
-    try:
-        if isinstance(value, list):
-            return _list_type(value, known)
-        if isinstance(value, dict):
-            return _dict_type(value, known)
-        assert isinstance(value, tuple)
-        return _tuple_type(value, known)
-    except CannotInfer as reason:
-        return reason
+class _PythonTypes(ValueTypes):
+    """As torch infers them; a named tuple that nobody annotated loses its names."""
+
+    refusal = CannotInfer
+
+    def simple(self, value: object) -> Type:
+        if isinstance(value, Tensor):
+            return TENSOR
+        found = _EXACT.get(value.__class__)
+        if found is not None:
+            return found
+        for cls, type in _DERIVED:
+            if isinstance(value, cls):
+                return type
+        return _object_type(value)
+
+    def elements(self, types: Iterator[Type]) -> Type:
+        try:
+            found = list(types)
+        except CannotInfer as reason:
+            raise CannotInfer(f"Could not infer type of list element: {reason}") from None
+        if not found:
+            raise CannotInfer("List trace inputs must have elements")
+        return _common(found, "List", "element ")
+
+    def entries(self, types: Iterator[Type]) -> Type:
+        found = list(types)
+        if not found:
+            raise CannotInfer("Dictionary inputs must have entries")
+        return _common(found, "Dictionary", "")
 
 
-def _known_type(value: object, known: _Known) -> Type:
-    found = known.get(id(value))
-    if isinstance(found, CannotInfer):
-        raise found
-    return infer_type(value) if found is None else found
+_PYTHON = _PythonTypes()
 
 
 _EXACT: dict[type, Type] = {
@@ -128,24 +120,6 @@ _DERIVED: tuple[tuple[type, Type], ...] = (
 )
 
 
-def _list_type(value: list[Any], known: _Known) -> Type:
-    if not value:
-        raise CannotInfer("List trace inputs must have elements")
-    try:
-        types = [_known_type(v, known) for v in value]
-    except CannotInfer as reason:
-        raise CannotInfer(f"Could not infer type of list element: {reason}") from None
-    return ListType(_common(types, "List", "element "))
-
-
-def _dict_type(value: dict[Any, Any], known: _Known) -> Type:
-    if not value:
-        raise CannotInfer("Dictionary inputs must have entries")
-    keys = _common([_known_type(k, known) for k in value], "Dictionary", "")
-    values = _common([_known_type(v, known) for v in value.values()], "Dictionary", "")
-    return DictType(keys, values)
-
-
 def _common(types: list[Type], what: str, part: str) -> Type:
     found = types[0]
     for type in types[1:]:
@@ -157,11 +131,6 @@ def _common(types: list[Type], what: str, part: str) -> Type:
             )
         found = both
     return found
-
-
-def _tuple_type(value: tuple[Any, ...], known: _Known) -> Type:
-    """The type of a tuple; as in torch, a named one that nobody annotated loses its names."""
-    return TupleType(tuple(_known_type(v, known) for v in value))
 
 
 def _object_type(value: object) -> Type:

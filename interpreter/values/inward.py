@@ -17,6 +17,7 @@ from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.interfaces import why_unfit
 from ...typecheck.relations import is_subtype
+from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
     ANY,
     ANY_LIST,
@@ -69,30 +70,17 @@ def inward(type: Type) -> Convert:
     return bounded_conversion(convert) if may_share(type) else convert
 
 
+_CONVERSIONS: TypeTable[[], Convert] = TypeTable()
+
+
 @kept_by_type
 def _inward(type: Type) -> Convert:
-    simple = _INWARD.get(type)
-    if simple is not None:
-        return simple
-    match type:
-        case ListType():
-            return _list_inward(type)
-        case DictType():
-            return _dict_inward(type)
-        case TupleType():
-            return _tuple_inward(type)
-        case OptionalType():
-            inner = _inward(type.element)
-            return lambda value: None if value is None else inner(value)
-        case UnionType():
-            return _union_inward(type)
-        case ClassType() | InterfaceType():
-            return lambda value: _object_inward(value, type)
-        case FutureType():
-            return _future_inward
-        case EnumType():
-            return lambda value: _enum_inward(value, type)
-    return _as_it_is
+    return _CONVERSIONS(type)
+
+
+@_CONVERSIONS.row(Type)
+def _simple_inward(type: Type) -> Convert:
+    return _INWARD.get(type, _as_it_is)
 
 
 def class_text(value: object) -> str:
@@ -250,6 +238,7 @@ def _iterate(value: Any) -> list[Any]:
         raise CastError(f" Python error details: TypeError: {error}") from None
 
 
+@_CONVERSIONS.row(ListType)
 def _list_inward(type: ListType) -> Convert:
     element = _inward(type.element)
     packed = type.element in _PACKED
@@ -271,6 +260,7 @@ def _list_inward(type: ListType) -> Convert:
     return convert
 
 
+@_CONVERSIONS.row(DictType)
 def _dict_inward(type: DictType) -> Convert:
     key, element = _inward(type.key), _inward(type.value)
     of_tensors = type.key == TENSOR
@@ -290,6 +280,7 @@ def _dict_inward(type: DictType) -> Convert:
     return convert
 
 
+@_CONVERSIONS.row(TupleType)
 def _tuple_inward(type: TupleType) -> Convert:
     parts = [_inward(part) for part in type.elements]
 
@@ -306,6 +297,13 @@ def _tuple_inward(type: TupleType) -> Convert:
     return convert
 
 
+@_CONVERSIONS.row(OptionalType)
+def _optional_inward(type: OptionalType) -> Convert:
+    inner = _inward(type.element)
+    return lambda value: None if value is None else inner(value)
+
+
+@_CONVERSIONS.row(UnionType)
 def _union_inward(type: UnionType) -> Convert:
     def convert(value: Any) -> Any:
         for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
@@ -334,10 +332,23 @@ def _is_exact(value: object, type: Type) -> bool:
     return _CLASSES.get(type) is value.__class__
 
 
-def _object_inward(value: Any, type: ClassType | InterfaceType) -> ScriptObject:
-    target = value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
-    if isinstance(type, InterfaceType):
-        return _implementation(value, target, type)
+@_CONVERSIONS.row(ClassType)
+def _class_inward(type: ClassType) -> Convert:
+    return lambda value: _object_inward(value, type)
+
+
+@_CONVERSIONS.row(InterfaceType)
+def _interface_inward(type: InterfaceType) -> Convert:
+    return lambda value: _implementation(value, type)
+
+
+def _target(value: Any) -> object:
+    """The script object that a value is, or stands for."""
+    return value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
+
+
+def _object_inward(value: Any, type: ClassType) -> ScriptObject:
+    target = _target(value)
     if isinstance(target, ScriptObject) and target.cls is type:
         return target
     made = _python_object(value, type)
@@ -356,13 +367,14 @@ def _missing(name: str, type: ClassType) -> CastError:
     )
 
 
-def _implementation(value: Any, target: object, type: InterfaceType) -> ScriptObject:
+def _implementation(value: Any, type: InterfaceType) -> ScriptObject:
     """The script object of a value that fills an interface.
 
     Raises:
         CastError: it lacks methods of it.
         RuntimeError: there is no such thing in script.
     """
+    target = _target(value)
     cls = target.cls if isinstance(target, ScriptObject) else type_of_value(value)
     if not isinstance(cls, ClassType):
         raise RuntimeError(
@@ -411,13 +423,23 @@ def _slot(value: Any, type: Type) -> object:
     return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
 
 
-def _future_inward(value: Any) -> TaskResult:
+@_CONVERSIONS.row(FutureType)
+def _future_inward(type: FutureType) -> Convert:
+    return _task_result
+
+
+@_CONVERSIONS.row(EnumType)
+def _enum_inward(type: EnumType) -> Convert:
+    return lambda value: _member(value, type)
+
+
+def _task_result(value: Any) -> TaskResult:
     if isinstance(value, Future):
         return value._result
     raise _cannot(value)
 
 
-def _enum_inward(value: Any, type: EnumType) -> EnumMember:
+def _member(value: Any, type: EnumType) -> EnumMember:
     """The member of that name and value; torch does not look at the class either.
 
     Raises:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...typecheck.relations import unmet_method
+from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
     ANY,
     ANY_ENUM,
@@ -55,64 +57,95 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
     if type is TENSOR:
         return isinstance(value, np.ndarray)
     if isinstance(type, ClassType):
-        if isinstance(value, PackedWeights):
-            return type.qualified_name == value.qualified_name
-        return isinstance(value, ScriptObject) and value.cls is type
-    if type.contained and isinstance(value, _SHARABLE):
-        seen = {} if seen is None else seen
-        key = (id(value), id(type))
-        if key not in seen:
-            seen[key] = _contains(value, type, seen)
-        return seen[key]
+        return _is_object(type, value, seen)
+    test = _TESTS.row_of(type)
+    if not isinstance(value, _SHARABLE) or not type.contained:
+        return test(type, value, seen)
+    seen = {} if seen is None else seen
+    key = (id(value), id(type))
+    if key not in seen:
+        seen[key] = test(type, value, seen)
+    return seen[key]
+
+
+_TESTS: TypeTable[[object, _Seen | None], bool] = TypeTable()
+
+
+@_TESTS.row(ListType)
+def _is_list(type: ListType, value: object, seen: _Seen | None) -> bool:
+    if not isinstance(value, list):
+        return False
+    exact = _EXACT.get(type.element)
+    if exact is not None:
+        return {exact}.issuperset(map(_class_of, value))
+    return all(matches(v, type.element, seen) for v in value)
+
+
+@_TESTS.row(DictType)
+def _is_dict(type: DictType, value: object, seen: _Seen | None) -> bool:
+    return isinstance(value, dict) and all(
+        matches(k, type.key) and matches(v, type.value, seen) for k, v in value.items()
+    )
+
+
+@_TESTS.row(TupleType)
+def _is_tuple(type: TupleType, value: object, seen: _Seen | None) -> bool:
+    if not isinstance(value, tuple) or len(value) != len(type.elements):
+        return False
+    return all(matches(v, t, seen) for v, t in zip(value, type.elements, strict=True))
+
+
+@_TESTS.row(OptionalType)
+def _is_optional(type: OptionalType, value: object, seen: _Seen | None) -> bool:
+    return value is None or matches(value, type.element, seen)
+
+
+@_TESTS.row(UnionType)
+def _is_member(type: UnionType, value: object, seen: _Seen | None) -> bool:
+    return any(matches(value, member, seen) for member in type.members)
+
+
+@_TESTS.row(ClassType)
+def _is_object(type: ClassType, value: object, seen: _Seen | None) -> bool:
+    if isinstance(value, PackedWeights):
+        return type.qualified_name == value.qualified_name
+    return isinstance(value, ScriptObject) and value.cls is type
+
+
+@_TESTS.row(InterfaceType)
+def _fills(type: InterfaceType, value: object, seen: _Seen | None) -> bool:
+    return isinstance(value, ScriptObject) and unmet_method(value.cls, type) is None
+
+
+@_TESTS.row(EnumType)
+def _is_enum_member(type: EnumType, value: object, seen: _Seen | None) -> bool:
+    return isinstance(value, EnumMember) and value.enum is type
+
+
+@_TESTS.row(Type)
+def _is_simple(type: Type, value: object, seen: _Seen | None) -> bool:
     exact = _EXACT.get(type)
     if exact is not None:
         return value.__class__ is exact
-    match type:
-        case OptionalType(element):
-            return value is None or matches(value, element)
-        case UnionType(members):
-            return any(matches(value, member) for member in members)
-        case ListType() | DictType() | TupleType():
-            return False
-        case InterfaceType():
-            return isinstance(value, ScriptObject) and unmet_method(value.cls, type) is None
-        case EnumType():
-            return isinstance(value, EnumMember) and value.enum is type
-    return _is_simple(value, type)
+    test = _SIMPLE.get(type)
+    return test is not None and test(value)
 
 
-def _contains(value: object, type: Type, seen: _Seen) -> bool:
-    """Whether a list, dict or tuple is of a type with arguments."""
-    match type, value:
-        case ListType(element), list():
-            exact = _EXACT.get(element)
-            if exact is not None:
-                return {exact}.issuperset(map(_class_of, value))
-            return all(matches(v, element, seen) for v in value)
-        case DictType(key, element), dict():
-            return all(matches(k, key) and matches(v, element, seen) for k, v in value.items())
-        case TupleType(elements), tuple():
-            return len(value) == len(elements) and all(
-                matches(v, t, seen) for v, t in zip(value, elements, strict=True)
-            )
-        case ((OptionalType() | UnionType()), _):
-            return any(matches(value, t, seen) for t in type.contained)
-    return False
+def _of_class(*classes: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, classes)
 
 
-def _is_simple(value: object, type: Type) -> bool:
-    if type == TENSOR:
-        return isinstance(value, np.ndarray)
-    if type == NONE:
-        return value is None
-    if type == ANY:
-        return True
-    if type == NUMBER:
-        return value.__class__ in (int, float, complex, bool)
-    if type == ANY_LIST:
-        return isinstance(value, list)
-    if type == ANY_TUPLE:
-        return isinstance(value, tuple)
-    if type == ANY_ENUM:
-        return isinstance(value, EnumMember)
-    return type == DEVICE and value.__class__.__name__ == "Device"
+def _of_exactly(*classes: type) -> Callable[[object], bool]:
+    return lambda value: value.__class__ in classes
+
+
+_SIMPLE: dict[Type, Callable[[object], bool]] = {
+    TENSOR: _of_class(np.ndarray),
+    NONE: lambda value: value is None,
+    ANY: lambda value: True,
+    NUMBER: _of_exactly(int, float, complex, bool),
+    ANY_LIST: _of_class(list),
+    ANY_TUPLE: _of_class(tuple),
+    ANY_ENUM: _of_class(EnumMember),
+    DEVICE: lambda value: value.__class__.__name__ == "Device",
+}

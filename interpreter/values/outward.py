@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ...ops.tensors.tensor import Tensor
+from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
     BOOL,
     COMPLEX,
@@ -53,32 +54,37 @@ def outward(type: Type) -> Convert:
     return bounded_conversion(convert) if may_share(type) else convert
 
 
+_CONVERSIONS: TypeTable[[], Convert] = TypeTable()
+
+
 @kept_by_type
 def _outward(type: Type) -> Convert:
-    if type == TENSOR:
-        return _tensor_outward
-    if type == STRING:
-        return _string_outward
-    match type:
-        case ListType():
-            element = _outward(type.element)
-            return list if element is _as_it_is else lambda value: [element(v) for v in value]
-        case DictType():
-            return _dict_outward(type)
-        case TupleType():
-            return _tuple_outward(type)
-        case FutureType():
-            element = _outward(type.element)
-            return lambda value: Future(value, element)
-        case OptionalType():
-            inner = _outward(type.element)
-            if inner is _as_it_is:
-                return inner
-            return lambda value: None if value is None else inner(value)
-    return _as_it_is if type in _SCALARS else _value_outward
+    return _CONVERSIONS(type)
 
 
-_SCALARS = frozenset({INT, FLOAT, COMPLEX, BOOL, NUMBER, NONE, DEVICE})
+@_CONVERSIONS.row(Type)
+def _simple_outward(type: Type) -> Convert:
+    return _SIMPLE.get(type, _value_outward)
+
+
+@_CONVERSIONS.row(ListType)
+def _list_outward(type: ListType) -> Convert:
+    element = _outward(type.element)
+    return list if element is _as_it_is else lambda value: [element(v) for v in value]
+
+
+@_CONVERSIONS.row(FutureType)
+def _future_outward(type: FutureType) -> Convert:
+    element = _outward(type.element)
+    return lambda value: Future(value, element)
+
+
+@_CONVERSIONS.row(OptionalType)
+def _optional_outward(type: OptionalType) -> Convert:
+    inner = _outward(type.element)
+    if inner is _as_it_is:
+        return inner
+    return lambda value: None if value is None else inner(value)
 
 
 def _string_outward(value: Any) -> Any:
@@ -96,11 +102,20 @@ def _tensor_outward(value: Any) -> Any:
     return value if value is None or isinstance(value, Tensor) else Tensor._of(value)
 
 
+_SIMPLE: dict[Type, Convert] = {
+    TENSOR: _tensor_outward,
+    STRING: _string_outward,
+    **dict.fromkeys((INT, FLOAT, COMPLEX, BOOL, NUMBER, NONE, DEVICE), _as_it_is),
+}
+
+
+@_CONVERSIONS.row(DictType)
 def _dict_outward(type: DictType) -> Convert:
     key, element = _outward(type.key), _outward(type.value)
     return lambda value: {key(k): element(v) for k, v in value.items()}
 
 
+@_CONVERSIONS.row(TupleType)
 def _tuple_outward(type: TupleType) -> Convert:
     parts = [_outward(part) for part in type.elements]
     if type.name is None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from ...frontend.walks import containers_in, fold
 from ...interpreter.values.inference import type_of_value
 from ...typecheck.relations import join
-from ...typecheck.types import ANY, TENSOR, DictType, ListType, TupleType, Type
+from ...typecheck.types import ANY, TENSOR, Type
+from ...typecheck.value_types import ValueTypes
 
 __all__ = ["machine_type"]
 
@@ -21,32 +21,28 @@ def machine_type(value: object) -> Type:
     Raises:
         BoundExceeded: the value contains itself, or its type would be too large.
     """
-    if isinstance(value, list | dict | tuple):
-        return fold(value, containers_in, _container_type)
-    return _simple_type(value)
+    return _MACHINE.of(value)
 
 
-def _simple_type(value: object) -> Type:
-    return TENSOR if isinstance(value, np.ndarray) else type_of_value(value) or ANY
+class _MachineTypes(ValueTypes):
+    def simple(self, value: object) -> Type:
+        return TENSOR if isinstance(value, np.ndarray) else type_of_value(value) or ANY
+
+    def elements(self, types: Iterator[Type]) -> Type:
+        return _joined(types, TENSOR)
+
+    def entries(self, types: Iterator[Type]) -> Type:
+        return _joined(types, ANY)
 
 
-def _container_type(value: object, known: dict[int, Type]) -> Type:
-    def types(values: Iterable[object]) -> Iterator[Type]:
-        return (known[id(v)] if id(v) in known else _simple_type(v) for v in values)
-
-    match value:
-        case list():
-            return ListType(_joined(types(value)) if value else TENSOR)
-        case dict():
-            return DictType(_joined(types(value)), _joined(types(value.values())))
-    assert isinstance(value, tuple)
-    return TupleType(tuple(types(value)))
+_MACHINE = _MachineTypes()
 
 
-def _joined(types: Iterable[Type]) -> Type:
-    found: Type | None = None
+def _joined(types: Iterator[Type], nothing: Type) -> Type:
+    found = next(types, nothing)
     for type in types:
-        found = type if found is None else join(found, type)
-        if found is None:
+        both = join(found, type)
+        if both is None:
             return ANY
-    return ANY if found is None else found
+        found = both
+    return found

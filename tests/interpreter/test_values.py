@@ -119,6 +119,8 @@ CLASS.add_attribute("t", TENSOR)
         ([], ListType(STRING), True),
         ((1, "a"), TupleType((INT, STRING)), True),
         ((1,), TupleType((INT, STRING)), False),
+        ((), TupleType(()), True),
+        ((1,), TupleType(()), False),
         ({"a": 1}, DictType(STRING, INT), True),
         (None, OptionalType(INT), True),
         ("a", UnionType((INT, STRING)), True),

@@ -49,6 +49,7 @@ WRONG = [
 RIGHT = [
     ("List[int]", "", b"]"),
     ("Optional[int]", "", b"N"),
+    ("Tuple[()]", "", b")"),
     ("Any", "", MIXED),
     ("__torch__.A", RESTORED.format("self.q = s"), RESTORE % ONE),
 ]
