@@ -234,14 +234,17 @@ def recorder(entry: Operator) -> Callable[..., Any]:
 
 
 def _make_recorder(entry: Operator) -> Callable[..., Any]:
-    forward = entry.forward
     bound = _noted(entry)
     if bound is None:
-        return forward
+        return entry.forward
+    run = _in_place_recorder(bound) if bound.in_place else _noting_recorder(bound)
     if bound.row is not None and bound.row.rewritten is not None:
-        return _rewriting_recorder(forward, bound.row.rewritten)
-    if bound.in_place:
-        return _in_place_recorder(bound)
+        return _rewriting_recorder(run, bound.row.rewritten)
+    return run
+
+
+def _noting_recorder(bound: Bound) -> Callable[..., Any]:
+    entry, forward = bound.entry, bound.entry.forward
     has_lists = _has_lists(entry)
 
     def run(*args: Any) -> Any:
@@ -286,8 +289,8 @@ def _gives_tensors(entry: Operator) -> bool:
     return "Tensor" in entry.schema[entry.schema.rindex("->") :]
 
 
-def _rewriting_recorder(forward: Callable[..., Any], rewriting: Rewriting) -> Callable[..., Any]:
-    """Others run in the operator's place, each recorded for itself."""
+def _rewriting_recorder(itself: Callable[..., Any], rewriting: Rewriting) -> Callable[..., Any]:
+    """Others run in the operator's place, each recorded for itself, where there are any."""
 
     def step(name: str, *args: Any) -> Any:
         entry = TABLE.operator(name)
@@ -297,8 +300,9 @@ def _rewriting_recorder(forward: Callable[..., Any], rewriting: Rewriting) -> Ca
     def run(*args: Any) -> Any:
         record = RUNNING.record
         if record is None or not is_grad_enabled():
-            return forward(*args)
-        return rewriting(step, *args)
+            return itself(*args)
+        made = rewriting(step, *args)
+        return itself(*args) if made is None else made
 
     return run
 

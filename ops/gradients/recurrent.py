@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .rows import aten, composite
+from ..layers.dropout import FACTORS
+from .rows import Run, aten, composite, rewritten
 
 Step = Callable[[Any, Any, list[Any]], Any]
 """A cell: (the input's part, the state, weights) -> the state."""
@@ -87,8 +88,6 @@ def _layers(
     num_layers: int, dropout: float, train: bool, bidirectional: bool,
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """All layers: the outputs by step, and the last states stacked."""
-    if dropout and train and num_layers > 1:
-        raise RuntimeError("gradients of recurrent layers with dropout are not implemented")
     ways = 2 if bidirectional else 1
     each = len(params) // (num_layers * ways)
     ends: list[Any] = []
@@ -167,6 +166,64 @@ def _declare(name: str, step: Step) -> None:
         return step(input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
 
 
+# --------------------------------------------------------------------------- dropout between layers
+
+
+def _one_by_one(
+    run: Run, layer: Callable[..., Any], data: Any, hx: Any, params: Any,
+    num_layers: int, dropout: float, bidirectional: bool,
+) -> Any:  # fmt: skip
+    """The layers as operators of one layer each, the input of all but the first times noise."""
+    ways = 2 if bidirectional else 1
+    each = len(params) // num_layers
+    ends = []
+    for number in range(num_layers):
+        if number:
+            factors = FACTORS["aten::dropout"](data, dropout, True)
+            data = data if factors is None else run("aten::mul.Tensor", data, factors[0])
+        states = [
+            run("aten::narrow", s, 0, number * ways, ways)
+            for s in (hx if type(hx) is list else [hx])
+        ]
+        weights = params[number * each : (number + 1) * each]
+        data, *end = layer(data, states if type(hx) is list else states[0], weights)
+        ends.append(end)
+    return data, *(run("aten::cat", list(parts), 0) for parts in zip(*ends, strict=True))
+
+
+def _declare_with_dropout(name: str) -> None:
+    @rewritten(f"aten::{name}.input")
+    def whole(
+        run: Run, input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
+        dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> Any:  # fmt: skip
+        if not dropout or not train or num_layers < 2:
+            return None
+
+        def layer(data: Any, hx: Any, weights: Any) -> Any:
+            options = weights, has_biases, 1, 0.0, train, bidirectional, False
+            return run(f"aten::{name}.input", data, hx, *options)
+
+        turned = batch_first and input.ndim == 3
+        data = run("aten::transpose.int", input, 0, 1) if turned else input
+        data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+        return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
+
+    @rewritten(f"aten::{name}.data")
+    def packed(
+        run: Run, data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool,
+        num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    ) -> Any:  # fmt: skip
+        if not dropout or not train or num_layers < 2:
+            return None
+
+        def layer(data: Any, hx: Any, weights: Any) -> Any:
+            options = weights, has_biases, 1, 0.0, train, bidirectional
+            return run(f"aten::{name}.data", data, batch_sizes, hx, *options)
+
+        return _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+
+
 _declare("gru", _gru_step)
 _declare("rnn_tanh", _tanh_step)
 _declare("rnn_relu", _relu_step)
@@ -176,3 +233,7 @@ _declare("rnn_relu", _relu_step)
 def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
     """One step of a long short-term memory."""
     return _lstm_step(input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])
+
+
+for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+    _declare_with_dropout(_name)

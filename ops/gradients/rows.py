@@ -21,7 +21,7 @@ overload's name is for all overloads, and for the in-place twin too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..eager.dispatch import EagerFunction, eager_function
@@ -47,7 +47,7 @@ Formula = Callable[..., Any]
 Run = Callable[..., Any]
 """Runs an overload, `aten::mul.Tensor`, on machine values, and records it."""
 Rewriting = Callable[..., Any]
-"""Like a forward, with `Run` before its arguments."""
+"""Like a forward, with `Run` before its arguments; None where the operator itself is to run."""
 
 
 @dataclass
@@ -56,7 +56,8 @@ class Row:
 
     `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets
     `wanted`, which says of each whether it is asked for; `composite` computes the operator from
-    others.  One that is `rewritten` is never recorded: others run in its place.  An operator that
+    others.  Of one that is `rewritten` others run and are recorded in its place, unless that gives
+    None.  An operator that
     `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
     need no gradients though they hold floats.
@@ -117,10 +118,11 @@ def composite(
 
 def rewritten(operator: str) -> Callable[[Rewriting], Rewriting]:
     """Declare the decorated function to run in an operator's place where gradients are recorded:
-    what the operator draws at random is then an argument of another one, which keeps it."""
+    what the operator draws at random is then an argument of another one, which keeps it.  A row
+    that there is stands for the calls that are not rewritten."""
 
     def declare(rewriting: Rewriting) -> Rewriting:
-        ROWS[operator] = Row(operator, rewritten=rewriting)
+        ROWS[operator] = replace(ROWS.get(operator, Row(operator)), rewritten=rewriting)
         return rewriting
 
     return declare

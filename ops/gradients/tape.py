@@ -52,7 +52,9 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
     if bound.row is not None and bound.row.rewritten is not None:
-        return _rewritten(bound.row.rewritten, values, known)
+        made = _rewritten(bound.row.rewritten, values, known)
+        if made is not None:
+            return made
     active = is_active(bound, args)
     old = None
     if bound.in_place:
@@ -73,14 +75,16 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
 def _rewritten(rewriting: Rewriting, values: list[Any], known: dict[int, Tensor]) -> Any:
     """Run other operators in the place of one, each recorded for itself."""
 
-    def run(name: str, *given: Any) -> Array:
+    def run(name: str, *given: Any) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
-        made: Tensor = taped(entry, list(given), list(known.values()))
-        known[id(made._array)] = made
-        return made._array
+        made = taped(entry, list(given), list(known.values()))
+        results = tensors_in(made)
+        known.update((id(each._array), each) for each in results)
+        return made._array if isinstance(made, Tensor) else tuple(each._array for each in results)
 
-    return lifted(rewriting(run, *values), known)
+    made = lifted(rewriting(run, *values), known)
+    return tuple(made) if isinstance(made, list) else made
 
 
 def _collect(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
