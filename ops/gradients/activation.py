@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..layers.dropout import FACTORS
-from ..memory.dtype import Array
+from ..layers.leaky_noise import slope_bounds
+from ..memory.dtype import Array, Scalar
 from .rows import Run, aten, composite, gradient, rewritten, same_as
 
 gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
@@ -115,20 +118,18 @@ def prelu(self: Any, weight: Any) -> Any:
     return aten.where(self > 0, self, self * weight)
 
 
-def _slopes(g: Any, self: Any, result: Any, training: Any, lower: Any, upper: Any) -> Any:
-    if not training:
-        return aten.where(self > 0, g, g * ((lower + upper) / 2))
-    slope = (result / self).masked_fill(self >= 0, 1)
-    return g * slope.detach()
+def _with_noise(twin: str) -> None:
+    @rewritten("aten::rrelu" + twin)
+    def rrelu(
+        run: Run, self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Any
+    ) -> Any:
+        bounds = slope_bounds(lower, upper)
+        noise = np.empty_like(self)
+        return run(f"aten::rrelu_with_noise{twin}", self, noise, *bounds, training, generator)
 
 
-gradient(
-    "aten::rrelu",
-    self=lambda g, self, result, lower, upper, training: _slopes(
-        g, self, result, training, lower, upper
-    ),
-    name="RreluWithNoiseBackward0",
-)
+_with_noise("")
+_with_noise("_")
 gradient(
     "aten::rrelu_with_noise",
     self=lambda g, self, noise, lower, upper, training: (

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..table.table import TABLE
-from .rows import aten, composite
-from .windows import along
+from .rows import aten, composite, gradient
+from .windows import spread
 
 # --------------------------------------------------------------------------- resizing
 
@@ -33,14 +33,13 @@ def _weights(
 
 
 def _resized(name: str, count: int) -> Any:
-    def of_sizes(self: Any, sizes: Any, align: Any, scales: Any) -> Any:
+    def of_sizes(g: Any, given: Any, align: Any, scales: Any) -> Any:
         for axis in range(count):
             dim = 2 + axis
             scale = None if scales is None else scales[axis]
-            wanted = sizes[axis]
-            matrix = _weights(name, self.shape[dim], wanted, axis, count, align, scale)
-            self = along(self, matrix, dim)
-        return self
+            matrix = _weights(name, given[dim], g.shape[dim], axis, count, align, scale)
+            g = spread(g, matrix, dim)
+        return g
 
     return of_sizes
 
@@ -49,24 +48,19 @@ def _declare(name: str, count: int) -> None:
     compute = _resized(name, count)
 
     def plain(
-        self: Any, output_size: Any, align_corners: Any = None, scales: Any = None,
+        g: Any, self_sizes: Any, align_corners: Any = None, scales: Any = None,
         scales_d: Any = None, scales_h: Any = None, scales_w: Any = None,
     ) -> Any:  # fmt: skip
         given = [scales] if count == 1 else [scales_d, scales_h, scales_w][-count:]
-        return compute(self, list(output_size), align_corners, given)
+        return compute(g, self_sizes, align_corners, given)
 
-    def by_factors(
-        input: Any, output_size: Any, scale_factors: Any, align_corners: Any = None
-    ) -> Any:
-        sizes = output_size
-        if sizes is None:
-            sizes = [math.floor(n * f) for n, f in zip(input.shape[2:], scale_factors, strict=True)]
-        return compute(input, list(sizes), align_corners, scale_factors)
+    def by_factors(g: Any, input_sizes: Any, scale_factors: Any, align_corners: Any = None) -> Any:
+        return compute(g, input_sizes, align_corners, scale_factors)
 
     words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
     node = "".join(word[:1].upper() + word[1:] for word in words) + "Backward0"
-    composite(f"aten::{name}", name=node)(plain)
-    composite(f"aten::{name}.vec", name=node)(by_factors)
+    gradient(f"aten::{name}", name=node, self=plain)
+    gradient(f"aten::{name}.vec", name=node, input=by_factors)
 
 
 for _name, _count in (

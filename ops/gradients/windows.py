@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 
 from ..tensors.tensor import Tensor
-from .rows import aten, composite, gradient
+from .rows import aten, gradient
 
 
-def along(x: Any, matrix: Any, dim: int) -> Any:
-    """The product of a matrix (results, elements) with every row along a dimension."""
-    turned = Tensor._of(np.ascontiguousarray(matrix.T)).to(x.dtype)
-    return (x.movedim(dim, -1) @ turned).movedim(-1, dim)
+def spread(g: Any, matrix: Any, dim: int) -> Any:
+    """The gradient of what a matrix (results, elements) makes of every row along a dimension.
+
+    What is not finite reaches only the elements that its result was made of.
+    """
+    rows = g.movedim(dim, -1)
+    if np.isfinite(g._array).all():
+        return (rows @ Tensor._of(np.ascontiguousarray(matrix)).to(g.dtype)).movedim(-1, dim)
+    results, elements = np.nonzero(matrix)
+    weights = Tensor._of(matrix[results, elements]).to(g.dtype)
+    parts = rows.index_select(-1, Tensor._of(results)) * weights
+    whole = g.new_zeros([*rows.shape[:-1], matrix.shape[1]])
+    return whole.index_add(-1, Tensor._of(elements), parts).movedim(-1, dim)
 
 
 def _each(value: Any, count: int, default: Any = None) -> list[int]:
@@ -47,38 +56,37 @@ def _window_sums(
     return inside, counts
 
 
-def _mean_pool(
-    self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+def _of_means(
+    g: Any, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any, count: int,
 ) -> Any:  # fmt: skip
+    """The gradient of what the means of windows are of."""
     kernels = _each(kernel_size, count)
     steps, pads = _each(stride, count, kernels), _each(padding, count, [0] * count)
     divisor: Any = np.ones(())
-    x = self
+    along = []
     for d in range(count):
-        dim = self.ndim - count + d
+        dim = len(sizes) - count + d
         inside, counts = _window_sums(
-            self.shape[dim], kernels[d], steps[d], pads[d], ceil_mode, count_include_pad
+            sizes[dim], kernels[d], steps[d], pads[d], ceil_mode, count_include_pad
         )
-        x = along(x, inside, dim)
+        along.append((inside, dim))
         divisor = np.multiply.outer(divisor, counts)
-    if divisor_override is not None:
-        return x / divisor_override
-    return x / Tensor._of(divisor).to(x.dtype)
+    g = g / (Tensor._of(divisor).to(g.dtype) if divisor_override is None else divisor_override)
+    for inside, dim in along:
+        g = spread(g, inside, dim)
+    return g
 
 
 for _count in (1, 2, 3):
-
-    @composite(f"aten::avg_pool{_count}d")
-    def mean_pool(
-        self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
-        count_include_pad: bool, divisor_override: Any = None, *, count: Any = _count,
-    ) -> Any:  # fmt: skip
-        """The means of windows."""
-        return _mean_pool(
-            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
-            count,
-        )  # fmt: skip
+    gradient(
+        f"aten::avg_pool{_count}d",
+        self=lambda g, self_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override=None, count=_count: _of_means(
+            g, self_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override, count,
+        ),
+    )  # fmt: skip
 
 
 def _shares(size: int, count: int) -> Any:
@@ -90,20 +98,22 @@ def _shares(size: int, count: int) -> Any:
     return shares
 
 
-@composite(
+def _of_shares(g: Any, sizes: Any, output_size: Any) -> Any:
+    """The gradient of what the means of as many parts as there are results are of."""
+    for d, size in enumerate(output_size):
+        dim = len(sizes) - len(output_size) + d
+        g = spread(g, _shares(sizes[dim], size), dim)
+    return g
+
+
+gradient(
     "aten::adaptive_avg_pool1d",
     "aten::adaptive_avg_pool2d",
     "aten::adaptive_avg_pool3d",
     "aten::_adaptive_avg_pool2d",
     "aten::_adaptive_avg_pool3d",
+    self=lambda g, self_sizes, output_size: _of_shares(g, self_sizes, output_size),
 )
-def adaptive_mean_pool(self: Any, output_size: Any) -> Any:
-    """The means of as many parts as there are results."""
-    count = len(output_size)
-    for d, size in enumerate(output_size):
-        dim = self.ndim - count + d
-        self = along(self, _shares(self.shape[dim], size), dim)
-    return self
 
 
 # --------------------------------------------------------------------------- extremes

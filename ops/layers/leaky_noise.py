@@ -12,12 +12,24 @@ from ..table.promotion import kind
 from ..table.table import operator
 from .activation import leaky_relu
 
-__all__: list[str] = []
+__all__ = ["slope_bounds"]
 
 _ARGUMENTS = (
     "Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
     "Generator? generator=None"
 )
+
+
+def slope_bounds(lower: Scalar, upper: Scalar) -> tuple[float, float]:
+    """Between which numbers slopes are drawn.
+
+    Raises:
+        OperatorError: the lower one is above the upper one.
+    """
+    low, high = float(lower.real), float(upper.real)
+    if low > high:
+        raise OperatorError("Lower bound should be less than or equal to the upper bound")
+    return low, high
 
 
 def _slopes(self: Array, lower: float, upper: float, generator: Generator | None) -> Array:
@@ -68,10 +80,8 @@ def rrelu(
     self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
 ) -> Array:
     """Negative numbers times a slope: the mean of both bounds, in training drawn between them."""
-    low, high = float(lower.real), float(upper.real)
-    if low > high:
-        raise OperatorError("Lower bound should be less than or equal to the upper bound")
-    return rrelu_with_noise(self, np.empty_like(self), low, high, training, generator)
+    bounds = slope_bounds(lower, upper)
+    return rrelu_with_noise(self, np.empty_like(self), *bounds, training, generator)
 
 
 @operator(f"aten::rrelu_(Tensor(a!) self, {_ARGUMENTS}) -> Tensor(a!)")

@@ -125,21 +125,25 @@ def _fractional(
     self: Array, kernel: Ints, output: Ints, samples: Array, order: Ints, name: str
 ) -> tuple[Array, Array]:
     """`order` says which sample moves which dimension of space."""
-    dims = len(output)
+    dims = len(order)
     _check_fractional(self, kernel, output, samples, dims, name)
     batch = self if self.ndim == dims + 2 else self[None]
     wide: Any = wide_dtype(self.dtype)
     values, index, scale = batch.astype(wide, copy=False), None, 1
-    moves = samples.astype(wide, copy=False)
+    firsts: Any = 0
+    moves = samples[: len(batch)].astype(wide, copy=False)
     for place in reversed(range(dims)):
         size, axis = batch.shape[2 + place], 2 + place
         starts = _starts(moves[..., order[place]], size, output[place], kernel[place])
         shape = [1] * batch.ndim
         shape[:2], shape[axis] = starts.shape[:2], output[place]
-        at = _at(starts.reshape(shape))
-        values, index = max_over(values, index, axis, kernel[place], at, scale)
+        starts = starts.reshape(shape)
+        firsts = firsts + starts * scale
+        if min(kernel) > 0:
+            values, index = max_over(values, index, axis, kernel[place], _at(starts), scale)
         scale *= size
-    assert index is not None
+    if index is None:  # windows without elements: the place where one begins
+        values, index = np.full(firsts.shape, -np.inf, wide), firsts
     values = values.astype(self.dtype, copy=False)
     index = np.ascontiguousarray(index)
     return (values, index) if self.ndim == dims + 2 else (values[0], index[0])
@@ -148,26 +152,58 @@ def _fractional(
 def _check_fractional(
     self: Array, kernel: Ints, output: Ints, samples: Array, dims: int, name: str
 ) -> None:
-    if len(kernel) != dims:
-        said = f"kernel_size must either be a single Int or tuple of {dims} Ints"
-        raise OperatorError(f"{name}: {said}")
-    if self.dtype.kind in "biuc":
-        raise UnsupportedDtype(
-            f"\"{name}_out_frame\" not implemented for '{dtype_of(self).scalar_name}'"
-        )
+    for word, given in (("kernel_size", kernel), ("output_size", output)):
+        if len(given) != dims:
+            numbers = "three Ints" if dims == 3 else "Ints"
+            raise OperatorError(f"{name}: {word} must either be a single Int or tuple of {numbers}")
+    if dims == 3:
+        name += "_out"
     if self.ndim not in (dims + 1, dims + 2):
         raise OperatorError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(self.shape)}",
             code="shape-mismatch",
         )
-    if self.dtype != samples.dtype:
-        raise OperatorError("Expect _random_samples to have the same dtype as input")
+    for dim in range(self.ndim - dims - 1, self.ndim):
+        if not self.shape[dim]:
+            raise OperatorError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"got{list(self.shape)} with dimension {dim} being empty.",
+                code="shape-mismatch",
+            )
     letters = {2: "height width", 3: "time height width"}[dims].split()
     for letter, size, k, count in zip(letters, self.shape[-dims:], kernel, output, strict=True):
-        if count + k - 1 > size:
+        if count + k - 1 + (dims == 3) > size:
             raise OperatorError(
                 f"{name}(): pool {letter} {k} too large relative to input {letter} {size}"
             )
+    _check_samples(self, samples, dims)
+    if min(output) < 0:
+        raise OperatorError(
+            f"Trying to create tensor with negative dimension {min(output)}: "
+            f"{[*self.shape[:-dims], *output]}"
+        )
+    if self.dtype.kind in "biuc":
+        frame = name.removesuffix("_out")
+        raise UnsupportedDtype(
+            f"\"{frame}_out_frame\" not implemented for '{dtype_of(self).scalar_name}'"
+        )
+
+
+def _check_samples(self: Array, samples: Array, dims: int) -> None:
+    """Random samples are numbers for each sample, channel and dimension of space."""
+    batch, channels = self.shape[0] if self.ndim == dims + 2 else 1, self.shape[-dims - 1]
+    if self.dtype != samples.dtype:
+        raise OperatorError("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise OperatorError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    if samples.shape[0] < batch:
+        raise OperatorError("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != channels:
+        raise OperatorError("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != dims:
+        raise OperatorError(
+            f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}."
+        )
 
 
 @operator(

@@ -73,10 +73,10 @@ class SequentialLR(_Composed):
             set_value(group, "lr", group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
-        self._schedulers[0].step()
+        self._schedulers[0]._initial_step()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self, epoch: int | None = None) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Go to the next rates."""
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
@@ -113,7 +113,7 @@ class ChainedScheduler(_Composed):
         self.optimizer = optimizer
         self._last_lr = self.rates
 
-    def step(self, epoch: int | None = None) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Go to the next rates."""
         for scheduler in self._schedulers:
             scheduler.step()

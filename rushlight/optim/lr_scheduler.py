@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -12,7 +13,7 @@ from .composed_rates import ChainedScheduler, SequentialLR
 from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
 from .scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, check_optimizer
 
 __all__ = [
     "ChainedScheduler",
@@ -280,6 +281,7 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
+        check_optimizer(optimizer)
         count = len(optimizer.param_groups)
         self.optimizer = optimizer
         self.mode, self.factor, self.patience = mode, factor, patience
@@ -303,6 +305,8 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the measure of this step into account."""
         value = float(metrics)
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(value, self.best):
             self.best = value

@@ -156,6 +156,14 @@ class Optimizer:
 
     # ------------------------------------------------------------------ saving
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: not what schedulers have put around `step`."""
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, with numbers for parameters."""
         numbers = {id(p): i for i, p in enumerate(self._parameters())}

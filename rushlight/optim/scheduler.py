@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from functools import wraps
+from types import MethodType
 from typing import Any, Final
 
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Optimizer
 
-__all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "own", "set_value"]
+__all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "check_optimizer", "own", "set_value"]
 
 EPOCH_DEPRECATION_WARNING: Final = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
@@ -17,6 +19,42 @@ EPOCH_DEPRECATION_WARNING: Final = (
     "where available. Please open an issue if you are unable to replicate your use case: "
     "https://github.com/pytorch/pytorch/issues/new/choose."
 )
+
+_SEE: Final = (
+    "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+_OVERRIDDEN: Final = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+    "initialization. Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. "
+    + _SEE
+)
+_WRONG_ORDER: Final = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
+    "you should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  "
+    "Failure to do this will result in PyTorch skipping the first value of the learning rate "
+    "schedule. " + _SEE
+)
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Raises: TypeError: it is no optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def _note_steps(optimizer: Any) -> None:
+    """Have an optimizer's `step` say that it was called."""
+    if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        return
+    given = optimizer.step.__func__
+
+    @wraps(given)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
+        return given(self, *args, **kwargs)
+
+    vars(step)["_wrapped_by_lr_sched"] = True
+    optimizer.step = MethodType(step, optimizer)
 
 
 def own(value: Any) -> Any:
@@ -41,6 +79,7 @@ class LRScheduler:
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             if last_epoch == -1:
@@ -51,7 +90,9 @@ class LRScheduler:
                 )
         self.base_lrs = [own(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._step_count = 0
         self._last_lr: list[float] = []
+        _note_steps(optimizer)
         self._initial_step()
 
     def get_lr(self) -> list[float]:
@@ -60,6 +101,7 @@ class LRScheduler:
 
     def _initial_step(self) -> None:
         """Set the first rates."""
+        self._step_count = 0
         self.step()
 
     def _get_closed_form_lr(self) -> list[float]:
@@ -77,6 +119,12 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next rates, or to those of a step."""
+        if self._step_count == 1:
+            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+                warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
+            elif not getattr(self.optimizer, "_opt_called", False):
+                warnings.warn(_WRONG_ORDER, UserWarning, stacklevel=2)
+        self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._go(epoch)

@@ -1,0 +1,71 @@
+"""Gradients where values are not finite or at a corner, as torch 2.13 has them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional
+
+NAN = math.nan
+
+
+def gradient(function: Any, values: Any, upstream: Any = None) -> Any:
+    x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    y = function(x)
+    y.backward(torch.ones_like(y) if upstream is None else torch.tensor(upstream).to(y.dtype))
+    return x.grad
+
+
+def test_nan_in_a_window_leaves_the_gradients_of_other_windows() -> None:
+    found = gradient(lambda x: functional.lp_pool1d(x, 2, 2), [[[3.0, 4.0, NAN, 3.0, 4.0, 3.0]]])
+    expected = torch.tensor([[[0.6, 0.8, NAN, NAN, 0.8, 0.6]]], dtype=torch.float64)
+    torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: functional.avg_pool1d(x, 2),
+        lambda x: functional.adaptive_avg_pool1d(x, 2),
+        lambda x: functional.interpolate(x, 2, mode="area"),
+    ],
+)
+def test_an_infinite_gradient_goes_to_its_own_window(function: Any) -> None:
+    found = gradient(function, [[[1.0, 2.0, 3.0, 4.0]]], [[[math.inf, 1.0]]])
+    assert found.tolist() == [[[math.inf, math.inf, 0.5, 0.5]]]
+
+
+def test_an_infinite_gradient_of_a_resized_row() -> None:
+    found = gradient(
+        lambda x: functional.interpolate(x, 4, mode="nearest"),
+        [[[1.0, 2.0]]],
+        [[[math.inf, 1.0, 1.0, 1.0]]],
+    )
+    assert found.tolist() == [[[math.inf, 2.0]]]
+
+
+def test_random_slopes_at_zero() -> None:
+    torch.manual_seed(0)
+    found = gradient(lambda x: functional.rrelu(x, 0.1, 0.3, True), [-1.0, 0.0, 1.0, -0.0, NAN])
+    recorded = [0.2940106003613106, 0.2415639728799576, 1.0, 0.19187658862549017, 1.0]
+    assert found.tolist() == pytest.approx(recorded)
+
+
+def test_random_slopes_in_place_and_in_script() -> None:
+    def in_place(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        return torch.rrelu_(y, 0.1, 0.3, True)
+
+    results = []
+    for function in (
+        lambda x: torch.rrelu(x, 0.1, 0.3, True),
+        in_place,
+        torch.jit.script(in_place),
+    ):
+        torch.manual_seed(0)
+        results.append(gradient(function, [-1.0, 0.0, 1.0]).tolist())
+    assert results[0] == results[1] == results[2]
