@@ -29,7 +29,7 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
-_WRITTEN: Final = frozenset({"arrays", "integers"})
+_WRITTEN: Final = frozenset({"arrays", "integers", "rows"})
 """The modules of `code/` that operators ask for."""
 
 _FAMILIES: Final[dict[str, Any]] = {}
@@ -40,20 +40,21 @@ def family(name: str) -> Any:
     try:
         return _FAMILIES[name]
     except KeyError:
-        folder, compiler = ("code", "llvmlite") if name in _WRITTEN else ("native", "numba")
-        _FAMILIES[name] = found = _find(folder, name) if _is_on(compiler) else None
+        _FAMILIES[name] = found = _find(name) if _is_on() else None
         return found
 
 
-def _is_on(compiler: str) -> bool:
-    if os.environ.get(KERNELS_VARIABLE, "").lower() in ("numpy", "off", "0"):
-        return False
-    return find_spec(compiler) is not None
+def _is_on() -> bool:
+    return os.environ.get(KERNELS_VARIABLE, "").lower() not in ("numpy", "off", "0")
 
 
-def _find(folder: str, name: str) -> Any:
+def _find(name: str) -> Any:
     with uncounted():
-        return import_module(f".{folder}.{name}", __name__)
+        if name not in _WRITTEN:
+            return import_module(f".native.{name}", __name__) if find_spec("numba") else None
+        objects = import_module(".code.objects", __name__)
+        is_possible = find_spec("llvmlite") and objects.is_possible()
+        return import_module(f".code.{name}", __name__) if is_possible else None
 
 
 def is_ready(array: Any) -> bool:
@@ -90,9 +91,8 @@ def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def call(x: Any) -> Any:
         if x.size >= LARGE and is_ready(x):
             arrays = family("arrays")
-            made = None if arrays is None else arrays.apply(name, x)
-            if made is not None:
-                return made
+            if arrays is not None:
+                return arrays.apply(name, x)
         return kernel(x)
 
     return call

@@ -38,15 +38,13 @@ class _Panels:
     def __post_init__(self) -> None:
         self.weights, self.sums, self.scales = map(address, self.arrays)
 
-    def multiply(self, form: str, rows: Array, found: int, bias: Array | None) -> Array | None:
+    def multiply(self, form: str, rows: Array, found: int, bias: Array | None) -> Array:
         """uint8 [rows, depth] times the weights, by a kernel of `code.integers`.
 
         `found` is the address of the rows' scale and zero point.
         """
         integers = family("integers")
         kernel = integers.panel_product(form)
-        if kernel is None:
-            return None
         height = rows.shape[0]
         out = np.empty((height, self.columns), np.int32 if form == "wholes" else F32)
         least = max(4, _LEAST // (rows.size * integers.PANEL))
@@ -112,7 +110,7 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
     if found[0] != found[0]:
         raise OperatorError("the input of a dynamically quantized layer holds NaN")
     made = panels.multiply("floats" if bias is None else "bias", numbers, scale, bias)
-    return None if made is None else made.reshape(*x.shape[:-1], panels.columns)
+    return made.reshape(*x.shape[:-1], panels.columns)
 
 
 def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> Array | None:
@@ -132,4 +130,4 @@ def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> A
         rows = filled
     found = np.array([1.0, zero_point])
     made = panels.multiply("wholes", rows[...], address(found), None)
-    return None if made is None else made.reshape(*numbers.shape[:-1], panels.columns)
+    return made.reshape(*numbers.shape[:-1], panels.columns)

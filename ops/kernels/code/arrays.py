@@ -19,18 +19,16 @@ _LEAST: Final = 1 << 17
 
 
 def apply(name: str, x: Any) -> Any:
-    """The formula of every element of a contiguous float32 array; None without native code."""
+    """The formula of every element of a contiguous float32 array."""
     return combine(name, x[...])  # which no other thread can change
 
 
 def combine(name: str, *operands: Any) -> Any:
-    """The formula of arrays of one size, all contiguous, and of 0-d ones; None without native code.
+    """The formula of arrays of one size, all contiguous, and of 0-d ones.
 
     float32 all of them, but for masks, which are bool.  The first is an array.
     """
     kernel = pointwise_kernel(name, "".join(map(_form, operands)))
-    if kernel is None:
-        return None
     out = np.empty(operands[0].shape, _FLOAT32)
     share(kernel, out.size, _LEAST, *map(address, operands), address(out))
     return out

@@ -13,7 +13,7 @@ import struct
 import sys
 from typing import Final, NamedTuple
 
-__all__ = ["ForeignObject", "is_known", "placed"]
+__all__ = ["ForeignObject", "can_execute", "is_known", "placed"]
 
 _MAGIC: Final = b"\x7fELF\x02\x01\x01"
 _RELOCATABLE, _X86_64 = 1, 62
@@ -57,6 +57,16 @@ _PLACED: Final[list[mmap.mmap]] = []
 def is_known() -> bool:
     """Whether this is the system whose objects are read here."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
+
+
+def can_execute() -> bool:
+    """Whether the system lets memory be executed that was written before."""
+    with mmap.mmap(-1, mmap.PAGESIZE) as memory:
+        try:
+            _make_executable(ctypes.addressof(ctypes.c_char.from_buffer(memory)), len(memory))
+        except OSError:
+            return False
+    return True
 
 
 def placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:

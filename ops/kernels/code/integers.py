@@ -7,7 +7,6 @@ sums are of whole numbers, so their order does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ctypes import c_int64, c_void_p
 from itertools import product
 from typing import Any, Final
@@ -60,7 +59,8 @@ def row_quantizer() -> Any:
 
     The range of all elements decides scale and zero point for numbers from 0 to `most`, by the
     rule of `quantizer_for`; they are left in `found`, float64 [2].  The numbers are written to
-    uint8 [rows, stride].  None without native code; NaN in `found[0]` if there is a NaN in x.
+    uint8 [rows, stride].  None if the CPU has no instructions for it; NaN in `found[0]` if there
+    is a NaN in x.
     """
     if not host().has_fma:
         return None
@@ -84,35 +84,13 @@ def _quantize_rows(target: Target) -> str:
     with code.counted(start, rows) as row:
         source = code.at(x, row * depth, FLOAT)
         goal = code.at(numbers, row * stride, BYTE)
-        _by_vectors(
-            code, depth, FLOAT, source, BYTE, goal, lambda seen: _numbers(seen, factor, offset)
-        )
+        with code.counted(start, depth, LANES) as at:
+            mask = code.first(depth - at)
+            seen = code.load_some(FLOATS, code.at(source, at, FLOAT), mask)
+            code.store_some(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
     names = [(INT64, name) for name in ("rows", "depth", "stride", "most")]
     places = [(POINTER, name) for name in ("x", "numbers", "found")]
     return code.function("quantize_rows", [*names, *places])
-
-
-def _by_vectors(
-    code: Code,
-    count: Value,
-    given: Kind,
-    source: Value,
-    made: Kind,
-    goal: Value,
-    compute: Callable[[Value], Value],
-) -> None:
-    """Elements of one kind to another, the last ones by way of vectors of our own."""
-    start, whole = code.constant(INT64, 0), count & -LANES
-    with code.counted(start, whole, LANES) as at:
-        seen = code.load(given.of_lanes(LANES), code.at(source, at, given))
-        code.store(compute(seen), code.at(goal, at, made))
-    first, last = code.room(given.of_lanes(LANES)), code.room(made.of_lanes(LANES))
-    code.store(code.constant(given.of_lanes(LANES), 0), first)
-    with code.counted(whole, count) as at:
-        code.store(code.load(given, code.at(source, at, given)), code.at(first, at - whole, given))
-    code.store(compute(code.load(given.of_lanes(LANES), first)), last)
-    with code.counted(whole, count) as at:
-        code.store(code.load(made, code.at(last, at - whole, made)), code.at(goal, at, made))
 
 
 def _numbers(x: Value, factor: Value, offset: Value) -> Value:
@@ -126,23 +104,17 @@ def _numbers(x: Value, factor: Value, offset: Value) -> Value:
 
 def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
     """The least and the largest of all elements and 0, as float64; NaN if there is one."""
-    zero, whole = code.constant(INT64, 0), count & -LANES
-    rows = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
-    with code.counted(zero, whole, LANES) as at:
-        seen = code.load(FLOATS, code.at(x, at, FLOAT))
-        for row, is_least in zip(rows, (True, False), strict=True):
-            row.set(_further(row.now, seen, is_least))
-    ends = []
-    for row, is_least in zip(rows, (True, False), strict=True):
-        room = code.room(FLOATS)
-        code.store(row.now, room)
-        end = code.variable(code.constant(FLOAT, 0.0))
-        for place, stop in ((room, code.constant(INT64, LANES)), (x, count)):
-            with code.counted(zero if place is room else whole, stop) as at:
-                seen = code.load(FLOAT, code.at(place, at, FLOAT))
-                end.set(_further(end.now, seen, is_least))
-        ends.append(end.now.converted("fpext", DOUBLE))
-    return ends[0], ends[1]
+    zero = code.constant(INT64, 0)
+    ends = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
+    with code.counted(zero, count, LANES) as at:
+        seen = code.load_some(FLOATS, code.at(x, at, FLOAT), code.first(count - at))
+        for end, is_least in zip(ends, (True, False), strict=True):
+            end.set(_further(end.now, seen, is_least))
+    least, largest = (
+        code.folded(end.now, lambda one, other, out=is_least: _further(one, other, out))
+        for end, is_least in zip(ends, (True, False), strict=True)
+    )
+    return least.converted("fpext", DOUBLE), largest.converted("fpext", DOUBLE)
 
 
 def _further(known: Value, seen: Value, is_least: bool) -> Value:
@@ -188,7 +160,7 @@ def panel_product(form: str) -> Any:
 
     `depth` counts fours of bytes; `sums` holds the sum of each column's weights, `found` what
     `row_quantizer` left.  The forms: "wholes", sums as int32; "floats", scaled; "bias", with a
-    bias too, float32 [columns].  None without native code.
+    bias too, float32 [columns].
     """
     signature = (*[c_int64] * 5, *[c_void_p] * 7)
     return native_function(
@@ -212,7 +184,6 @@ class _Product:
         zero = code.load(DOUBLE, code.at(self.at["found"], 1, DOUBLE)).converted("fptosi", INT32)
         self.scale, self.zero = code.spread(scale), code.spread(zero)
         self.made = INT32 if form == "wholes" else FLOAT
-        self.rest = code.room(self.made.of_lanes(LANES))
 
     def block(self, row: Value, rows: int, panel: Value, panels: int) -> None:
         """A block of the result."""
@@ -242,23 +213,16 @@ class _Product:
         goal = code.at(self.at["out"], row * self.count["columns"] + column, self.made)
         bias = code.at(self.at["bias"], column, FLOAT)
         left = self.count["columns"] - column
-        with code.when(left > PANEL - 1):
-            code.store(self._with_bias(made, bias), goal)
-        with code.when(left < PANEL):
-            code.store(made, self.rest)
-            with code.counted(code.constant(INT64, 0), left) as at:
-                one = code.load(self.made, code.at(self.rest, at, self.made))
-                one = self._with_bias(one, code.at(bias, at, FLOAT))
-                code.store(one, code.at(goal, at, self.made))
+        mask = code.first(left)
+        if self.form == "bias":
+            made = made + code.load_some(FLOATS, bias, mask)
+        code.store_some(made, goal, mask)
 
     def _scaled(self, column: Value, sums: Value) -> Value:
         if self.form == "wholes":
             return sums
         scale = self._taken("scales", column, FLOAT) * self.scale
         return sums.converted("sitofp", FLOATS) * scale
-
-    def _with_bias(self, made: Value, place: Value) -> Value:
-        return made + self.code.load(made.kind, place) if self.form == "bias" else made
 
     def _taken(self, name: str, column: Value, element: Kind) -> Value:
         place = self.code.at(self.at[name], column, element)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from .objects import native_function
 from .scalars import FORMULAS
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
+from .text import BYTE, FLOAT, INT64, LANES, POINTER, Code, Value
 
 __all__ = ["module_text", "pointwise_kernel"]
 
@@ -34,24 +34,21 @@ class _Operand:
 
     def __init__(self, code: Code, form: str, index: int) -> None:
         self._code = code
-        self.address = code.argument(POINTER, f"a{index}")
-        self.element: Kind = BYTE if form == "m" else FLOAT
-        self.is_number = form == "n"
-        if self.is_number:
-            self._number = code.spread(code.load(FLOAT, self.address))
-        self.few = self.address if self.is_number else code.room(self.element.of_lanes(LANES))
+        self._address = code.argument(POINTER, f"a{index}")
+        self._element = BYTE if form == "m" else FLOAT
+        self._number = code.spread(code.load(FLOAT, self._address)) if form == "n" else None
 
-    def taken(self, address: Value) -> Value:
-        """A vector that begins at an address."""
-        if self.is_number:
+    def taken(self, at: Value, mask: Value | None) -> Value:
+        """The vector that begins at an index."""
+        if self._number is not None:
             return self._number
-        seen = self._code.load(self.element.of_lanes(LANES), address)
-        return seen if self.element is FLOAT else self._is_true(seen)
-
-    def _is_true(self, seen: Value) -> Value:
-        zeros = self._code.constant(seen.kind, 0)
-        text = f"icmp ne {seen.kind} {seen.name}, {zeros.name}"
-        return self._code.let(seen.kind.of("i1"), text)
+        code, kind = self._code, self._element.of_lanes(LANES)
+        place = code.at(self._address, at, self._element)
+        seen = code.load(kind, place) if mask is None else code.load_some(kind, place, mask)
+        if self._element is FLOAT:
+            return seen
+        text = f"icmp ne {kind} {seen.name}, zeroinitializer"
+        return code.let(kind.of("i1"), text)
 
 
 def module_text(target: Target, name: str, operands: str) -> str:
@@ -60,43 +57,21 @@ def module_text(target: Target, name: str, operands: str) -> str:
     given = [_Operand(code, form, index) for index, form in enumerate(operands)]
     result = code.argument(POINTER, "result")
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-    compute = FORMULAS[name]
 
-    def one(at: Value) -> None:
-        made = compute(*(each.taken(code.at(each.address, at, each.element)) for each in given))
-        code.store(made, code.at(result, at, FLOAT))
+    def one(at: Value, mask: Value | None = None) -> None:
+        made = FORMULAS[name](*(each.taken(at, mask) for each in given))
+        place = code.at(result, at, FLOAT)
+        if mask is None:
+            code.store(made, place)
+        else:
+            code.store_some(made, place, mask)
 
-    whole = _floored(stop - start, _STEP) + start
+    whole = start + ((stop - start) & -_STEP)
     with code.counted(start, whole, _STEP) as at:
         one(at)
         one(at + LANES)
-    nearly = _floored(stop - whole, LANES) + whole
-    with code.counted(whole, nearly, LANES) as at:
-        one(at)
-    _few(code, given, result, nearly, stop, name)
+    with code.counted(whole, stop, LANES) as at:
+        one(at, code.first(stop - at))
     places = [*(f"a{index}" for index in range(len(given))), "result"]
     arguments = [(INT64, "start"), (INT64, "stop"), *((POINTER, place) for place in places)]
     return code.function("pointwise", arguments)
-
-
-def _floored(count: Value, step: int) -> Value:
-    return count & -step
-
-
-def _few(
-    code: Code, given: list[_Operand], result: Value, start: Value, stop: Value, name: str
-) -> None:
-    """The last elements, fewer than a vector has: by way of a vector in memory of our own."""
-    zero = code.constant(INT64, 0)
-    rooms = [each for each in given if not each.is_number]
-    for each in rooms:
-        kind = each.element.of_lanes(LANES)
-        code.store(code.constant(kind, 0), each.few)
-    with code.counted(zero, stop - start) as at:
-        for each in rooms:
-            seen = code.load(each.element, code.at(each.address, start + at, each.element))
-            code.store(seen, code.at(each.few, at, each.element))
-    made = code.room(FLOATS)
-    code.store(FORMULAS[name](*(each.taken(each.few) for each in given)), made)
-    with code.counted(zero, stop - start) as at:
-        code.store(code.load(FLOAT, code.at(made, at, FLOAT)), code.at(result, start + at, FLOAT))

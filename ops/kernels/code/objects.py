@@ -24,7 +24,7 @@ from ..cache_folder import cache_folder
 from . import elf
 from .target import Target, host
 
-__all__ = ["Signature", "native_function"]
+__all__ = ["Signature", "is_possible", "native_function"]
 
 Signature = tuple[Any, ...]
 """The ctypes of a function's arguments."""
@@ -40,7 +40,8 @@ def native_function(
     """A function that native code has under `name`; calls let go of Python's lock.
 
     `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`.
-    None where the system lets no memory of ours be executed.
+    Raises:
+        OSError: the system lets no memory of ours be executed (see `is_possible`).
     """
     key = (name, *map(repr, parameters))
     try:
@@ -49,22 +50,24 @@ def native_function(
         with _MAKING, uncounted():
             if key not in _MADE:
                 address = _address(name, key, text)
-                _MADE[key] = address and ctypes.CFUNCTYPE(None, *signature)(address)
+                _MADE[key] = ctypes.CFUNCTYPE(None, *signature)(address)
             return _MADE[key]
 
 
-def _address(name: str, key: tuple[str, ...], text: Callable[[Target], str]) -> int | None:
+def is_possible() -> bool:
+    """Whether the system lets memory of ours be executed."""
+    return not elf.is_known() or elf.can_execute()
+
+
+def _address(name: str, key: tuple[str, ...], text: Callable[[Target], str]) -> int:
     file = _file(key)
     kept = _read(file)
-    try:
-        if kept is not None:
-            with suppress(elf.ForeignObject, RuntimeError):
-                return _placed(kept, name)
-        target = host()
-        made: bytes = _assembler().assembled(text(target), target)
-        address = _placed(made, name)
-    except OSError:
-        return None
+    if kept is not None:
+        with suppress(elf.ForeignObject, RuntimeError):
+            return _placed(kept, name)
+    target = host()
+    made: bytes = _assembler().assembled(text(target), target)
+    address = _placed(made, name)
     _keep(file, made)
     return address
 

@@ -12,7 +12,7 @@ thus equal formulas give equal bits wherever they stand.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -226,6 +226,23 @@ class Code:
         zeros = f"<{lanes} x i32> zeroinitializer"
         return self.let(kind, f"shufflevector {kind} {one.name}, {kind} poison, {zeros}")
 
+    def folded(self, value: Value, combine: Callable[[Value, Value], Value]) -> Value:
+        """A vector's elements as one number: the upper half with the lower, again and again."""
+        while value.kind.lanes > 1:
+            half = value.kind.lanes // 2
+            kind = value.kind.of_lanes(half)
+            low, high = (
+                self.let(
+                    kind,
+                    f"shufflevector {value.kind} {value.name}, {value.kind} poison, "
+                    f"<{half} x i32> <{', '.join(f'i32 {first + i}' for i in range(half))}>",
+                )
+                for first in (0, half)
+            )
+            value = combine(low, high)
+        text = f"extractelement {value.kind} {value.name}, i32 0"
+        return self.let(Kind(value.kind.element), text)
+
     def choose(self, mask: Value, yes: Number, no: Number) -> Value:
         """`yes` where the mask is true, else `no`; one of them is a value."""
         known = yes if isinstance(yes, Value) else no
@@ -273,6 +290,27 @@ class Code:
         """Write to an address."""
         aligned = _ALIGNED[value.kind.element]
         self.say(f"store {value.kind} {value.name}, ptr {address.name}, align {aligned}")
+
+    def first(self, count: Value, lanes: int = LANES) -> Value:
+        """A mask of that many elements of a vector; none if it is negative, all if it is large."""
+        order = Kind("i64", lanes)
+        places = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
+        return Value(self, order, places) < self.spread(count, lanes)
+
+    def load_some(self, kind: Kind, address: Value, mask: Value, otherwise: float = 0.0) -> Value:
+        """Where the mask is true what lies at an address, else a number; no more is touched."""
+        aligned = Value(self, INT32, str(_ALIGNED[kind.element]))
+        given = [address, aligned, mask, self.constant(kind, otherwise)]
+        return self.call(f"llvm.masked.load.{kind.suffix}.p0", kind, given)
+
+    def store_some(self, value: Value, address: Value, mask: Value) -> None:
+        """Write the elements for which the mask is true."""
+        name = f"llvm.masked.store.{value.kind.suffix}.p0"
+        kinds = f"{value.kind}, ptr, i32, {mask.kind}"
+        self._declared.add(f"declare void @{name}({kinds})")
+        aligned = _ALIGNED[value.kind.element]
+        given = f"{value.kind} {value.name}, ptr {address.name}, i32 {aligned}"
+        self.say(f"call void @{name}({given}, {mask.kind} {mask.name})")
 
     def room(self, kind: Kind) -> Value:
         """The address of memory that lasts as long as the call."""
