@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no nat
 F = np.float32
 EDGES = [0.0, -0.0, 1e-45, -1e-40, 1.2e-38, 1e-8, 0.5, 1, -1, 20, 88.7, 89, -87.3, -103.9, -104.6]
 EDGES += [3.9, 9.2, 1e10, -1e10, 3.4e38, math.inf, -math.inf, math.nan]
-PLAIN = Target("plain", False, False, "x86-64", "+sse2")
-HASWELL = Target("haswell", True, False, "haswell", "")
+PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
+HASWELL = Target("haswell", True, False, False, "haswell", "")
 
 
 def _erf(x: Any) -> Any:
@@ -38,6 +38,7 @@ def _erf(x: Any) -> Any:
 EXACT: dict[str, Callable[[Any], Any]] = {
     "exp": np.exp,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "log": np.log,
     "tanh": np.tanh,
     "erf": _erf,
 }
@@ -131,7 +132,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
 def test_code_for_arm_is_made() -> None:
     from rushlight.ops.kernels.code.assemble import assembled
 
-    arm = Target("arm", True, False, "generic", "+neon", "aarch64-unknown-linux-gnu")
+    arm = Target("arm", True, False, False, "generic", "+neon", "aarch64-unknown-linux-gnu")
     made = assembled(module_text(arm, "gelu", "a"), arm)
     assert made[:4] == b"\x7fELF"
     assert int.from_bytes(made[18:20], "little") == 183

@@ -86,8 +86,8 @@ def _quantize_rows(target: Target) -> str:
         goal = code.at(numbers, row * stride, BYTE)
         with code.counted(start, depth, LANES) as at:
             mask = code.first(depth - at)
-            seen = code.load_some(FLOATS, code.at(source, at, FLOAT), mask)
-            code.store_some(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
+            seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
+            code.store_if(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
     names = [(INT64, name) for name in ("rows", "depth", "stride", "most")]
     places = [(POINTER, name) for name in ("x", "numbers", "found")]
     return code.function("quantize_rows", [*names, *places])
@@ -107,13 +107,11 @@ def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
     zero = code.constant(INT64, 0)
     ends = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
     with code.counted(zero, count, LANES) as at:
-        seen = code.load_some(FLOATS, code.at(x, at, FLOAT), code.first(count - at))
+        seen = code.load_if(FLOATS, code.at(x, at, FLOAT), code.first(count - at))
         for end, is_least in zip(ends, (True, False), strict=True):
             end.set(_further(end.now, seen, is_least))
-    least, largest = (
-        code.folded(end.now, lambda one, other, out=is_least: _further(one, other, out))
-        for end, is_least in zip(ends, (True, False), strict=True)
-    )
+    least = code.folded(ends[0].now, lambda one, other: _further(one, other, True))
+    largest = code.folded(ends[1].now, lambda one, other: _further(one, other, False))
     return least.converted("fpext", DOUBLE), largest.converted("fpext", DOUBLE)
 
 
@@ -215,8 +213,8 @@ class _Product:
         left = self.count["columns"] - column
         mask = code.first(left)
         if self.form == "bias":
-            made = made + code.load_some(FLOATS, bias, mask)
-        code.store_some(made, goal, mask)
+            made = made + code.load_if(FLOATS, bias, mask)
+        code.store_if(made, goal, mask)
 
     def _scaled(self, column: Value, sums: Value) -> Value:
         if self.form == "wholes":

@@ -43,8 +43,7 @@ class _Operand:
         if self._number is not None:
             return self._number
         code, kind = self._code, self._element.of_lanes(LANES)
-        place = code.at(self._address, at, self._element)
-        seen = code.load(kind, place) if mask is None else code.load_some(kind, place, mask)
+        seen = code.load_if(kind, code.at(self._address, at, self._element), mask)
         if self._element is FLOAT:
             return seen
         text = f"icmp ne {kind} {seen.name}, zeroinitializer"
@@ -60,11 +59,7 @@ def module_text(target: Target, name: str, operands: str) -> str:
 
     def one(at: Value, mask: Value | None = None) -> None:
         made = FORMULAS[name](*(each.taken(at, mask) for each in given))
-        place = code.at(result, at, FLOAT)
-        if mask is None:
-            code.store(made, place)
-        else:
-            code.store_some(made, place, mask)
+        code.store_if(made, code.at(result, at, FLOAT), mask)
 
     whole = start + ((stop - start) & -_STEP)
     with code.counted(start, whole, _STEP) as at:

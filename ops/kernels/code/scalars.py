@@ -45,8 +45,7 @@ def _at_least(x: Value, limit: Number) -> Value:
 
 # ------------------------------------------------------------------------------------- powers
 
-_TO_WHOLE = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number, which its bits hold
-_WHOLE_BITS = 0x4B400000
+_TO_WHOLE = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number
 _SIGN = -(1 << 31)
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
@@ -54,27 +53,18 @@ _EXP = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
 
 
 def _reduced(x: Value) -> tuple[Value, Value]:
-    """x = n ln 2 + r: n as a whole number, and r between -ln 2 / 2 and ln 2 / 2."""
+    """x = n ln 2 + r: n, which is whole, and r between -ln 2 / 2 and ln 2 / 2."""
     code = x.code
-    shifted = code.multiply_add(x, _LOG2_E, _TO_WHOLE)
-    n = shifted - _TO_WHOLE
+    n = code.multiply_add(x, _LOG2_E, _TO_WHOLE) - _TO_WHOLE
     rest = code.multiply_add(n, -_LN2_HIGH, x)
-    rest = code.multiply_add(n, -_LN2_LOW, rest)
-    return shifted.bits(INT32.of_lanes(x.kind.lanes)) - _WHOLE_BITS, rest
-
-
-def _power_of_two(n: Value, like: Value) -> Value:
-    """2**n, of n from -126 to 127."""
-    return ((n + 127) << 23).bits(like.kind)
+    return n, code.multiply_add(n, -_LN2_LOW, rest)
 
 
 @formula
 def exp(x: Value) -> Value:
     """`e ** x`; tiny results are denormal, not zero."""
     n, r = _reduced(_at_least(_at_most(x, 89.0), -104.5))
-    made = _polynomial(r, *_EXP, 1.0, 1.0)
-    half = n >> 1  # in two factors, each of which is a normal number
-    return made * _power_of_two(half, x) * _power_of_two(n - half, x)
+    return x.code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
 
 
 @formula
@@ -82,6 +72,29 @@ def sigmoid(x: Value) -> Value:
     """`1 / (1 + e ** -x)`, by powers that do not overflow."""
     power = exp(-x.code.absolute(x))
     return x.code.choose(x < 0.0, power, 1.0) / (power + 1.0)
+
+
+_HALF_ROOT_BITS = 0x3F3504F3
+_LOG = (2 / 9, 2 / 7, 2 / 5, 2 / 3)
+
+
+@formula
+def log(x: Value) -> Value:
+    """The natural logarithm: of m 2**n, by the series of `2 artanh((m - 1) / (m + 1))`."""
+    code, whole = x.code, INT32.of_lanes(x.kind.lanes)
+    tiny = x < 1.1754943508222875e-38
+    bits = code.choose(tiny, x * 8388608.0, x).bits(whole)
+    n = (bits - _HALF_ROOT_BITS) >> 23
+    f = (bits - (n << 23)).bits(x.kind) - 1.0  # between sqrt(1/2) - 1 and sqrt(2) - 1
+    s = f / (f + 2.0)
+    square, part = s * s, f * f * 0.5
+    curve = code.multiply_add(s, part + square * _polynomial(square, *_LOG), -part)
+    power = code.choose(tiny, n - 23, n).converted("sitofp", x.kind)
+    made = code.multiply_add(power, _LN2_LOW, curve) + f
+    made = code.multiply_add(power, _LN2_HIGH, made)
+    made = code.choose(x.equals(0.0), -inf, code.choose(x < 0.0, nan, made))
+    is_large = code.let(x.kind.of("i1"), f"fcmp ueq {x.kind} {x.name}, {x.taken(inf).name}")
+    return code.choose(is_large, x, made)
 
 
 def _with_sign(size: Value, x: Value) -> Value:
@@ -96,7 +109,7 @@ def tanh(x: Value) -> Value:
     code = x.code
     bounded = _at_most(code.absolute(x), 9.1)
     n, r = _reduced(bounded + bounded)
-    power = _power_of_two(n, x)
+    power = code.scaled(code.constant(x.kind, 1.0), n)
     small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
     less_one = code.multiply_add(power, small, power - 1.0)
     large = less_one > 2.0
@@ -121,7 +134,7 @@ def erf(x: Value) -> Value:
     size = _at_most(code.absolute(x), 4.0)
     near = code.multiply_add(_polynomial(size * size, *_ERF_NEAR), size, size)
     n, r = _reduced(-_polynomial(size, *_ERF_FAR))
-    far = 1.0 - _polynomial(r, *_EXP, 1.0, 1.0) * _power_of_two(n, x)
+    far = 1.0 - code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
     return _with_sign(code.choose(size < 1.0, near, far), x)
 
 

@@ -15,13 +15,15 @@ __all__ = ["Target", "host"]
 class Target:
     """A CPU: LLVM's words for it, and what our code asks of it.
 
-    `description` tells CPUs apart whose code differs; an empty `cpu` or
+    `has_byte_products`: VNNI's sums of four products; `has_scaling`: AVX-512's product with a power
+    of two.  `description` tells CPUs apart whose code differs; an empty `cpu` or
     `triple` is the machine at hand.
     """
 
     description: str
     has_fma: bool
     has_byte_products: bool
+    has_scaling: bool
     cpu: str = ""
     features: str = ""
     triple: str = ""
@@ -33,7 +35,7 @@ def host() -> Target:
     flags = _flags()
     description = " ".join((sys.platform, platform.machine(), _model(), *sorted(flags)))
     is_arm = platform.machine().lower() in ("aarch64", "arm64")
-    return Target(description, is_arm or "fma" in flags, "avx512_vnni" in flags)
+    return Target(description, is_arm or "fma" in flags, "avx512_vnni" in flags, "avx512f" in flags)
 
 
 @cache

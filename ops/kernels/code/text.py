@@ -264,6 +264,20 @@ class Code:
         ]
         return self.call(f"llvm.fma.{kind.suffix}", kind, taken)
 
+    def scaled(self, value: Value, power: Value) -> Value:
+        """`value * 2**power`, rounded once; the power is a whole float32 from -150 to 128."""
+        kind, whole = value.kind, INT32.of_lanes(value.kind.lanes)
+        if self.target.has_scaling and kind == FLOATS:
+            name = "llvm.x86.avx512.mask.scalef.ps.512"
+            all_of_them = Value(self, Kind("i16"), "-1")
+            given = [value, power, value, all_of_them, Value(self, INT32, "4")]
+            return self.call(name, kind, given)
+        exponent = power.converted("fptosi", whole)
+        half = exponent >> 1  # in two factors, each of which is a normal number
+        for part in (half, exponent - half):
+            value = value * ((part + 127) << 23).bits(kind)
+        return value
+
     def absolute(self, value: Value) -> Value:
         """Without its sign."""
         return self.call(f"llvm.fabs.{value.kind.suffix}", value.kind, [value])
@@ -293,18 +307,25 @@ class Code:
 
     def first(self, count: Value, lanes: int = LANES) -> Value:
         """A mask of that many elements of a vector; none if it is negative, all if it is large."""
-        order = Kind("i64", lanes)
-        places = "<" + ", ".join(f"i64 {lane}" for lane in range(lanes)) + ">"
-        return Value(self, order, places) < self.spread(count, lanes)
+        order = Kind("i32", lanes)
+        places = "<" + ", ".join(f"i32 {lane}" for lane in range(lanes)) + ">"
+        most = self.choose(count > lanes, lanes, count).converted("trunc", INT32)
+        return Value(self, order, places) < self.spread(most, lanes)
 
-    def load_some(self, kind: Kind, address: Value, mask: Value, otherwise: float = 0.0) -> Value:
+    def load_if(
+        self, kind: Kind, address: Value, mask: Value | None, otherwise: float = 0.0
+    ) -> Value:
         """Where the mask is true what lies at an address, else a number; no more is touched."""
+        if mask is None:
+            return self.load(kind, address)
         aligned = Value(self, INT32, str(_ALIGNED[kind.element]))
         given = [address, aligned, mask, self.constant(kind, otherwise)]
         return self.call(f"llvm.masked.load.{kind.suffix}.p0", kind, given)
 
-    def store_some(self, value: Value, address: Value, mask: Value) -> None:
-        """Write the elements for which the mask is true."""
+    def store_if(self, value: Value, address: Value, mask: Value | None) -> None:
+        """Write the elements for which the mask is true; all if there is none."""
+        if mask is None:
+            return self.store(value, address)
         name = f"llvm.masked.store.{value.kind.suffix}.p0"
         kinds = f"{value.kind}, ptr, i32, {mask.kind}"
         self._declared.add(f"declare void @{name}({kinds})")

@@ -1,4 +1,4 @@
-"""The bits of a float32 as a whole number, and back; memory by its address."""
+"""Memory by its address."""
 
 from __future__ import annotations
 
@@ -10,27 +10,7 @@ from numba.core import cgutils
 
 from .compile import generated
 
-__all__ = ["bits_of", "copy_even_8", "copy_run", "float_of"]
-
-
-@generated
-def bits_of(context: Any, x: Any) -> Any:
-    """The int32 of the same bits as a float32."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(32))
-
-    return types.int32(types.float32), generate
-
-
-@generated
-def float_of(context: Any, x: Any) -> Any:
-    """The float32 of the same bits as an int32."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.FloatType())
-
-    return types.float32(types.int32), generate
+__all__ = ["copy_even_8", "copy_run"]
 
 
 @generated

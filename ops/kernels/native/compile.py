@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from ...memory.allocation import uncounted
 from ..cache_folder import cache_folder
 
-__all__ = ["compiled", "generated", "inlined", "summing"]
+__all__ = ["compiled", "generated", "inlined"]
 
 # memory that compiled code takes for itself comes from Python's allocator, where it is counted
 import_module("numba.core.runtime._nrt_python").memsys_use_cpython_allocator()
@@ -74,12 +74,6 @@ def compiled(function: Compiled) -> Compiled:
 def inlined(function: Compiled) -> Compiled:
     """A function for use in kernels, part of the one that calls it."""
     made: Compiled = numba.njit(function, fastmath=FAST, error_model="numpy")
-    return made
-
-
-def summing(function: Compiled) -> Compiled:
-    """Like `inlined`; the terms of its sums may be added in any order."""
-    made: Compiled = numba.njit(function, fastmath={*FAST, "reassoc"}, error_model="numpy")
     return made
 
 

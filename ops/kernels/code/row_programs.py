@@ -1,0 +1,245 @@
+"""Kernels that go along the rows of contiguous float32 matrices.
+
+Sums are taken in double precision, in 64 lanes which are added up in a fixed order, so that they
+depend on nothing but the row.  A kernel is called as `kernel(start, stop, size, places...)` for the
+rows from start to stop, arrays by address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import c_double, c_int64, c_void_p
+from math import inf
+from typing import Any, Final
+
+from .objects import native_function
+from .scalars import exp, log
+from .target import Target
+from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
+
+__all__ = ["row_kernel"]
+
+_DOUBLES: Final = Kind("double", LANES)
+_BESIDE: Final = 4
+"""Vectors that are worked on side by side."""
+_STEP: Final = _BESIDE * LANES
+
+
+class _Rows:
+    """A kernel's code: what all of them do."""
+
+    def __init__(self, target: Target, places: tuple[str, ...]) -> None:
+        self.code = code = Code(target)
+        self.places = places
+        self.start, self.stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+        self.size = code.argument(INT64, "size")
+        self.zero = code.constant(INT64, 0)
+        self.number = code.argument(DOUBLE, "number")
+
+    def place(self, name: str, index: Value, element: Kind = FLOAT) -> Value:
+        """The address of an element of an array."""
+        return self.code.at(self.code.argument(POINTER, name), index, element)
+
+    @contextmanager
+    def rows(self) -> Iterator[tuple[Value, Value]]:
+        """Each row, and where it begins in x."""
+        with self.code.counted(self.start, self.stop) as row:
+            yield row, self.place("x", row * self.size)
+
+    def each(self, visit: Callable[[int, Value, Value | None], None]) -> None:
+        """Visit the vectors of a row: the one of four it is, the index it begins at, and a mask if
+        the row ends within."""
+        many, whole = self.size & -_STEP, self.size & -LANES
+        with self.code.counted(self.zero, many, _STEP) as at:
+            for place in range(_BESIDE):
+                visit(place, at + place * LANES, None)
+        with self.code.counted(many, whole, LANES) as at:
+            visit(0, at, None)
+        with self.code.when(whole < self.size):
+            visit(0, whole, self.code.first(self.size - whole))
+
+    def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
+        """A vector of a row."""
+        return self.code.load_if(FLOATS, self.code.at(row, at, FLOAT), mask, otherwise)
+
+    def keep(self, made: Value, row: Value, at: Value, mask: Value | None) -> None:
+        """Write a vector of a row."""
+        self.code.store_if(made, self.code.at(row, at, FLOAT), mask)
+
+    def mapped(self, goal: Value, compute: Callable[[Value, Value | None], Value]) -> None:
+        """Write what is computed of each vector to a row."""
+        self.each(lambda place, at, mask: self.keep(compute(at, mask), goal, at, mask))
+
+    def total(
+        self, compute: Callable[[Value, Value | None], Value], *, squared: bool = False
+    ) -> Value:
+        """The sum of what is computed of each vector, or of its squares, as float64."""
+        code = self.code
+        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_BESIDE)]
+
+        def add(place: int, at: Value, mask: Value | None) -> None:
+            made = compute(at, mask)
+            if mask is not None:
+                made = code.choose(mask, made, 0.0)
+            if made.kind == FLOATS:
+                made = made.converted("fpext", _DOUBLES)
+            total = sums[place]
+            total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
+
+        self.each(add)
+        first, second, third, fourth = (each.now for each in sums)
+        return code.folded((first + second) + (third + fourth), lambda one, other: one + other)
+
+    def largest(self, row: Value) -> Value:
+        """The largest of a row but for NaN."""
+        code = self.code
+        best = [code.variable(code.constant(FLOATS, -inf)) for _ in range(_BESIDE)]
+
+        def compare(place: int, at: Value, mask: Value | None) -> None:
+            best[place].set(_larger(best[place].now, self.seen(row, at, mask, -inf)))
+
+        self.each(compare)
+        first, second, third, fourth = (each.now for each in best)
+        return code.folded(_larger(_larger(first, second), _larger(third, fourth)), _larger)
+
+    def text(self) -> str:
+        """The text of the kernel."""
+        numbers = [(INT64, name) for name in ("start", "stop", "size")]
+        places = [(POINTER, name) for name in self.places]
+        return self.code.function("rows", [*numbers, (DOUBLE, "number"), *places])
+
+
+def _larger(known: Value, seen: Value) -> Value:
+    return seen.code.choose(seen > known, seen, known)
+
+
+def _powers(rows: _Rows, row: Value, top: Value, goal: Value | None = None) -> Value:
+    """The sum of `e ** (x - top)`, each of which is kept in another row if there is one.
+
+    A NaN makes all of it NaN, so the top need not.
+    """
+    shift = rows.code.spread(top)
+
+    def power(at: Value, mask: Value | None) -> Value:
+        made = exp(rows.seen(row, at, mask) - shift)
+        if goal is not None:
+            rows.keep(made, goal, at, mask)
+        return made
+
+    return rows.total(power)
+
+
+def _softmax(rows: _Rows) -> None:
+    with rows.rows() as (index, row):
+        out = rows.place("out", index * rows.size)
+        total = _powers(rows, row, rows.largest(row), out)
+        scale = rows.code.spread((1.0 / total).converted("fptrunc", FLOAT))
+        rows.mapped(out, lambda at, mask: rows.seen(out, at, mask) * scale)
+
+
+def _log_softmax(rows: _Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        top = rows.largest(row)
+        total = _powers(rows, row, top)
+        shift, above = code.spread(log(total.converted("fptrunc", FLOAT))), code.spread(top)
+        out = rows.place("out", index * rows.size)
+        rows.mapped(out, lambda at, mask: rows.seen(row, at, mask) - above - shift)
+
+
+def _logsumexp(rows: _Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        top = rows.largest(row)
+        shift = code.choose(code.absolute(top).equals(inf), 0.0, top)
+        total = _powers(rows, row, shift)
+        made = log(total.converted("fptrunc", FLOAT)) + shift
+        code.store(made, rows.place("out", index))
+
+
+def _sums(rows: _Rows) -> None:
+    with rows.rows() as (index, row):
+        total = rows.total(lambda at, mask: rows.seen(row, at, mask))
+        rows.code.store(total, rows.place("out", index, DOUBLE))
+
+
+def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
+    """The sum of squared distances from a mean."""
+    middle = rows.code.spread(mean)
+
+    return rows.total(
+        lambda at, mask: rows.seen(row, at, mask).converted("fpext", _DOUBLES) - middle,
+        squared=True,
+    )
+
+
+def _square_sums(rows: _Rows) -> None:
+    with rows.rows() as (index, row):
+        rows.code.store(_squares(rows, row, rows.number), rows.place("out", index, DOUBLE))
+
+
+def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        count = rows.size.converted("sitofp", DOUBLE)
+        mean = rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
+        spread = _squares(rows, row, mean) / count + rows.number
+        factor = (1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread])).converted("fptrunc", FLOAT)
+        near = mean.converted("fptrunc", FLOAT)
+        code.store(near, rows.place("mean", index))
+        code.store(factor, rows.place("scale", index))
+        middle, factors = code.spread(near), code.spread(factor)
+
+        def normal(at: Value, mask: Value | None) -> Value:
+            made = (rows.seen(row, at, mask) - middle) * factors
+            if not scaled:
+                return made
+            weight, bias = (rows.place(name, rows.zero) for name in ("weight", "bias"))
+            return made * rows.seen(weight, at, mask) + rows.seen(bias, at, mask)
+
+        rows.mapped(rows.place("out", index * rows.size), normal)
+
+
+def _affine(rows: _Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        factor, term = (
+            code.spread(code.load(FLOAT, rows.place(name, index))) for name in ("factor", "term")
+        )
+        rows.mapped(
+            rows.place("out", index * rows.size),
+            lambda at, mask: code.multiply_add(rows.seen(row, at, mask), factor, term),
+        )
+
+
+_PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
+    "softmax": (_softmax, ("x", "out")),
+    "log_softmax": (_log_softmax, ("x", "out")),
+    "logsumexp": (_logsumexp, ("x", "out")),
+    "sums": (_sums, ("x", "out")),
+    "squares": (_square_sums, ("x", "out")),
+    "normalized": (
+        lambda rows: _layer_norm(rows, scaled=False),
+        ("x", "out", "mean", "scale"),
+    ),
+    "layer_norm": (
+        lambda rows: _layer_norm(rows, scaled=True),
+        ("x", "out", "mean", "scale", "weight", "bias"),
+    ),
+    "affine": (_affine, ("x", "out", "factor", "term")),
+}
+"""What each kernel does, and the arrays it takes."""
+
+
+def row_kernel(name: str) -> Any:
+    """A kernel; it takes a number too: the mean of `squares`, the epsilon of norms."""
+    program, places = _PROGRAMS[name]
+
+    def text(target: Target) -> str:
+        rows = _Rows(target, places)
+        program(rows)
+        return rows.text()
+
+    signature = (*[c_int64] * 3, c_double, *[c_void_p] * len(places))
+    return native_function("rows", (name,), signature, text)
