@@ -1,8 +1,8 @@
 """Bounds on what code that is not trusted may use up: instructions, memory, output and time.
 
-Guarded code runs on the machine alone, never as a plan.  A count is kept wherever code can jump to,
-so every loop passes one.  Memory is counted where it is made (`ops/memory/allocation.py`), work
-before an operator begins it (`work.py`), and a thread watches the clock (`watch.py`).
+Machine and plan count alike: each run of a code, each round of a loop, each way of a branch, each
+operator.  Memory is counted where it is made (`ops/memory/allocation.py`), work before an operator
+begins it (`work.py`), and a thread watches the clock (`watch.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from ...ops.table.table import Operator
 from .watch import Watched, unwatch, watch
 from .work import work_of
 
-__all__ = ["CALLS", "Bounds", "Guard", "LimitExceeded", "active_guard", "documented"]
+__all__ = [
+    "CALLS",
+    "OPERATOR",
+    "REGION",
+    "Bounds",
+    "Guard",
+    "LimitExceeded",
+    "active_guard",
+    "documented",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +50,11 @@ class _Active(threading.local):
 
 _ACTIVE = _Active()
 
-_TICK = 64
-"""Instructions that are counted at once."""
+REGION = 64
+"""Instructions that are counted at once: for a run, a round, a way of a branch."""
+
+OPERATOR = 8
+"""Instructions that an operator counts for."""
 
 _BETWEEN = 4096
 """Instructions between two looks at the clock."""
@@ -123,7 +135,7 @@ class Guard:
 
     # -- counting
 
-    def count(self, instructions: int = _TICK) -> None:
+    def count(self, instructions: int = REGION) -> None:
         """Note that so many instructions have run.
 
         Raises:
@@ -131,6 +143,9 @@ class Guard:
         """
         use = self._uses.use
         use.instructions += instructions
+        self._counted(use)
+
+    def _counted(self, use: _Use) -> None:
         if use.instructions > self.bounds.instructions:
             raise LimitExceeded(f"more than {self.bounds.instructions} instructions have run")
         if use.instructions - use.checked >= _BETWEEN:
@@ -152,16 +167,19 @@ class Guard:
 
     def forward(self, operator: Operator, plain: Callable[..., Any]) -> Callable[..., Any]:
         """An operator's forward with the checks around it."""
-        work, count, uses = work_of(operator), self.count, self._uses
+        work, uses, most = work_of(operator), self._uses, self.bounds.instructions
 
         def forward(*values: Any) -> Any:
+            use = uses.use
             steps = work(values)
             if steps > 1e7:
-                self._afford(uses.use, steps, operator)
+                self._afford(use, steps, operator)
             result = plain(*values)
-            if uses.use.resident:
-                self._look(uses.use)
-            count(8)
+            if use.resident:
+                self._look(use)
+            use.instructions += OPERATOR
+            if use.instructions > most or use.instructions - use.checked >= _BETWEEN:
+                self._counted(use)
             return result
 
         return forward

@@ -14,7 +14,7 @@ from ...ops.table.table import Operator
 from ...typecheck.types import Type
 from .instructions import Instruction, check, opcode
 
-__all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten"]
+__all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "place_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ class Repeat:
 Region = list[Step | Branch | Repeat]
 
 
+def place_of(node: Node) -> Step:
+    """A step that does nothing, and stands for where something else is done."""
+    return Step((_FREE, ()), node)
+
+
 @dataclass(eq=False)
 class Code:
     """A function, assembled.
@@ -90,6 +95,12 @@ class Code:
             check(instruction, limits)
 
     @property
+    def operand_count(self) -> int:
+        """How many operands all instructions have together: a measure of its text as a plan."""
+        operands = (each for instruction in self.instructions for each in instruction)
+        return sum(len(each) if isinstance(each, tuple) else 1 for each in operands)
+
+    @property
     def has_loop(self) -> bool:
         return any(isinstance(part, Repeat) for part in _parts(self.body))
 
@@ -107,8 +118,8 @@ def _parts(region: Region) -> Iterator[Step | Branch | Repeat]:
             yield from _parts(part.body)
 
 
-_JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT = map(
-    opcode, ("jump", "branch", "branch_if", "range", "next")
+_JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT, _FREE = map(
+    opcode, ("jump", "branch", "branch_if", "range", "next", "free")
 )
 
 

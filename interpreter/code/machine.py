@@ -14,7 +14,7 @@ from typing import Any
 from ...ir.graph import Node
 from ..values.actions import ACTIONS
 from .calls import PLAIN, Calls
-from .code import Branch, Code, Region, Repeat, Step
+from .code import Branch, Code, Region, Repeat, Step, place_of
 from .instructions import ROWS, Row, opcode, row
 
 __all__ = ["Invoke", "Machine", "MachineFailure"]
@@ -26,7 +26,7 @@ Frame = list[Any]
 Act = Callable[[Frame], None]
 """A step, a branch or a loop, made ready to run on a frame."""
 
-_BRANCH, _RANGE, _RETURN, _FREE = map(opcode, ("branch", "range", "return", "free"))
+_BRANCH, _RETURN = map(opcode, ("branch", "return"))
 
 
 class MachineFailure(Exception):
@@ -91,7 +91,7 @@ class Machine:
             elif isinstance(part, Branch):
                 act, step = self._branch(part), Step((_BRANCH, part.condition, 0), part.node)
             else:
-                act, step = self._repeat(part), _nothing(part.node)
+                act, step = self._repeat(part), place_of(part.node)
             self._steps[act] = step
             acts.append(act)
         return acts
@@ -100,7 +100,7 @@ class Machine:
         def act(frame: Frame) -> None:
             count()
 
-        self._steps[act] = _nothing(node)
+        self._steps[act] = place_of(node)
         return act
 
     def _branch(self, part: Branch) -> Act:
@@ -159,11 +159,6 @@ class Machine:
             case "F":
                 return self._code.names[operand]
         return operand
-
-
-def _nothing(node: Node) -> Step:
-    """A step that stands for a place alone."""
-    return Step((_FREE, ()), node)
 
 
 def _reader(places: list[int]) -> Callable[[Frame], tuple[Any, ...]]:

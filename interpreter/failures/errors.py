@@ -16,7 +16,8 @@ from ...ir.graph import Node
 from ...ops.memory.errors import OperatorError
 from ...typecheck.functions import Function
 from ...typecheck.types import TENSOR
-from ..bounds.guard import documented
+from ..bounds.guard import active_guard, documented
+from ..code.calls import Calls
 from ..code.code import Code, Step
 from ..code.instructions import Instruction, read_numbers, row
 from ..code.machine import MachineFailure
@@ -156,7 +157,7 @@ def _forward_error(
         if kind == "O":
             assert isinstance(operand, int)
             try:
-                code.operators[operand].forward(*values)
+                Calls(guard=active_guard()).forward(code.operators[operand])(*values)
             except Exception as error:
                 return error
     return cause

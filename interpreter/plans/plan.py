@@ -11,6 +11,7 @@ import numpy as np
 
 from ...frontend.deep_stack import goes_deep
 from ...ops.linear_algebra.linalg import gated_dot
+from ...ops.memory.allocation import is_counting, uncounted
 from ...ops.table.grad_mode import RUNNING
 from ..code.calls import PLAIN, Calls
 from ..code.code import Code, Step
@@ -18,9 +19,12 @@ from ..code.instructions import row
 from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
-from .plan_source import on_float32, write_plan
+from .plan_source import PlanSource, on_float32, write_plan
 
 __all__ = ["Plan", "make_plan"]
+
+LONGEST_GUARDED = 20_000
+"""Operands of all instructions; to compile more would take a good part of a guarded call's time."""
 
 _ZERO = np.zeros((), np.float32)
 _ZERO.setflags(write=False)
@@ -62,18 +66,34 @@ def _keeps_grad_mode(code: Code) -> bool:
 
 @goes_deep
 def make_plan(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
-    """The plan of a code whose operators are called in this way; None if it nests too deeply.
+    """The plan of a code whose operators are called in this way; None if it nests too deeply, or
+    if it is under a guard that would have to look at memory oftener, or is too long for one.
 
     Recorded operators over tensors are noted in a call, or by a line of their own.
     """
-    recording = calls.recording
-    notes: dict[int, Any] = {}
-    if recording is not None and _keeps_grad_mode(code):
-        found = ((i, recording.noted_alone(entry)) for i, entry in enumerate(code.operators))
-        notes = {i: name for i, name in found if name is not None}
-    source = write_plan(code, recording=recording is not None, noted=frozenset(notes))
+    guard = calls.guard
+    if guard is not None and (not is_counting() or code.operand_count > LONGEST_GUARDED):
+        return None
+    notes = _notes(code, calls)
+    calls_all = guard is not None or calls.recording is not None
+    source = write_plan(code, calls_all=calls_all, noted=frozenset(notes), counts=guard is not None)
     if source is None:
         return None
+    with uncounted():
+        return _compiled(code, source, invoke, calls, notes)
+
+
+def _notes(code: Code, calls: Calls) -> dict[int, Any]:
+    """What operators are called by that need nothing but a note, where notes are taken."""
+    if calls.recording is None or calls.guard is not None or not _keeps_grad_mode(code):
+        return {}
+    found = ((i, calls.recording.noted_alone(entry)) for i, entry in enumerate(code.operators))
+    return {i: name for i, name in found if name is not None}
+
+
+def _compiled(
+    code: Code, source: PlanSource, invoke: Invoke, calls: Calls, notes: dict[int, Any]
+) -> Plan:
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **ACTIONS}
     space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
@@ -81,6 +101,8 @@ def make_plan(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
     space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
     space.update(divide=np.true_divide, len=len, dot=gated_dot)
     space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
+    if calls.guard is not None:
+        space["count"] = calls.guard.count
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):
         space[f"o{i}"] = entry.forward if i in notes else calls.forward(entry)

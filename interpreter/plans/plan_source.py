@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from ...ir.graph import Node
 from ...ops.table.declare import FLOAT_KERNELS
 from ...ops.table.table import Operator
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
-from ..code.code import Branch, Code, Region, Repeat, Step
+from ..bounds.guard import OPERATOR, REGION
+from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import Row, read_numbers, row
 from ..code.invariant import constant_reads
 from .loop_tests import loop_test
@@ -35,6 +37,9 @@ from .plan_lines import (
 )
 
 __all__ = ["PlanSource", "on_float32", "write_plan"]
+
+MANY = 2000
+"""Instructions that a plan runs before it tells that it has."""
 
 DEEPEST = 18
 """How deeply loops and branches may nest: CPython's compiler has a limit of 20 loops."""
@@ -66,21 +71,28 @@ def on_float32(entry: Operator) -> Callable[..., object] | None:
 
 
 def write_plan(
-    code: Code, *, recording: bool = False, noted: frozenset[int] = frozenset()
+    code: Code,
+    *,
+    calls_all: bool = False,
+    noted: frozenset[int] = frozenset(),
+    counts: bool = False,
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
-    In one that is `recording` a line follows operators with the numbers `noted` that tells what
-    they did; other operators over tensors are called, none is written out.
+    In one that `calls_all` a line follows operators with the numbers `noted` that tells what they
+    did; other operators over tensors are called, none is written out.  One that `counts` tells
+    `count` what it has run, at least whenever that is more than `MANY`, as the machine does.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, recording, noted)
+    writer = _Writer(code, calls_all, noted, counts)
     arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
     writer.source.add(0, f"def plan({arguments}):")
     if noted:
         writer.source.add(1, "note = running.record.steps.append")
-    writer.region(code.body, 1)
+    if counts:
+        writer.source.add(1, "used = 0")
+    writer.region(code.body, 1, code.nodes[-1])
     return writer.source
 
 
@@ -97,15 +109,17 @@ def _depth(region: Region) -> int:
 class _Writer:
     """The writing of one plan."""
 
-    def __init__(self, code: Code, recording: bool, noted: frozenset[int]) -> None:
+    def __init__(self, code: Code, calls_all: bool, noted: frozenset[int], counts: bool) -> None:
         self.code = code
         self._noted = noted
+        self._counts = counts
+        self._used = 0
         over_tensors = (
             o.full_name
             for i, o in enumerate(code.operators)
             if "Tensor" in o.schema and i not in noted
         )
-        self._called = frozenset(over_tensors if recording else ())
+        self._called = frozenset(over_tensors if calls_all else ())
         self.source = PlanSource()
         self._kept: dict[tuple[int, int], str] = {}
         self._kept_count = 0
@@ -114,8 +128,20 @@ class _Writer:
         self._freed: frozenset[str] = frozenset()
         self._created = _created_once(code)
 
-    def region(self, region: Region, depth: int) -> None:
+    def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
+        if not self._counts:
+            self._parts(region, depth)
+            return
+        before, self._used, line = self._used, REGION, len(self.source.lines)
+        self.source.add(depth, "", place_of(node))
+        if is_round:
+            self.source.add(depth, f"if used > {MANY}: count(used); used = 0", place_of(node))
+        self._parts(region, depth)
+        self.source.lines[line] += f"used += {self._used:d}"
+        self._used = before
+
+    def _parts(self, region: Region, depth: int) -> None:
         lines = len(self.source.lines)
         for position in range(len(region)):
             test = loop_test(region, position)
@@ -180,15 +206,15 @@ class _Writer:
         condition = self._value(part.condition)
         if test is not None:
             condition = self._line(test).partition(" = ")[2]
-        if part.then or not part.otherwise:
+        if part.then or not part.otherwise or self._counts:
             self.source.add(depth, f"if {condition}:", test)
-            self.region(part.then, depth + 1)
-            if part.otherwise:
+            self.region(part.then, depth + 1, part.node)
+            if part.otherwise or self._counts:
                 self.source.add(depth, "else:")
-                self.region(part.otherwise, depth + 1)
+                self.region(part.otherwise, depth + 1, part.node)
         else:
             self.source.add(depth, f"if not ({condition}):", test)
-            self.region(part.otherwise, depth + 1)
+            self.region(part.otherwise, depth + 1, part.node)
 
     def _repeat(self, part: Repeat, depth: int) -> None:
         before = dict(self._kept)
@@ -214,10 +240,12 @@ class _Writer:
             self.source.add(depth, f"for r{part.index} in range({self._value(part.count)}):")
             if test is not None:
                 self.source.add(depth + 1, f"if not {test}: break")
-        self.region(part.body, depth + 1)
+        self.region(part.body, depth + 1, part.node, is_round=True)
 
     def _step(self, step: Step, depth: int) -> None:
         entry = row(step.instruction)
+        if self._counts and entry.name in _LEAVING:
+            self.source.add(depth, "count(used); used = 0", step)
         lines = self._noting(step) if self._noted else [self._line(step)]
         for line in lines:
             self.source.add(depth, line, step)
@@ -281,11 +309,21 @@ class _Writer:
                 line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
             )
         operator = self._operator(step)
-        if operator is not None:
-            return self._call(step, entry, operator, shown)
+        if operator is None:
+            return entry.line.format(**shown)
+        written = self._written_out(step, entry, operator, shown)
+        if written is not None:
+            self._used += OPERATOR
+            return written
+        if entry.name == "call_many":
+            call = f"{shown['o']}({shown['b']})"
+            return f"{shown['a']}= {call}" if shown["a"] else call
         return entry.line.format(**shown)
 
-    def _call(self, step: Step, entry: Row, operator: str, shown: dict[str, str]) -> str:
+    def _written_out(
+        self, step: Step, entry: Row, operator: str, shown: dict[str, str]
+    ) -> str | None:
+        """The line of an operator that is written out here; None for one that is called."""
         first = str(step.node.inputs[0].type) if step.node.inputs else ""
         template = OPERATORS.get(operator) or TYPED.get((operator, first))
         if operator in self._called:
@@ -312,10 +350,7 @@ class _Writer:
             target = shown["a"].rstrip() if entry.name == "call_many" else results
             number, every = f"p{shown['o'][1:]}", ", ".join(values)
             return template.format(values[0], a=target, o=shown["o"], p=number, all=every)
-        if entry.name == "call_many":
-            call = f"{shown['o']}({shown['b']})"
-            return f"{shown['a']}= {call}" if results else call
-        return entry.line.format(**shown)
+        return None
 
     def _on_arrays(self, name: str, operator: str) -> str | None:
         """The template of an operator that has a shorter form for ordinary arrays."""
@@ -383,6 +418,9 @@ def _created_once(code: Code) -> frozenset[int]:
         if names == ["create"] and register >= code.argument_count
     )
 
+
+_LEAVING = frozenset({"method", "function", "return"})
+"""Instructions before which a plan that counts tells what it has run."""
 
 _OF_LISTS = frozenset({"aten::cat", "aten::stack"})
 """Operators that refuse a list without tensors."""

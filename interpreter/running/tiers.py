@@ -46,8 +46,6 @@ class Way:
         self._invoke = invoke
         self._machine: Machine | None = None
         self._runs_before_plan = _runs_before_plan(executable.code)
-        if calls.guard is not None:  # only the machine counts
-            self._runs_before_plan = inf
 
     def run(self, values: Sequence[Any]) -> Any:
         """The result on machine values.
