@@ -27,7 +27,6 @@ __all__ = [
     "Edge",
     "Hooks",
     "Node",
-    "VERSIONS",
     "Saved",
     "add_hook",
     "edge_of",
@@ -39,10 +38,6 @@ __all__ = [
 _SEQUENCE: Final = count()
 _ACCUMULATING: Final = fork_safe_lock()
 _MAKING: Final = fork_safe_lock()
-
-VERSIONS: Final[list[Callable[[Array], int]]] = [version_of]
-"""What tells the version of memory that is kept: of now, or, for the thread that makes nodes of
-a script's notes, of when a step was noted."""
 
 Grad = Tensor | None
 
@@ -288,7 +283,7 @@ class Saved:
 
     def __init__(self, handle: Tensor, *, number: int | None = None) -> None:
         self.array: Array | None = handle._array
-        self.version = VERSIONS[0](handle._array)
+        self.version = RUNNING.version_of(handle._array)
         self.number = number
         self.edge = edge_of(handle) if number is None else None
         self.handle: Tensor | None = handle if number is None else None

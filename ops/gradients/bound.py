@@ -14,10 +14,10 @@ import numpy as np
 
 from ...typecheck.types import ListType
 from ..memory.dtype import DType
-from ..table.grad_mode import enable_grad, is_grad_enabled
+from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
-from .autograd import FREED, VERSIONS, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from .autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from .layouts import layout_of
 from .rows import ROWS, Row
 
@@ -478,7 +478,7 @@ class _KeptResult(Saved):
 
     def __init__(self, tensor: Tensor, number: int | None) -> None:
         self.array = tensor._array
-        self.version = VERSIONS[0](tensor._array)
+        self.version = RUNNING.version_of(tensor._array)
         self.number = number
         self.edge = None
         self.handle = None

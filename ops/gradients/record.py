@@ -8,7 +8,6 @@ somebody asks for a gradient: the tensors that come out know this record until t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from threading import get_ident
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +40,6 @@ class Record:
         self._pending: list[Tensor] = []
         self._clock = 0
         self._later: dict[int, int] = {}
-        self._thread = 0
         self._leaves: set[int] = set()
         """The owners of the memory of leaves that came in."""
 
@@ -173,15 +171,14 @@ class Record:
                 if bound.in_place:
                     owner = id(owner_of(args[0]))
                     self._later[owner] = self._later.get(owner, 0) + 1
-            self._thread = get_ident()
-            before, bounds, turn = autograd.VERSIONS[0], RUNNING.bounds, autograd.TURN[0]
-            autograd.VERSIONS[0], RUNNING.bounds = self._version, (*bounds, *self.bounds)
+            before, bounds, turn = RUNNING.version_of, RUNNING.bounds, autograd.TURN[0]
+            RUNNING.version_of, RUNNING.bounds = self._version, (*bounds, *self.bounds)
             autograd.TURN[0] = turn | 1
             try:
                 for step in steps:
                     self._replay(*step)
             finally:
-                autograd.VERSIONS[0], RUNNING.bounds = before, bounds
+                RUNNING.version_of, RUNNING.bounds = before, bounds
                 for handle in pending:  # until now they tell other threads to wait
                     if handle._requires_grad is self:
                         handle._requires_grad = False
@@ -189,8 +186,6 @@ class Record:
 
     def _version(self, array: Array) -> int:
         """The version memory had when a step was noted; too low a one if it was written since."""
-        if get_ident() != self._thread:
-            return version_of(array)
         changed = self._clock and last_write(array) > self._clock
         return version_of(array) - self._later.get(id(owner_of(array)), 0) - bool(changed)
 

@@ -15,11 +15,11 @@ from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.versions import owner_of
+from ..table.grad_mode import RUNNING
 from ..table.pointwise import scalar_of
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from .autograd import (
-    VERSIONS,
     AccumulateGrad,
     Edge,
     Node,
@@ -150,7 +150,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None =
         result._output_number = number
         if bound.is_view:
             result._view_of = next((a for a in given), None)
-            result._view_version = VERSIONS[0](result._array)
+            result._view_version = RUNNING.version_of(result._array)
             if bound.is_multiple_view:
                 result._view_among = type(node).__name__.removesuffix("Backward0")
     if isinstance(node, RowNode):
@@ -227,7 +227,7 @@ def refresh(view: Tensor) -> None:
         return
     if root._requires_grad is not True and edge_of(root) is None:
         return
-    version = VERSIONS[0](view._array)
+    version = RUNNING.version_of(view._array)
     if version == view._view_version or view._array.dtype.kind in "biu":
         return
     view._view_version = version

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final, Self
 
+from ..memory.dtype import Array
+from ..memory.versions import version_of
 from .table import operator
 
 __all__ = [
@@ -24,11 +26,14 @@ __all__ = [
 class _Running(threading.local):
     """What notes down what the script that runs in a thread does; None if nothing does.
 
-    `bounds` are those of code that is not trusted whose results get their history now.
+    `bounds` are those of code that is not trusted whose results get their history now;
+    `version_of` tells the version of memory that is kept: of now, or, while nodes are made of a
+    script's notes, of when a step was noted.
     """
 
     record: Any = None
     bounds: tuple[Any, ...] = ()
+    version_of: Callable[[Array], int] = staticmethod(version_of)
 
 
 RUNNING: Final = _Running()
