@@ -17,10 +17,10 @@ from ..table.refusals import Refusal, cpp_name, letter
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
 _FLOAT32: Final = np.dtype(np.float32)
-_refuse_addcmul: Final = Refusal("addcmul")
-_refuse_addcdiv: Final = Refusal("addcdiv")
-_refuse_lerp: Final = Refusal("lerp")
-_refuse_lerp_number: Final = Refusal("lerp_number")
+_refuse_addcmul: Final = Refusal("bu", "addcmul_cpu_out")
+_refuse_addcdiv: Final = Refusal("q", "addcdiv_cpu_out")
+_refuse_lerp: Final = Refusal("biuq", "lerp_kernel_tensor")
+_refuse_lerp_number: Final = Refusal("biuq", "lerp_kernel_scalar")
 
 
 def _cast_all(*tensors: Array) -> list[Array]:

@@ -48,7 +48,7 @@ _kernel: Kernel
 
 def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callable[..., Array]]:
     ordered = name not in ("eq", "ne")
-    refuse = Refusal(name)
+    refuse = Refusal("uqc", f"{name}_cpu")
 
     def compare(self: Array, other: Array) -> Array:
         if self.dtype is not other.dtype or self.dtype not in _PLAIN:
@@ -132,7 +132,8 @@ def allclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: boo
 
 def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array]:
     """A test of floats; `otherwise` is the answer for whole numbers."""
-    refuse = Refusal(name, classes="")
+    sentence = f"{name} does not support complex inputs."
+    refuse = Refusal("", fails=("qc" if name in ("isposinf", "isneginf") else "", sentence))
 
     def test(self: Array) -> Array:
         refuse(self.dtype)
@@ -150,7 +151,7 @@ operator("aten::isposinf(Tensor self) -> Tensor")(_test("isposinf", np.isposinf,
 operator("aten::isneginf(Tensor self) -> Tensor")(_test("isneginf", np.isneginf, False))
 
 
-_refuse_signbit: Final = Refusal("signbit")
+_refuse_signbit: Final = Refusal("", says=("qc", "signbit is not implemented for complex tensors."))
 
 
 @operator("aten::signbit(Tensor self) -> Tensor")
@@ -162,7 +163,7 @@ def signbit(self: Array) -> Array:
 # --------------------------------------------------------------------------- logic and bits
 
 
-_refuse_logical_not: Final = Refusal("logical_not")
+_refuse_logical_not: Final = Refusal("uq", "logical_not_cpu")
 
 
 @operator("aten::logical_not(Tensor self) -> Tensor")
@@ -175,7 +176,7 @@ operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(logical_n
 
 
 def _logical(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
-    refuse = Refusal(name)
+    refuse = Refusal("uq", f"{name}_cpu")
 
     def logical(self: Array, other: Array) -> Array:
         refuse(common_dtype(self, other))
@@ -206,7 +207,7 @@ def _check_classes(refuse: Refusal, self: Array, other: Array) -> None:
 
 
 def _bitwise(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
-    check = Refusal(f"bitwise_{name}")
+    check = Refusal("hfqc", f"bitwise_{name}_cpu")
 
     def combine(self: Array, other: Array) -> Array:
         _check_classes(check, self, other)
@@ -243,7 +244,7 @@ for _name, _kernel in (
         )
 
 
-_refuse_bitwise_not: Final = Refusal("bitwise_not")
+_refuse_bitwise_not: Final = Refusal("uhfqc", "bitwise_not_cpu")
 
 
 @operator("aten::bitwise_not(Tensor self) -> Tensor")
@@ -256,7 +257,7 @@ operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(bitwise_n
 
 
 def _shift(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
-    refuse = Refusal(name)
+    refuse = Refusal("buhfqc", f"{name}_cpu")
 
     def shift(self: Array, other: Array) -> Array:
         _check_classes(refuse, self, other)
@@ -279,7 +280,7 @@ for _name, _word, _kernel in (
     ("lshift", "bitwise_left_shift", np.left_shift),
     ("rshift", "bitwise_right_shift", np.right_shift),
 ):
-    _forward, _of_number, _number_of = _shift(_word, _kernel)
+    _forward, _of_number, _number_of = _shift(_name, _kernel)
     operator(f"aten::__{_name}__.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
     operator(f"aten::__{_name}__.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
     operator(f"aten::__i{_name}__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
@@ -297,7 +298,8 @@ for _name, _word, _kernel in (
 
 
 def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
-    refuse = Refusal(name)
+    shown = "maximum_cpu" if "max" in name else "minimum_cpu"
+    refuse = Refusal("u", shown, fails=("qc", f"{name} not implemented for complex tensors."))
 
     def choose(self: Array, other: Array) -> Array:
         if self.dtype is not other.dtype or self.dtype not in _PLAIN:
@@ -324,13 +326,19 @@ def _check_bounds(low: object, high: object) -> None:
         raise OperatorError("torch.clamp: At least one of 'min' or 'max' must not be None")
 
 
+def _of_clamp(classes: str, kernel: str) -> Refusal:
+    return Refusal(classes, kernel, says=("qc", "clamp is not supported for complex types"))
+
+
 _refuse_clamp: Final = {
-    **{(True, True): Refusal("clamp_numbers"), (True, False): Refusal("clamp_min_number")},
-    (False, True): Refusal("clamp_max_number"),
+    (True, True): _of_clamp("bu", "clamp_scalar_cpu"),
+    (True, False): _of_clamp("bu", "clamp_min_scalar_cpu"),
+    (False, True): _of_clamp("bu", "clamp_max_scalar_cpu"),
 }
 _refuse_clamp_tensors: Final = {
-    **{(True, True): Refusal("clamp"), (True, False): Refusal("clamp", "maximum_cpu", "uqc")},
-    (False, True): Refusal("clamp", "minimum_cpu", "uqc"),
+    (True, True): _of_clamp("bu", "clamp_cpu"),
+    (True, False): _of_clamp("uqc", "maximum_cpu"),
+    (False, True): _of_clamp("uqc", "minimum_cpu"),
 }
 
 
@@ -523,7 +531,7 @@ def check_mask(mask: Array, name: str = "masked_fill_") -> None:
         )
 
 
-_refuse_masked_fill: Final = Refusal("masked_fill", "masked_fill", "u")
+_refuse_masked_fill: Final = Refusal("u", "masked_fill")
 
 
 @operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")

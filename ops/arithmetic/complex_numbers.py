@@ -69,7 +69,7 @@ def negative_view(self: Array) -> Array:
     return as_array(np.negative(self))
 
 
-_refuse_angle: Final = Refusal("angle")
+_refuse_angle: Final = Refusal("q", "angle_cpu")
 
 
 @operator("aten::angle(Tensor self) -> Tensor")
@@ -116,7 +116,7 @@ def of_parts(real: Array, imag: Array) -> Array:
     return joined.astype(dtype_of(real).to_complex().numpy) if real.itemsize < 4 else joined
 
 
-_refuse_polar: Final = Refusal("polar")
+_refuse_polar: Final = Refusal("h", "polar_cpu")
 
 
 @operator("aten::polar(Tensor abs, Tensor angle) -> Tensor", autocast="full")

@@ -85,7 +85,7 @@ def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
 # --------------------------------------------------------------------------- add, sub, mul
 
 
-_refuse_sum: Final = Refusal("add")
+_refuse_sum: Final = Refusal("u", "add_stub")
 
 
 @operator(
@@ -215,7 +215,7 @@ def _check_divisor(dividend: Array, divisor: Array) -> None:
         )
 
 
-_refuse_div: Final = Refusal("div")
+_refuse_div: Final = Refusal("q", "div_cpu")
 
 
 def _quotient(self: Array, other: Array | Scalar) -> Array:
@@ -238,8 +238,8 @@ def _quotient_by_mode(self: Array, other: Array | Scalar, rounding_mode: str | N
     return exactly(kernel, self, other, common_dtype_with(self, other))
 
 
-_refuse_div_floor: Final = Refusal("div_floor")
-_refuse_div_trunc: Final = Refusal("div_trunc")
+_refuse_div_floor: Final = Refusal("buqc", "div_floor_cpu")
+_refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
 def _floor_divide(a: Array, b: Array) -> Any:
@@ -319,8 +319,8 @@ def floor_divide_number(self: Array, other: Scalar) -> Array:
     return _quotient_by_mode(self, other, "floor")
 
 
-_refuse_remainder: Final = Refusal("remainder")
-_refuse_fmod: Final = Refusal("fmod")
+_refuse_remainder: Final = Refusal("buqc", "remainder_cpu")
+_refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 
 def _remainder(a: Array, b: Array) -> Any:
@@ -369,7 +369,7 @@ def fmod_number(self: Array, other: Scalar) -> Array:
 # --------------------------------------------------------------------------- powers
 
 
-_refuse_pow: Final = Refusal("pow")
+_refuse_pow: Final = Refusal("buq", "pow")
 
 
 def _power(a: Array, b: Array) -> Any:
@@ -440,10 +440,12 @@ def number_pow(self: Scalar, exponent: Array) -> Array:
 # --------------------------------------------------------------------------- signs and rounding
 
 
-_refuse_neg: Final = Refusal("neg")
-_refuse_abs: Final = Refusal("abs")
-_refuse_positive: Final = Refusal("positive")
-_refuse_round_decimals: Final = Refusal("round_decimals")
+_refuse_neg: Final = Refusal("u", "neg_cpu")
+_refuse_abs: Final = Refusal("bu", "abs_cpu")
+_refuse_positive: Final = Refusal(
+    "", fails=("b", "The `+` operator, on a bool tensor is not supported.")
+)
+_refuse_round_decimals: Final = Refusal("biuqc", "round_cpu")
 
 
 @operator("aten::neg(Tensor self) -> Tensor")
@@ -471,9 +473,7 @@ def positive(self: Array) -> Array:
     return self
 
 
-def _rounder(name: str, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
-    refuse = Refusal(name)
-
+def _rounder(refuse: Refusal, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
     def rounded(self: Array) -> Array:
         refuse(self.dtype)
         if kind(self.dtype) < 2:
@@ -483,13 +483,19 @@ def _rounder(name: str, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
     return rounded
 
 
-_round: Final = _rounder("round", np.rint)
+def _to_whole(name: str) -> Refusal:
+    said = ("qc", f"{name} is not supported for complex inputs")
+    return Refusal("b", f"{name}_vml_cpu", says=said)
 
-for _name, _kernel, _alias in (
-    *(("ceil", np.ceil, ""), ("floor", np.floor, ""), ("trunc", np.trunc, "fix")),
-    ("round", np.rint, ""),
+
+_refuse_round: Final = Refusal("bqc", "round_vml_cpu")
+_round: Final = _rounder(_refuse_round, np.rint)
+
+for _name, _refuse, _kernel, _alias in (
+    *(("ceil", _to_whole("ceil"), np.ceil, ""), ("floor", _to_whole("floor"), np.floor, "")),
+    *(("trunc", _to_whole("trunc"), np.trunc, "fix"), ("round", _refuse_round, np.rint, "")),
 ):
-    _forward = _rounder(_name, _kernel)
+    _forward = _rounder(_refuse, _kernel)
     for _spelling in filter(None, (_name, _alias)):
         with_twin(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
 

@@ -70,9 +70,15 @@ def _exp2(x: Any) -> Any:
     return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
 
 
-def _declare(name: str, kernel: Kernel, *aliases: str, **known: Unpack[Known]) -> Forward:
+def _not_complex(name: str) -> Refusal:
+    return Refusal("", fails=("qc", f"{name} is not supported for complex tensors."))
+
+
+def _declare(
+    name: str, refuse: Refusal, kernel: Kernel, *aliases: str, **known: Unpack[Known]
+) -> Forward:
     """Declare a function of one float and its aliases; those in `special` are never in place."""
-    forward = of_one(name, kernel)
+    forward = of_one(refuse, kernel)
     with_twin(f"aten::{name}(Tensor self) -> Tensor", **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
@@ -80,47 +86,76 @@ def _declare(name: str, kernel: Kernel, *aliases: str, **known: Unpack[Known]) -
     return forward
 
 
-_declare("acos", np.arccos, "arccos", autocast_in_graphs="full")
-_declare("acosh", np.arccosh, "arccosh")
-_declare("asin", np.arcsin, "arcsin", autocast_in_graphs="full")
-_declare("asinh", np.arcsinh, "arcsinh")
-_declare("atan", np.arctan, "arctan")
-_declare("atanh", np.arctanh, "arctanh")
-_declare("cos", np.cos)
-_declare("cosh", np.cosh, autocast_in_graphs="full")
-_declare("deg2rad", np.deg2rad)
-_declare("digamma", in_double(digamma), "special_digamma", "special_psi")
-_declare("erf", pointwise("erf", erf), "special_erf")
-_declare("erfc", erfc, "special_erfc")
-_declare("erfinv", erfinv, "special_erfinv", autocast_in_graphs="full")
-_declare("exp", pointwise("exp", _closely(np.exp)), autocast_in_graphs="full")
-_declare("exp2", _exp2, "special_exp2")
-_declare("expm1", np.expm1, "special_expm1", autocast_in_graphs="full")
-_declare("i0", in_double(i0), "special_i0")
-_declare("lgamma", in_double(lgamma), "special_gammaln")
-_declare("log", _closely(np.log), autocast_in_graphs="full")
-_declare("log10", np.log10, autocast_in_graphs="full")
-_declare("log1p", np.log1p, "special_log1p", autocast_in_graphs="full")
-_declare("log2", np.log2, autocast_in_graphs="full")
-_declare("rad2deg", np.rad2deg)
-_declare("reciprocal", np.reciprocal, autocast_in_graphs="full")
-_declare("rsqrt", _rsqrt, autocast_in_graphs="full")
-sigmoid: Final = _declare("sigmoid", pointwise("sigmoid", _sigmoid), "special_expit")
+_declare("acos", Refusal("q", "acos_vml_cpu"), np.arccos, "arccos", autocast_in_graphs="full")
+_declare("acosh", Refusal("q", "acosh_cpu"), np.arccosh, "arccosh")
+_declare("asin", Refusal("q", "asin_vml_cpu"), np.arcsin, "arcsin", autocast_in_graphs="full")
+_declare("asinh", Refusal("q", "asinh_cpu"), np.arcsinh, "arcsinh")
+_declare("atan", Refusal("q", "atan_vml_cpu"), np.arctan, "arctan")
+_declare("atanh", Refusal("q", "atanh_cpu"), np.arctanh, "arctanh")
+_declare("cos", Refusal("q", "cos_vml_cpu"), np.cos)
+_declare("cosh", Refusal("q", "cosh_cpu"), np.cosh, autocast_in_graphs="full")
+_declare(
+    "deg2rad",
+    _not_complex("deg2rad"),
+    np.deg2rad,
+)
+_declare("digamma", Refusal("qc", "digamma"), in_double(digamma), "special_digamma", "special_psi")
+_declare("erf", Refusal("qc", "erf_vml_cpu"), pointwise("erf", erf), "special_erf")
+_declare("erfc", Refusal("qc", "erfc_vml_cpu"), erfc, "special_erfc")
+_declare(
+    "erfinv", Refusal("qc", "erfinv_vml_cpu"), erfinv, "special_erfinv", autocast_in_graphs="full"
+)
+_declare(
+    "exp",
+    Refusal("q", "exp_vml_cpu"),
+    pointwise("exp", _closely(np.exp)),
+    autocast_in_graphs="full",
+)
+_declare("exp2", Refusal("q", "exp2"), _exp2, "special_exp2")
+_declare(
+    "expm1", Refusal("q", "expm1_vml_cpu"), np.expm1, "special_expm1", autocast_in_graphs="full"
+)
+_declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
+_declare("lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln")
+_declare("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
+_declare("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
+_declare(
+    "log1p", Refusal("q", "log1p_vml_cpu"), np.log1p, "special_log1p", autocast_in_graphs="full"
+)
+_declare("log2", Refusal("q", "log2_vml_cpu"), np.log2, autocast_in_graphs="full")
+_declare(
+    "rad2deg",
+    _not_complex("rad2deg"),
+    np.rad2deg,
+)
+_declare("reciprocal", Refusal("q", "reciprocal_cpu"), np.reciprocal, autocast_in_graphs="full")
+_declare("rsqrt", Refusal("q", "rsqrt_cpu"), _rsqrt, autocast_in_graphs="full")
+sigmoid: Final = _declare(
+    "sigmoid", Refusal("q", "sigmoid_cpu"), pointwise("sigmoid", _sigmoid), "special_expit"
+)
 """`1 / (1 + exp(-x))`."""
-_declare("sin", np.sin)
-_declare("sinc", np.sinc, "special_sinc")
-_declare("sinh", np.sinh, autocast_in_graphs="full")
-_declare("sqrt", np.sqrt)
-_declare("tan", np.tan, autocast_in_graphs="full")
-_declare("tanh", np.tanh)
+_declare("sin", Refusal("q", "sin_vml_cpu"), np.sin)
+_declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
+_declare("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
+_declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt)
+_declare("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
+_declare("tanh", Refusal("q", "tanh_vml_cpu"), np.tanh)
 
 
 # --------------------------------------------------------------------------- without floats only
 
-_refuse_square: Final = Refusal("square")
-_refuse_sign: Final = Refusal("sign")
-_refuse_sgn: Final = Refusal("sgn")
-_refuse_frac: Final = Refusal("frac")
+_refuse_square: Final = Refusal("uq", "pow")
+_refuse_sign: Final = Refusal(
+    "u",
+    "sign_cpu",
+    says=(
+        "qc",
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+        "Please use torch.sgn instead.",
+    ),
+)
+_refuse_sgn: Final = Refusal("u", "sign_cpu")
+_refuse_frac: Final = Refusal("biuqc", "frac_cpu")
 
 
 @with_twin("aten::square(Tensor self) -> Tensor")
@@ -160,7 +195,7 @@ def frac(self: Array) -> Array:
     return as_array(self - np.trunc(self))
 
 
-_refuse_nan_to_num: Final = Refusal("nan_to_num")
+_refuse_nan_to_num: Final = Refusal("q", "nan_to_num")
 
 
 @with_twin(
@@ -207,7 +242,7 @@ def logit(self: Array, eps: float | None) -> Array:
             held = np.minimum(np.maximum(x, x.dtype.type(eps)), one - x.dtype.type(eps))
         return np.log(held / (1 - held))
 
-    return of_one("logit", kernel)(self)
+    return of_one(Refusal("qc", "logit_cpu"), kernel)(self)
 
 
 operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
@@ -223,8 +258,8 @@ def polygamma_of(n: int, self: Array) -> Array:
             "polygamma(n, x) does not support negative n.",
             headline=f"`n` is {n}, it must not be negative",
         )
-    name = "polygamma" if n else "digamma"
-    return of_one(name, in_double(lambda x: polygamma(n, x)))(self)
+    refuse = Refusal("qc", "trigamma" if n else "digamma")
+    return of_one(refuse, in_double(lambda x: polygamma(n, x)))(self)
 
 
 @operator("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
@@ -246,7 +281,7 @@ def mvlgamma(self: Array, p: int) -> Array:
         steps = np.arange(p) / 2
         return lgamma(x[..., None] - steps).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
-    return of_one("mvlgamma", in_double(kernel))(self)
+    return of_one(Refusal("qc", "arange_cpu"), in_double(kernel))(self)
 
 
 operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)
@@ -263,7 +298,9 @@ def mvlgamma_in_place(self: Array, p: int) -> Array:
     return write(self, mvlgamma(self, p))
 
 
-_refuse_frexp: Final = Refusal("frexp")
+_refuse_frexp: Final = Refusal(
+    "", fails=("biuqc", "torch.frexp() only supports floating-point dtypes")
+)
 
 
 @operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")

@@ -50,33 +50,38 @@ def _wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 _ARGUMENTS: Final = "(Tensor self, Tensor other) -> Tensor"
 
-_atan2 = of_two("atan2", np.arctan2)
+_atan2 = of_two(Refusal("qc", "atan2_cpu"), np.arctan2)
 with_twin(f"aten::atan2{_ARGUMENTS}", autocast_in_graphs="widest")(_atan2)
 with_twin(f"aten::arctan2{_ARGUMENTS}")(_atan2)
-with_twin(f"aten::hypot{_ARGUMENTS}")(of_two("hypot", np.hypot))
-with_twin(f"aten::nextafter{_ARGUMENTS}")(of_two("nextafter", np.nextafter, native=True))
-operator(f"aten::logaddexp{_ARGUMENTS}")(of_two("logaddexp", _logaddexp))
-operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two("logaddexp2", np.logaddexp2))
+with_twin(f"aten::hypot{_ARGUMENTS}")(of_two(Refusal("biuqc", "hypot_cpu"), np.hypot))
+with_twin(f"aten::nextafter{_ARGUMENTS}")(
+    of_two(Refusal("biuqc", "nextafter_cpu"), np.nextafter, native=True)
+)
+operator(f"aten::logaddexp{_ARGUMENTS}")(of_two(Refusal("biuq", "logaddexp_cpu"), _logaddexp))
+operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two(Refusal("biuqc", "logaddexp2_cpu"), np.logaddexp2))
 
-_igamma: Final = of_two("igamma", _wide(igamma))
-_igammac: Final = of_two("igammac", _wide(igammac))
+_igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _wide(igamma))
+_igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _wide(igammac))
 with_twin(f"aten::igamma{_ARGUMENTS}")(_igamma)
 with_twin(f"aten::igammac{_ARGUMENTS}")(_igammac)
 operator(f"aten::special_gammainc{_ARGUMENTS}")(_igamma)
 operator(f"aten::special_gammaincc{_ARGUMENTS}")(_igammac)
 
-_copysign: Final = of_two("copysign", np.copysign)
+_copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
 with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")(_copysign)
 with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
 
-_of_xlogy: Final = of_two("xlogy", _xlogy, native=True)
+_of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
 with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")(_of_xlogy)
 with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")(number_second(_of_xlogy))
 operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")(number_first(_of_xlogy))
 
 for _name, _forward in (
-    *(("xlogy", _of_xlogy), ("xlog1py", of_two("xlog1py", _xlog1py, native=True))),
-    ("zeta", of_two("zeta", _wide(zeta))),
+    *(
+        ("xlogy", _of_xlogy),
+        ("xlog1py", of_two(Refusal("qc", "xlog1py_cpu"), _xlog1py, native=True)),
+    ),
+    ("zeta", of_two(Refusal("hqc", "zeta_cpu"), _wide(zeta))),
 ):
     _full = f"aten::special_{_name}"
     operator(f"{_full}{_ARGUMENTS}")(_forward)
@@ -112,10 +117,12 @@ def _lcm(x: Array, y: Array) -> Array:
     return as_array(np.abs(as_array(quotient * y, np.dtype(wide)))).astype(divisor.dtype)
 
 
-with_twin(f"aten::gcd{_ARGUMENTS}")(of_two("gcd", _gcd, whole="same"))
-with_twin(f"aten::lcm{_ARGUMENTS}")(of_two("lcm", _lcm, whole="same"))
+with_twin(f"aten::gcd{_ARGUMENTS}")(of_two(Refusal("buhfqc", "gcd_cpu"), _gcd, whole="same"))
+with_twin(f"aten::lcm{_ARGUMENTS}")(of_two(Refusal("buhfqc", "lcm_cpu"), _lcm, whole="same"))
 
-_refuse_heaviside: Final = Refusal("heaviside")
+_refuse_heaviside: Final = Refusal(
+    "u", "heaviside_cpu", fails=("qc", "heaviside is not yet implemented for complex tensors.")
+)
 
 
 @with_twin("aten::heaviside(Tensor self, Tensor values) -> Tensor")
@@ -192,7 +199,7 @@ operator("aten::float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(
 )
 
 
-_refuse_exponent: Final = Refusal("ldexp", "ldexp_cpu_exp", "bu")
+_refuse_exponent: Final = Refusal("bu", "ldexp_cpu_exp")
 
 
 def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:

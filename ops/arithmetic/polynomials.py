@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..table.declare import number_first, number_second, of_two
+from ..table.refusals import Refusal
 from ..table.table import operator
 
 __all__: list[str] = []
@@ -162,7 +163,7 @@ def _of_whole_degree(name: str, kernel: Callable[[Any, Any], Any]) -> Callable[[
 
 
 for _name, _kernel in _KERNELS.items():
-    _forward = of_two(_name, _of_whole_degree(_name, _kernel))
+    _forward = of_two(Refusal("hqc", f"{_name}_cpu"), _of_whole_degree(_name, _kernel))
     _full = f"aten::special_{_name}"
     operator(f"{_full}(Tensor x, Tensor n) -> Tensor")(_forward)
     operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))

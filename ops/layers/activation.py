@@ -299,7 +299,9 @@ def _no_bools(self: Array) -> None:
         raise OperatorError("Bool inputs not supported for hardtanh", code="dtype-mismatch")
 
 
-_refuse_clamp: Final = Refusal("clamp_numbers")
+_refuse_clamp: Final = Refusal(
+    "bu", "clamp_scalar_cpu", says=("qc", "clamp is not supported for complex types")
+)
 _NUMBERS: Final = frozenset({int, float})
 
 
@@ -329,7 +331,10 @@ def relu6(self: Array) -> Array:
 operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu6))
 
 
-@operator("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+@operator(
+    "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    refuses=Refusal("qc", "threshold_cpu"),
+)
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":
         raise UnsupportedDtype("\"threshold_cpu\" not implemented for 'Bool'")
@@ -337,7 +342,10 @@ def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     return as_array(np.where(self <= level, other, self))
 
 
-@operator("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)")
+@operator(
+    "aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
+    refuses=Refusal("qc", "threshold_cpu"),
+)
 def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
     return write(self, threshold(self, level, value))
 
@@ -388,6 +396,7 @@ def _check_prelu(self: Array, weight: Array) -> None:
     "aten::prelu(Tensor self, Tensor weight) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    refuses=Refusal("biuqc", "prelu_cpu"),
 )
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""
@@ -542,7 +551,10 @@ def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
 _BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input_dtype"
 
 
-@operator(f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor")
+@operator(
+    f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor",
+    refuses=Refusal("biuqc", "softmax_backward_lastdim_kernel_impl"),
+)
 def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of softmax from that of its output."""
     axis = wrap_dim(dim, output.ndim)
@@ -552,7 +564,10 @@ def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: i
     return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
 
 
-@operator(f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor")
+@operator(
+    f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor",
+    refuses=Refusal("biuqc", "log_softmax_backward_lastdim_kernel_impl"),
+)
 def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of log_softmax from that of its output."""
     axis = wrap_dim(dim, output.ndim)

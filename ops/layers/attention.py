@@ -16,6 +16,7 @@ from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import widened
 from ..shapes.nested import NestedArray, nested
 from ..table.pointwise import as_array, cast, checked_broadcast
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .activation import gelu, relu
 from .dropout import dropped as dropout
@@ -230,7 +231,10 @@ def attention_and_sums(
     return blas.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
 
 
-@operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    refuses=Refusal("qc", "softmax_kernel_impl"),
+)
 def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """Softmax that is zero where all values are minus infinity."""
     wide = self if dtype is None else cast(self, numpy_dtype(dtype))

@@ -29,6 +29,7 @@ from ..shapes.windows import (
 )
 from ..table.pointwise import as_array
 from ..table.record import Known
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .convolution_checks import (
     check_convolution,
@@ -448,16 +449,16 @@ def _declare(dims: int) -> None:
     space = f"SymInt[{dims}]"
     end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
     lower: Known = {"autocast": "lower", "autocast_in_graphs": "lower"}
-    by_numbers = f"aten::{name}{start}{space} stride={ones}, {space} padding={zeros}, {end}"
-    operator(by_numbers, **lower)(plain)
+    numbers = f"{space} stride={ones}, {space} padding={zeros}, "
+    operator(f"aten::{name}{start}{numbers}{end}", **lower)(plain)
     by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
     operator(by_word, **lower)(by_name)
+    lower["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
+    lower["autocast_in_graphs"] = "lower" if dims == 1 else ""
     operator(
-        f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{space} stride={ones}, "
-        f"{space} padding={zeros}, {space} output_padding={zeros}, SymInt groups=1, "
-        f"{space} dilation={ones}) -> Tensor",
-        autocast="lower",
-        autocast_in_graphs="lower" if dims == 1 else "",
+        f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{numbers}"
+        f"{space} output_padding={zeros}, SymInt groups=1, {space} dilation={ones}) -> Tensor",
+        **lower,
     )(transposed)
 
 

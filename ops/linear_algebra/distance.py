@@ -15,6 +15,7 @@ from ..reductions.loss_reduction import floats, reduced, widened
 from ..reductions.reduce import sum_over
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind
+from ..table.refusals import NO_BOOLS, Refusal
 from ..table.table import operator
 
 __all__ = ["vector_length"]
@@ -100,6 +101,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("h", "cdist"),
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
@@ -147,7 +149,8 @@ def pdist(self: Array, p: float) -> Array:
 
 @operator(
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, "
-    "bool keepdim=False) -> Tensor"
+    "bool keepdim=False) -> Tensor",
+    refuses=NO_BOOLS,
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
@@ -162,6 +165,9 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
 @operator(
     "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
     autocast_in_graphs="full",
+    refuses=Refusal(
+        "", fails=("qc", "expected common dtype to be floating point, yet common dtype is {word}")
+    ),
 )
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
@@ -185,7 +191,11 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     return result.astype(dtype, copy=False)
 
 
-@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", autocast_in_graphs="full")
+@operator(
+    "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    autocast_in_graphs="full",
+    refuses=NO_BOOLS,
+)
 def dist(self: Array, other: Array, p: Scalar) -> Array:
     """The norm of the difference, over all elements."""
     difference = binary(np.subtract, self, other)
@@ -254,6 +264,7 @@ def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None
     "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=NO_BOOLS,
 )
 def triplet_margin_loss(
     anchor: Array,

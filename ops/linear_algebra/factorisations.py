@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from ..kernels import blas
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
     LinAlgError,
@@ -21,6 +22,14 @@ from .matrix_checks import (
 from .triangular import adjoint, solve_triangular
 
 __all__: list[str] = []
+
+_NO_CHOLESKY: Final = Refusal(
+    "",
+    fails=(
+        "biu",
+        "linalg.cholesky: Expected a floating point or complex tensor as input. Got {word}",
+    ),
+)
 
 
 # --------------------------------------------------------------------------- Cholesky
@@ -70,6 +79,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) "
     "-> (Tensor L, Tensor info)",
     autocast="full",
+    refuses=_NO_CHOLESKY,
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -80,7 +90,11 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     return factors, info
 
 
-@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+    autocast="full",
+    refuses=_NO_CHOLESKY,
+)
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
     if info.any():

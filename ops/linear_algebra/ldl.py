@@ -13,6 +13,7 @@ import numpy as np
 from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
     LinAlgError,
@@ -196,7 +197,8 @@ def _solve(a: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
 
 
 @operator(
-    "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"
+    "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+    refuses=Refusal("h", "ldl_solve_kernel_cpu"),
 )
 def linalg_ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     name = "torch.linalg.ldl_solve"

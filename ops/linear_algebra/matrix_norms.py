@@ -15,10 +15,16 @@ from ..memory.errors import OperatorError
 from ..memory.storage import strides_of, view_of
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import check_floating, check_lapack, check_matrix, check_square, real_dtype
 
 __all__ = ["matrix_norm", "singular_values", "vector_norm"]
+
+_NO_MATRIX_NORM: Final = Refusal(
+    "", fails=("h", "linalg.matrix_norm: Low precision dtypes not supported. Got {word}")
+)
+_NO_CONDITION: Final = Refusal("h", "linalg_svd_cpu")
 
 Dims = Sequence[int] | None
 _FLOAT32: Final = np.dtype(np.float32)
@@ -355,7 +361,9 @@ def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
 
 
 @operator(
-    "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", autocast_in_graphs="full"
+    "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
+    autocast_in_graphs="full",
+    refuses=_NO_MATRIX_NORM,
 )
 def nuclear_norm(self: Array, keepdim: bool) -> Array:
     if self.ndim != 2:
@@ -369,6 +377,7 @@ def nuclear_norm(self: Array, keepdim: bool) -> Array:
 @operator(
     "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
+    refuses=_NO_MATRIX_NORM,
 )
 def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) != 2:
@@ -397,7 +406,11 @@ def _cond_by_inverse(self: Array, order: float | str) -> Array:
     return as_array(product).astype(real_dtype(self.dtype))
 
 
-@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+    autocast="full",
+    refuses=_NO_CONDITION,
+)
 def linalg_cond(self: Array, p: Scalar | None) -> Array:
     check_matrix(self, "linalg.cond")
     check_floating(self, "linalg.cond")
@@ -411,7 +424,11 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     return as_array(first / last if order == 2 else last / first)
 
 
-@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
+    autocast="full",
+    refuses=_NO_CONDITION,
+)
 def linalg_cond_named(self: Array, p: str) -> Array:
     check_matrix(self, "linalg.cond")
     check_floating(self, "linalg.cond")

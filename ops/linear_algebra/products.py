@@ -15,6 +15,7 @@ from ..memory.errors import OperatorError
 from ..shapes.shape import diagonal, expand
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.promotion import kind, promote
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .linalg import dot, matmul
 from .matrix_checks import check_floating, check_same_dtype, check_square
@@ -74,7 +75,10 @@ def _crossed(self: Array, other: Array, dim: int) -> Array:
     return np.moveaxis(product, -1, dim)
 
 
-@operator("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
+@operator(
+    "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    refuses=Refusal("b", "cross"),
+)
 def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     if self.ndim != other.ndim:
         raise OperatorError(
@@ -92,7 +96,9 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
 
 
 @operator(
-    "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", autocast_in_graphs="widest"
+    "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    autocast_in_graphs="widest",
+    refuses=Refusal("b", "cross"),
 )
 def cross(self: Array, other: Array, dim: int | None) -> Array:
     if dim is None:
@@ -381,7 +387,16 @@ def _powers(x: Array, count: int) -> Array:
     return np.asarray(np.multiply.accumulate(factors, -1)).astype(dtype, copy=False)
 
 
-@operator("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")
+@operator(
+    "aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor",
+    refuses=Refusal(
+        "",
+        fails=(
+            "bh",
+            "linalg.vander supports floating point, complex, and integer tensors, but got {word}",
+        ),
+    ),
+)
 def linalg_vander(x: Array, N: int | None) -> Array:
     count = N if N is not None else x.shape[-1] if x.ndim else 1
     if count <= 1:

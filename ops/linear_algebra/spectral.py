@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
 from ..table.pointwise import as_array
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
     LinAlgError,
@@ -28,6 +30,19 @@ from .products import matrix_power
 from .triangular import adjoint, is_vector, linalg_inv, linalg_solve
 
 __all__: list[str] = []
+
+_NO_COMPLEX_FORM: Final = Refusal("", fails=("biu", "Unknown Complex ScalarType for {word}"))
+_ONLY_FLOATS: Final = Refusal(
+    "", fails=("biuh", "This function doesn't handle types other than float and double")
+)
+_NO_PSEUDO_INVERSE: Final = Refusal(
+    "",
+    fails=(
+        "h",
+        "linalg.pinv({word}{{{shape}}}): expected a tensor with 2 or more dimensions of float, "
+        "double, cfloat or cdouble types",
+    ),
+)
 
 
 # --------------------------------------------------------------------------- eigenvalues
@@ -77,7 +92,9 @@ def _check_eigen(self: Array, name: str) -> None:
 
 
 @operator(
-    "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", autocast="full"
+    "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    autocast="full",
+    refuses=_NO_COMPLEX_FORM,
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
@@ -86,7 +103,11 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
 
 
 @operator("aten::_linalg_eigvals(Tensor self) -> Tensor")
-@operator("aten::linalg_eigvals(Tensor self) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_eigvals(Tensor self) -> Tensor",
+    autocast="full",
+    refuses=_NO_COMPLEX_FORM,
+)
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
     return _complex(np.asarray(blas.eigvals(self)), self)
@@ -203,6 +224,7 @@ def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     "aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, "
     "Tensor? rtol=None, bool hermitian=False) -> Tensor",
     autocast="full",
+    refuses=_ONLY_FLOATS,
 )
 def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -215,6 +237,7 @@ def linalg_matrix_rank(
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     autocast="full",
+    refuses=_ONLY_FLOATS,
 )
 def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -> Array:
     return linalg_matrix_rank(self, tol, 0.0, hermitian)
@@ -266,6 +289,7 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
     "bool hermitian=False) -> Tensor",
     "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
     "bool hermitian=False) -> Tensor",
+    refuses=_NO_PSEUDO_INVERSE,
 )
 def linalg_pinv(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -279,6 +303,7 @@ def linalg_pinv(
 @operator(
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+    refuses=_NO_PSEUDO_INVERSE,
 )
 def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
     if isinstance(rcond, np.ndarray) and rcond.dtype.kind == "c":
@@ -291,7 +316,9 @@ def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Arr
 
 
 @operator(
-    "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast="full"
+    "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor",
+    autocast="full",
+    refuses=_NO_PSEUDO_INVERSE,
 )
 def pinverse(self: Array, rcond: float) -> Array:
     return linalg_pinv(self, None, rcond, False)
@@ -337,6 +364,9 @@ def _in_rows_of(found: Array, rows: int) -> Array:
     "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) "
     "-> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     autocast="full",
+    refuses=Refusal(
+        "", fails=("biu", "This function doesn't handle types other than float and double")
+    ),
 )
 def linalg_lstsq(
     self: Array, b: Array, rcond: float | None, driver: str | None
@@ -383,7 +413,11 @@ def linalg_matrix_power(self: Array, n: int) -> Array:
     return matrix_power(self, n)
 
 
-@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+    autocast="full",
+    refuses=Refusal("", fails=("h", "linalg.inv: Low precision dtypes not supported. Got {word}")),
+)
 def linalg_tensorinv(self: Array, ind: int) -> Array:
     """The inverse of a tensor that is square once its first `ind` dimensions are one."""
     if ind <= 0:

@@ -6,7 +6,7 @@ The algorithms are LAPACK's; they go column by column over a whole batch at once
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
     LinAlgError,
@@ -26,6 +27,10 @@ from .matrix_checks import (
 )
 
 __all__ = ["adjoint", "is_vector", "lu_factor", "solve_square", "solve_triangular"]
+
+_NO_INVERSE: Final = Refusal(
+    "", fails=("h", "linalg.inv: Low precision dtypes not supported. Got {word}")
+)
 
 
 def adjoint(array: Array) -> Array:
@@ -280,7 +285,8 @@ def _by_factors(factors: Array, pivots: Array, b: Array, adjointly: bool = False
 
 @operator(
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, "
-    "bool adjoint=False) -> Tensor"
+    "bool adjoint=False) -> Tensor",
+    refuses=Refusal("h", "linalg.lu_solve_cpu"),
 )
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: bool) -> Array:
     name = "linalg.lu_solve"
@@ -301,7 +307,9 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
 
 
 @operator(
-    "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", autocast="full"
+    "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+    autocast="full",
+    refuses=Refusal("h", "linalg.lu_solve_cpu"),
 )
 def lu_solve(self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return linalg_lu_solve(LU_data, LU_pivots, self, True, False)
@@ -402,6 +410,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
 @operator(
     "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     autocast="full",
+    refuses=_NO_INVERSE,
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -419,8 +428,11 @@ def _not_invertible(info: Array, name: str) -> LinAlgError:
     )
 
 
+@operator("aten::inverse(Tensor self) -> Tensor", autocast="full")
 @operator(
-    "aten::linalg_inv(Tensor A) -> Tensor", "aten::inverse(Tensor self) -> Tensor", autocast="full"
+    "aten::linalg_inv(Tensor A) -> Tensor",
+    autocast="full",
+    refuses=_NO_INVERSE,
 )
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)
@@ -449,9 +461,12 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
     return linalg_det(A), *lu_factor(A)[:2]
 
 
+@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)")
 @operator(
     "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    "aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+    refuses=Refusal(
+        "", fails=("h", "linalg.slogdet: Low precision dtypes not supported. Got {word}")
+    ),
 )
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")
@@ -466,7 +481,10 @@ def linalg_slogdet_with_factors(A: Array) -> tuple[Array, Array, Array, Array]:
     return *linalg_slogdet(A), *lu_factor(A)[:2]
 
 
-@operator("aten::logdet(Tensor self) -> Tensor")
+@operator(
+    "aten::logdet(Tensor self) -> Tensor",
+    refuses=Refusal("", fails=("h", "logdet: Low precision dtypes not supported. Got {word}")),
+)
 def logdet(self: Array) -> Array:
     _check_determinant(self, "logdet")
     sign, size = linalg_slogdet(self)

@@ -16,6 +16,7 @@ from ..reductions.reduce import sum_over, total
 from ..selection.index import is_within
 from ..table.pointwise import as_array, binary, with_number
 from ..table.promotion import kind
+from ..table.refusals import Refusal
 from ..table.table import operator
 
 __all__: list[str] = []
@@ -200,6 +201,7 @@ def _likelihood_of_maps(
     f"aten::nll_loss(Tensor self, Tensor target, {_REST}) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("biuqc", "nll_loss_out_frame"),
 )
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -209,7 +211,8 @@ def nll_loss(
 
 operator(
     "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
-    "SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
+    "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+    refuses=Refusal("biuqc", "nll_loss_out_frame"),
 )(_likelihood)
 
 
@@ -217,6 +220,7 @@ operator(
     f"aten::nll_loss2d(Tensor self, Tensor target, {_REST}) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
 )
 def nll_loss2d(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -226,7 +230,8 @@ def nll_loss2d(
 
 operator(
     "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
-    "SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
+    "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+    refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
 )(_likelihood_of_maps)
 
 
@@ -375,6 +380,7 @@ def _check_scores(self: Array) -> None:
     "Tensor? weight=None, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("bihuqc", "multi_margin_loss_cpu_kernel"),
 )
 def multi_margin_loss(
     self: Array,
@@ -459,6 +465,7 @@ def multilabel_margin_loss_forward(
     "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("bihuqc", "multilabel_margin_loss_forward_out_frame"),
 )
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     return multilabel_margin_loss_forward(self, target, reduction)[0]

@@ -14,6 +14,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind, result_dtype
+from ..table.refusals import NO_BOOLS, Refusal
 from ..table.table import operator
 
 __all__ = ["hinge_embedding_loss", "l1_loss"]
@@ -76,6 +77,7 @@ def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=NO_BOOLS,
 )
 def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """Absolute differences."""
@@ -140,6 +142,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     "int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="banned",
+    refuses=Refusal("biuqc", "binary_cross_entropy"),
 )
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
@@ -199,6 +202,7 @@ def _times_log(target: Array) -> Any:
     "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=Refusal("", fails=("biu", "kl_div: Integral inputs not supported.")),
 )
 def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
     """`target * (log(target) - self)`; the target may be logarithms itself."""
@@ -267,6 +271,7 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
     "int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    refuses=NO_BOOLS,
 )
 def margin_ranking_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int

@@ -12,6 +12,8 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.pointwise import operand
+from ..table.record import Known
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .pool_checks import Geometry, check_ints, pool_geometry
 
@@ -125,6 +127,9 @@ def avg_pool1d(
 def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
+    known: Known = {}
+    if dims == 3:
+        known = {"autocast": "full", "refuses": Refusal("h", kernel_name)}
 
     def pool(
         self: Array,
@@ -147,7 +152,7 @@ def _declare(dims: int) -> None:
     operator(
         f"aten::{name}(Tensor self, {_SETTINGS.format(dims, 0)}, int? divisor_override=None) "
         "-> Tensor",
-        autocast="full" if dims == 3 else "",
+        **known,
     )(pool)
 
 

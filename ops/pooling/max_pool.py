@@ -18,6 +18,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Policy
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
@@ -295,7 +296,10 @@ def _check_line(self: Array, name: str) -> None:
         )
 
 
-@operator(f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor")
+@operator(
+    f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor",
+    refuses=Refusal("iu", "max_pool1d_impl"),
+)
 def max_pool1d(
     self: Array,
     kernel_size: Ints,

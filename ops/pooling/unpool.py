@@ -12,6 +12,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .max_pool import max_over
 
@@ -79,6 +80,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
 @operator(
     "aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
     autocast="full",
+    refuses=Refusal("biuqc", "max_unpool2d"),
 )
 def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     _check_unpool(self, indices, output_size, 2)
@@ -89,6 +91,7 @@ def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, "
     "int[3] padding) -> Tensor",
     autocast="full",
+    refuses=Refusal("biuqc", "max_unpool3d"),
 )
 def max_unpool3d(
     self: Array, indices: Array, output_size: Ints, stride: Ints, padding: Ints

@@ -13,6 +13,7 @@ from ..special_functions import bessel, cylinder
 from ..special_functions.error_functions import erfc
 from ..special_functions.series import series
 from ..table.declare import in_double, of_one
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .reduce import logsumexp
 
@@ -81,10 +82,20 @@ _OF_X: Final = {
 }
 """Those whose argument is called x."""
 
+_REFUSALS: Final = {
+    **{name: Refusal("qc", f"{name}_cpu") for name in ("entr", "i0e", "i1", "i1e")},
+    "ndtr": Refusal("qc", "erf_vml_cpu"),
+}
+"""Where 16-bit floats are taken."""
+
 for _name, _kernel in _OF_SELF.items():
-    operator(f"aten::special_{_name}(Tensor self) -> Tensor")(of_one(_name, _kernel))
+    operator(f"aten::special_{_name}(Tensor self) -> Tensor")(
+        of_one(_REFUSALS.get(_name) or Refusal("hqc", f"{_name}_cpu"), _kernel)
+    )
 for _name, _kernel in _OF_X.items():
-    operator(f"aten::special_{_name}(Tensor x) -> Tensor")(of_one(_name, in_double(_kernel)))
+    operator(f"aten::special_{_name}(Tensor x) -> Tensor")(
+        of_one(Refusal("hqc", f"{_name}_cpu"), in_double(_kernel))
+    )
 
 operator("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")(
     logsumexp

@@ -14,6 +14,7 @@ from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..table.pointwise import as_array, cast, in_place
 from ..table.promotion import kind
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .reduce import refuse_complex_nansum, sum_over
 
@@ -49,7 +50,8 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
 
 
 @operator(
-    "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor"
+    "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
+    refuses=Refusal("qc", "xor_sum_cpu"),
 )
 def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     """The elements' 64-bit patterns (floats as doubles), combined by exclusive or."""
@@ -145,7 +147,8 @@ def segment_lengths(
 
 @operator(
     "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
-    "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"
+    "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
+    refuses=Refusal("biuqc", "_segment_reduce_cpu"),
 )
 def segment_reduce(
     data: Array,

@@ -11,6 +11,8 @@ import numpy as np
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.record import Known
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .resample import (
     Filter,
@@ -161,7 +163,9 @@ def _check_count(output: Ints, dims: int) -> None:
         )
 
 
-def _declare(name: str, dims: int, aligned: bool, make: MakeTaps) -> None:
+def _declare(
+    name: str, dims: int, aligned: bool, make: MakeTaps, refuses: Refusal | None = None
+) -> None:
     """Declare an operator in both forms: sizes with scales, or sizes or scales."""
     short = name.strip("_").removeprefix("upsample_").rstrip("d123456789").removesuffix("2d_aa")
 
@@ -178,22 +182,27 @@ def _declare(name: str, dims: int, aligned: bool, make: MakeTaps) -> None:
     corners = "bool align_corners, " if aligned else ""
     letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
     scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
-    operator(f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor")(
-        plain
-    )
+    known: Known = {} if refuses is None else {"refuses": refuses}
+    operator(
+        f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor",
+        **known,
+    )(plain)
     operator(
         f"aten::{name}.vec(Tensor input, SymInt[]? output_size, {corners}"
-        "float[]? scale_factors) -> Tensor"
+        "float[]? scale_factors) -> Tensor",
+        **known,
     )(either)
 
 
 for _dims in (1, 2, 3):
     _declare(f"upsample_nearest{_dims}d", _dims, False, _nearest(False, _dims < 3))
     _declare(f"_upsample_nearest_exact{_dims}d", _dims, False, _nearest(True))
-_declare("upsample_linear1d", 1, True, linear)
+_NO_BYTES: Final = Refusal("=Byte", "compute_indices_weights_linear")
+_NO_HALVES: Final = Refusal("h", "compute_index_ranges_weights")
+_declare("upsample_linear1d", 1, True, linear, _NO_BYTES)
 _declare("upsample_bilinear2d", 2, True, linear)
-_declare("upsample_trilinear3d", 3, True, linear)
+_declare("upsample_trilinear3d", 3, True, linear, _NO_BYTES)
 _declare("upsample_bicubic2d", 2, True, cubic)
-_declare("_upsample_bilinear2d_aa", 2, True, _smooth(Filter(2, _triangle)))
-_declare("_upsample_bicubic2d_aa", 2, True, _smooth(Filter(4, _bicubic)))
+_declare("_upsample_bilinear2d_aa", 2, True, _smooth(Filter(2, _triangle)), _NO_HALVES)
+_declare("_upsample_bicubic2d_aa", 2, True, _smooth(Filter(4, _bicubic)), _NO_HALVES)
 _declare("_upsample_lanczos2d_aa", 2, True, _smooth(Filter(6, _lanczos)))

@@ -16,6 +16,7 @@ from ..memory.overlap import check_apart
 from ..memory.storage import settled, strides_of
 from ..table.pointwise import cast, number_in
 from ..table.promotion import kind
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .index_errors import PLACES, first_outside, outside_dimension
 from .scatter import combine_at, with_rank
@@ -235,7 +236,8 @@ def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
 
 @operator(
     "aten::index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, "
-    "bool include_self=True) -> Tensor(a!)"
+    "bool include_self=True) -> Tensor(a!)",
+    refuses=Refusal("bqc", "index_func_"),
 )
 def index_reduce_in_place(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
@@ -260,7 +262,8 @@ def index_reduce_in_place(
 
 @operator(
     "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
-    "bool include_self=True) -> Tensor"
+    "bool include_self=True) -> Tensor",
+    refuses=Refusal("bqc", "index_func_"),
 )
 def index_reduce(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool

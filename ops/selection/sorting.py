@@ -18,10 +18,15 @@ from ..table.layouts import contiguous
 from ..table.ordered import check_kernel, check_ordered
 from ..table.pointwise import as_array, cast, number_as
 from ..table.promotion import common_dtype, kind
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .ranking import sorted_positions
 
 __all__: list[str] = []
+
+_NO_ISIN: Final = Refusal(
+    "", fails=("bqc", "Unsupported input type encountered for isin(): {word}")
+)
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -394,7 +399,10 @@ def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bo
 _ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
 
 
-@operator(f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}")
+@operator(
+    f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
+    refuses=_NO_ISIN,
+)
 def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
     for each in (elements, test_elements):
         if kind(each.dtype) == 3 or each.dtype.kind == "b":
@@ -406,12 +414,18 @@ def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: boo
     return np.asarray(np.isin(first, second, invert=invert))
 
 
-@operator(f"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, {_ISIN}")
+@operator(
+    f"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, {_ISIN}",
+    refuses=_NO_ISIN,
+)
 def isin_number(elements: Array, test_element: Scalar, assume_unique: bool, invert: bool) -> Array:
     return isin(elements, np.asarray(test_element), assume_unique, invert)
 
 
-@operator(f"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}")
+@operator(
+    f"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}",
+    refuses=_NO_ISIN,
+)
 def number_isin(element: Scalar, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
     return isin(np.asarray(element), test_elements, assume_unique, invert)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .windows import Ints, padded, per_dimension, positions, shifted, windows
 
@@ -42,7 +43,8 @@ def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: In
 
 @operator(
     "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
-    "int[2] stride) -> Tensor"
+    "int[2] stride) -> Tensor",
+    refuses=Refusal("iu", "im2col_out_cpu"),
 )
 def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """What each window sees, as a column."""

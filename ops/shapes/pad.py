@@ -11,6 +11,7 @@ from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
+from ..table.refusals import Refusal
 from ..table.table import operator
 from .windows import Ints, follow_format
 
@@ -156,8 +157,15 @@ def _declare(dims: int) -> None:
 
     arguments = f"(Tensor self, SymInt[{2 * dims}] padding) -> Tensor"
     autocast: Policy = "full" if dims < 3 else ""
-    operator(f"aten::reflection_pad{dims}d{arguments}", autocast=autocast)(reflection)
-    operator(f"aten::replication_pad{dims}d{arguments}", autocast="full")(replication)
+    of_reflection, of_replication = (
+        Refusal("b", f"{name}_pad{dims}d") for name in ("reflection", "replication")
+    )
+    operator(f"aten::reflection_pad{dims}d{arguments}", autocast=autocast, refuses=of_reflection)(
+        reflection
+    )
+    operator(f"aten::replication_pad{dims}d{arguments}", autocast="full", refuses=of_replication)(
+        replication
+    )
 
 
 for _dims in (1, 2, 3):

@@ -75,9 +75,8 @@ def in_double(kernel: Kernel) -> Kernel:
     return wide
 
 
-def of_one(name: str, kernel: Kernel) -> Callable[[Array], Array]:
-    """The forward of a function of one float; `name` is the operator's in `refusals`."""
-    refuse = Refusal(name)
+def of_one(refuse: Refusal, kernel: Kernel) -> Callable[[Array], Array]:
+    """The forward of a function of one float."""
 
     def forward(self: Array) -> Array:
         dtype = self.dtype
@@ -96,14 +95,13 @@ def of_one(name: str, kernel: Kernel) -> Callable[[Array], Array]:
 
 
 def of_two(
-    name: str, kernel: Kernel, *, whole: str = "float", native: bool = False
+    refuse: Refusal, kernel: Kernel, *, whole: str = "float", native: bool = False
 ) -> Callable[[Array, Array], Array]:
     """The forward of a function of two numbers, in their common dtype.
 
     `whole` says what becomes of whole numbers, `float` or `same`; a `native` kernel takes 16-bit
     floats as they are.
     """
-    refuse = Refusal(name)
 
     def forward(self: Array, other: Array) -> Array:
         dtype = common_dtype(self, other)

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict, Unpack
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
+from .refusals import Refusal
 
 __all__ = ["Known", "Operator", "Policy", "of_twin"]
 
@@ -28,6 +29,7 @@ class Known(TypedDict, total=False):
     autocast_in_graphs: Policy
     effects: bool
     random: bool
+    refuses: Refusal
 
 
 _CUT_OFF = ("aten::detach", "aten::data", "prim::data")
@@ -53,6 +55,9 @@ class Operator:
 
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""
+
+    refuses: Refusal | None = None
+    """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
 
     on_arrays: Callable[..., object] | None = None
     """What the forward calls where its first argument is an ordinary array."""

@@ -27,10 +27,10 @@ from ...frontend.made_once import made_once
 from ...typecheck.schema import AliasInfo, Argument, Signature
 from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded
-from .kernel_dtypes import refusing
 from .layouts import laid_out
 from .out_forms import into_out, out_overloads, out_schema
 from .record import Known, Operator
+from .refusals import refusing
 
 __all__ = ["TABLE", "Operator", "Table", "operator"]
 
@@ -174,7 +174,7 @@ def operator(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forwa
     def declare(forward: Forward) -> Forward:
         for schema in schemas:
             name = schema[: schema.index("(")].partition(".")[0]
-            taken = laid_out(name, refusing(name, forward))
+            taken = laid_out(name, refusing(known.get("refuses"), forward))
             in_place = name.endswith("_") and schema.startswith(
                 "(Tensor(a!) self", schema.index("(")
             )
