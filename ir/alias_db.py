@@ -13,20 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..frontend.made_once import made_once
 from ..typecheck.relations import is_subtype
+from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import without_facts
 from ..typecheck.types import NONE, Type
-from .aliases import is_mutable
+from .alias_analysis import TAKEN_OUT, AliasAnalysis, is_mutable
 from .clone import clone_graph
-from .graph import Block, Graph, Node, Value
+from .graph import Graph, Node, Value
 from .inline import callee
 from .kinds import KINDS, has_effects
 
 __all__ = ["AliasDb", "Place"]
 
-_TAKEN_OUT = frozenset(
-    {"prim::GetAttr", "prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
-)
-_SAME = frozenset({"prim::unchecked_cast"})
 _READS_ONLY = frozenset({"prim::Print", "aten::warn", "aten::manual_seed"})
 _DEEPEST = 8
 _CALLS = frozenset({"prim::CallFunction", "prim::CallMethod"})
@@ -46,13 +43,15 @@ class Place:
         return f"{'unknown' if self.unknown else 'new'} {self.type}"
 
 
-class AliasDb:
+class AliasDb(AliasAnalysis[Place]):
     """The places of a graph's values.
 
     With `descend` the bodies of the functions and methods that are called are looked into;
     otherwise a call may change all that it is given.  `known` gives the place of what a
     `prim::GetAttr` reads, where that is known beforehand.
     """
+
+    same = frozenset({"prim::unchecked_cast"})
 
     def __init__(
         self,
@@ -61,27 +60,20 @@ class AliasDb:
         descend: bool = False,
         known: Callable[[Node], Place | None] = lambda node: None,
     ) -> None:
-        self.graph = graph
         self.descend = descend
         self.known = known
-        self._places: dict[Value, set[Place]] = {}
         self._unknown: dict[Type, Place] = {}
         self._released: set[Place] = set()
         self._written: dict[Node, set[Place]] = {}
         self._bodies: dict[Node, Graph] = {}
         self._depth = 0
-        self._grew = True
-        for value in graph.inputs:
-            self._point(value, [self._outside(value.type)])
-        while self._grew:
-            self._grew = False
-            self._block(graph.block)
+        super().__init__(graph)
 
     # -- questions
 
     def places(self, value: Value) -> set[Place]:
         """Where a value may be; empty for one that cannot be changed."""
-        places = self._places.get(value, set())
+        places = self._at.get(value, set())
         known = {self._outside(p.type) for p in places & self._released}
         return places | known if known else places
 
@@ -155,7 +147,7 @@ class AliasDb:
         """Whether a value that is there before a node, none of those given, reaches a place."""
         return any(
             value not in among and not node.is_before(value.node) and place in self._reach([value])
-            for value in self._places
+            for value in self._at
         )
 
     def is_written_before(self, node: Node, place: Place) -> bool:
@@ -167,9 +159,7 @@ class AliasDb:
 
     def describe(self) -> str:
         """Each value with its places, each node that changes something."""
-        lines = [
-            f"%{v.debug_name} points to {sorted(map(repr, p))}" for v, p in self._places.items()
-        ]
+        lines = [f"%{v.debug_name} points to {sorted(map(repr, p))}" for v, p in self._at.items()]
         lines += [f"{n!r} changes {sorted(map(repr, p))}" for n, p in self._written.items() if p]
         return "\n".join(lines)
 
@@ -177,7 +167,7 @@ class AliasDb:
         """Values and places as a graphviz graph."""
         arrows = [
             f'  "%{value.debug_name}" -> "{place!r} {id(place)}";'
-            for value, places in self._places.items()
+            for value, places in self._at.items()
             for place in places
         ]
         return "\n".join(["digraph alias_db {", *arrows, "}"])
@@ -221,16 +211,8 @@ class AliasDb:
             place.inside = {self._outside(part) for part in type.contained if is_mutable(part)}
         return place
 
-    def _point(self, value: Value, places: Iterable[Place]) -> None:
-        if is_mutable(value.type):
-            known = self._places.setdefault(value, set())
-            before = len(known)
-            known.update(places)
-            self._grew |= len(known) != before
-
-    def _new(self, value: Value) -> None:
-        if is_mutable(value.type) and value not in self._places:
-            self._point(value, [Place(value.type)])
+    def _place(self, value: Value) -> Place:
+        return Place(value.type)
 
     def _hold(self, containers: Iterable[Place], places: Iterable[Place]) -> None:
         """Put places inside containers; what an unknown container holds the outside knows."""
@@ -257,36 +239,12 @@ class AliasDb:
 
     # -- nodes
 
-    def _block(self, block: Block) -> None:
-        for node in block.nodes:
-            self._node(node)
-
-    def _node(self, node: Node) -> None:
-        if node.kind == "prim::If":
-            for block in node.blocks:
-                self._block(block)
-                self._flow(block.outputs, node.outputs)
-        elif node.kind == "prim::Loop":
-            body = node.blocks[0]
-            for source in (node.inputs[2:], body.outputs[1:]):
-                self._flow(source, body.inputs[1:])
-                self._flow(source, node.outputs)
-            self._block(body)
-        elif node.kind in _SAME:
-            self._flow(node.inputs, node.outputs)
-        elif node.kind in _CALLS:
-            self._call(node)
-        elif node.signature is not None:
-            self._operator(node)
-        else:
-            self._primitive(node)
-
     def _primitive(self, node: Node) -> None:
         kind = KINDS.get(node.kind)
         place = self.known(node) if node.kind == "prim::GetAttr" else None
         if place is not None:
             self._point(node.output, [place])
-        elif node.kind in _TAKEN_OUT:
+        elif node.kind in TAKEN_OUT:
             for output in node.outputs:
                 self._take_out(self.places(node.inputs[0]), output)
         elif node.kind == "prim::SetAttr":
@@ -326,7 +284,17 @@ class AliasDb:
         for output in node.outputs:
             self._point(output, [self._outside(output.type)])
 
-    def _call(self, node: Node) -> None:
+    def _call(self, node: Node) -> bool:
+        """Look into what is called; an operator with effects changes and keeps anything."""
+        if node.kind in _CALLS:
+            self._enter(node)
+        elif node.signature is not None and has_effects(node) and node.kind not in _READS_ONLY:
+            self._anything(node)
+        else:
+            return False
+        return True
+
+    def _enter(self, node: Node) -> None:
         function = callee(node) if self.descend and self._depth < _DEEPEST else None
         if function is None or not isinstance(function.graph, Graph):
             self._anything(node)
@@ -341,31 +309,9 @@ class AliasDb:
         self._depth -= 1
         self._flow(body.outputs, node.outputs)
 
-    def _flow(self, sources: Iterable[Value], targets: Iterable[Value]) -> None:
-        for source, target in zip(sources, targets, strict=True):
-            self._point(target, self.places(source))
-
-    def _operator(self, node: Node) -> None:
-        signature = node.signature
-        assert signature is not None
-        if has_effects(node) and node.kind not in _READS_ONLY:
-            self._anything(node)
-            return
-        sets: dict[str, list[Value]] = {}
-        for argument, value in zip(signature.arguments, node.inputs, strict=False):
-            alias = argument.alias
-            for name in () if alias is None else (*alias.sets, *alias.after):
-                sets.setdefault(name, []).append(value)
-            if alias is not None and alias.is_write:
-                self._change(node, value)
-        if "*" in sets and not any(a.alias and a.alias.is_write for a in signature.arguments):
-            self._release(self._reach(sets["*"]))
-        for output, result in zip(node.outputs, signature.returns, strict=False):
-            names = () if result.alias is None else result.alias.sets
-            if not names:
-                self._fresh(node, output)
-            for name in names:
-                self._view(node, output, sets.get(name, []), name)
+    def _keep(self, signature: Signature, values: list[Value]) -> None:
+        if not any(a.alias and a.alias.is_write for a in signature.arguments):
+            self._release(self._reach(values))
 
     def _change(self, node: Node, value: Value) -> None:
         """An operator changes a value; a container may then hold what else it was given."""

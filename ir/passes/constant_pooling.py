@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from ...frontend.made_once import made_once
 from ...typecheck.types import FunctionType
-from ..aliases import Aliases, is_mutable
+from ..alias_analysis import is_mutable
+from ..aliases import Aliases
 from ..constants import same_constant
 from ..graph import Block, Graph, Node
 from .context import PassContext

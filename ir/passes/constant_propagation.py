@@ -16,7 +16,7 @@ from typing import Final
 
 from ...typecheck.relations import is_subtype
 from ...typecheck.typed import EnumMember
-from ..aliases import is_mutable
+from ..alias_analysis import is_mutable
 from ..constants import MISSING, constant_value, create_constant, same_constant, type_of
 from ..graph import Block, Graph, Node, Value
 from ..kinds import KINDS, has_effects, is_random

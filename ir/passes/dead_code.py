@@ -65,7 +65,7 @@ class _Elimination:
             return False
         self.live.add(value)
         if self.aliases is not None:
-            self.live_locations |= self.aliases.locations(value)
+            self.live_locations |= self.aliases.places(value)
         return True
 
     def mark_block(self, block: Block) -> bool:

@@ -44,7 +44,7 @@ def _leave_out_neutral(graph: Graph) -> bool:
     changed = False
     for node in found:
         both = node.inputs[0], node.output
-        where = aliases.locations(both[0]) | aliases.locations(both[1])
+        where = aliases.places(both[0]) | aliases.places(both[1])
         if any(map(aliases.has_writers, both)) or all(map(aliases.escapes, both)):
             continue
         if stale.isdisjoint(where):
