@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
 from ..plans.plan import Plan
-from .lines import FUNCTIONS
+from .kinds import Kind
 from .source import DONE, FAILED, STOPPED, NativeSource, write_native
 
 __all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
@@ -59,7 +58,7 @@ Anything else comes from the handler of a signal."""
 ROUNDS: Final = 20_000_000
 """Rounds of loops after which a call is long: some hundredths of a second."""
 
-_DTYPES: Final = {"i": np.int64, "f": np.float64, "b": np.bool_}
+_DTYPES: Final[dict[Type, type[np.generic]]] = {INT: np.int64, FLOAT: np.float64, BOOL: np.bool_}
 
 
 def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
@@ -272,12 +271,12 @@ def _refusing(run: Callable[..., Any], stop: int, values: Sequence[Any]) -> Any:
         return FAILED, None
 
 
-def _change(kind: str) -> Callable[[Any], Any]:
+def _change(kind: Kind) -> Callable[[Any], Any]:
     """What makes of a machine value of a kind what native code takes."""
-    dtype = _DTYPES[kind[-1]]
-    if len(kind) == 1:
+    if kind.is_scalar:
         return _same
-    if kind.startswith("AA"):
+    dtype = _DTYPES[_number_of(kind).type]
+    if kind.is_rows:
         return lambda rows: (
             np.array(list(chain.from_iterable(rows)), dtype),
             np.array([0, *accumulate(map(len, rows))], np.int64),
@@ -287,6 +286,11 @@ def _change(kind: str) -> Callable[[Any], Any]:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _number_of(kind: Kind) -> Kind:
+    """What lies innermost in lists."""
+    return _number_of(kind.element) if kind.is_list else kind
 
 
 def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
@@ -300,14 +304,13 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
     """
     import numba
 
-    space: dict[str, Any] = {"math": math, **_libm(source.maths)}
+    space: dict[str, Any] = {"math": math, **_libm(source.libm)}
     space.update(int64=numba.int64, uint64=numba.uint64)
     for name, value in source.constants.items():
         space[name] = np.array(value) if isinstance(value, list) else value
     with _frugally():
-        for name in FUNCTIONS:
-            if re.search(rf"\b{name}\(", source.text):
-                space[name] = _helper(name)
+        for function in source.functions:
+            space[function.__name__] = _compiled_along(function)
         exec(compile(source.text, "<native>", "exec"), space)
         space["stopped"] = _stopped()
         signature = (*(numba.int64,) * 2, *(_numba_type(kind) for kind in source.arguments))
@@ -334,15 +337,11 @@ def _stopped() -> Any:
 
 
 @cache
-def _helper(name: str) -> Any:
+def _compiled_along(function: Callable[..., Any]) -> Any:
     """A function that native code calls, compiled once for all that do."""
     import numba
 
-    space: dict[str, Any] = {"int64": numba.int64, "uint64": numba.uint64}
-    if name == "sort_ints":
-        space["sift"] = _helper("sift")
-    exec(compile(FUNCTIONS[name], f"<{name}>", "exec"), space)
-    return numba.njit(space[name], error_model="numpy", nogil=True)
+    return numba.njit(function, error_model="numpy", nogil=True)
 
 
 class _NoPasses:
@@ -376,14 +375,15 @@ def _frugally() -> Iterator[None]:
 _PASSES: Final = "_function_pass_manager"
 
 
-def _numba_type(kind: str) -> Any:
+def _numba_type(kind: Kind) -> Any:
     from numba import types
 
-    element = {"i": types.int64, "f": types.float64, "b": types.boolean}[kind[-1]]
-    if len(kind) == 1:
+    numbers: dict[Type, Any] = {INT: types.int64, FLOAT: types.float64, BOOL: types.boolean}
+    element = numbers[_number_of(kind).type]
+    if kind.is_scalar:
         return element
     array = types.Array(element, 1, "C")
-    if not kind.startswith("AA"):
+    if not kind.is_rows:
         return array
     return types.Tuple((array, types.int64[::1]))  # type: ignore[no-untyped-call]
 

@@ -9,41 +9,39 @@ the plan does the call again, from its start, and raises the error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, TupleType, Type
+from ...ops.table.inline import Native
+from ...ops.table.table import TABLE
+from ...typecheck.types import BOOL, FLOAT, INT, NONE, ListType, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
-from .lines import CHECKS, COMPARISONS, LINES, LISTS, MATHS, ROW_CHECKS, ROWS
+from .kinds import Kind, NotNative, bound, kind_of, matches
 
 __all__ = ["NativeSource", "write_native"]
 
-_NOTHING = "?"
+_NOTHING = Kind(NONE)
 """The kind of what was never given a value."""
-
-_EXACT = 2**53
-"""Whole numbers up to here are floats without rounding."""
 
 _LARGEST = 2**63 - 1
 
-State = dict[int, str]
+State = dict[int, Kind]
 """The kinds of the registers."""
-
-
-class _NotNative(Exception):
-    """There is no native form of this."""
 
 
 @dataclass
 class NativeSource:
-    """The text; the kinds of the arguments and of the result; constants and functions it names."""
+    """The text; the kinds of the arguments and of the result; what it names: constants, functions
+    that are compiled along, and functions of the C library."""
 
     lines: list[str] = field(default_factory=list)
-    arguments: list[str] = field(default_factory=list)
-    result: str = ""
+    arguments: list[Kind] = field(default_factory=list)
+    result: Kind | None = None
     constants: dict[str, object] = field(default_factory=dict)
-    maths: set[str] = field(default_factory=set)
+    functions: set[Callable[..., Any]] = field(default_factory=set)
+    libm: set[str] = field(default_factory=set)
 
     @property
     def text(self) -> str:
@@ -51,11 +49,13 @@ class NativeSource:
 
     @property
     def takes_lists(self) -> bool:
-        return any(kind[0] == "A" for kind in self.arguments)
+        return any(kind.is_outside for kind in self.arguments)
 
 
 DONE, FAILED, STOPPED = 1, 0, 2
 """What native code gives before its result: why it could not finish, if so."""
+
+_SCALARS_OF: dict[type, Type] = {int: INT, float: FLOAT, bool: BOOL}
 
 BETWEEN = (65536, 256, 16)
 """Rounds between two looks at whether to stop: of inner loops, of those around them, of others."""
@@ -70,42 +70,9 @@ def write_native(code: Code, arguments: Sequence[Type]) -> NativeSource | None:
         return None
     writer = _Writer(code)
     try:
-        return writer.write([_outside(_kind(type)) for type in arguments])
-    except _NotNative:
+        return writer.write([kind_of(type).from_outside() for type in arguments])
+    except NotNative:
         return None
-
-
-def _kind(type: Type) -> str:
-    """The kind of values of a type."""
-    if type in _SCALARS:
-        return _SCALARS[type]
-    if isinstance(type, ListType):
-        return "L" + _kind(type.element)
-    if isinstance(type, TupleType) and type.contained:
-        inner = [_kind(each) for each in type.contained]
-        if all(kind in "ifb" for kind in inner):
-            return "T" + "".join(inner)
-    raise _NotNative
-
-
-_SCALARS: dict[Type, str] = {INT: "i", FLOAT: "f", BOOL: "b"}
-_SCALARS_OF: dict[type, str] = {int: "i", float: "f", bool: "b"}
-
-
-def _outside(kind: str) -> str:
-    """The kind of an argument: lists of it are only read, and are one or two deep."""
-    if kind[0] == "T" or kind.count("L") > 2:
-        raise _NotNative
-    return kind.replace("L", "A")
-
-
-def _empty(kind: str) -> str:
-    """An expression for a value of a kind."""
-    if kind[0] == "L":
-        return f"[{_empty(kind[1:])} for _ in range(0)]"
-    if kind[0] == "T":
-        return "(" + "".join(f"{_empty(each)}, " for each in kind[1:]) + ")"
-    return {"i": "0", "f": "0.0", "b": "False"}[kind]
 
 
 def _height(region: Region) -> int:
@@ -125,24 +92,24 @@ class _Writer:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.source = NativeSource()
-        self._variables: dict[str, str] = {}
+        self._variables: dict[str, Kind] = {}
         self._loops = 0
 
-    def write(self, arguments: list[str]) -> NativeSource:
+    def write(self, arguments: list[Kind]) -> NativeSource:
         source = self.source
         source.arguments = arguments
-        names = [f"r{i}{kind}" for i, kind in enumerate(arguments)]
+        names = [f"r{i}{kind.letters}" for i, kind in enumerate(arguments)]
         self._region(self.code.body, 1, dict(enumerate(arguments)))
-        if not source.result:
-            raise _NotNative
+        if source.result is None:
+            raise NotNative
         for word, status in (("FAIL", FAILED), ("STOP", STOPPED)):
-            instead = f"return {status}, {_empty(source.result)}"
+            instead = f"return {status}, {source.result.empty}"
             source.lines = [line.replace(f"return {word}", instead) for line in source.lines]
         body = source.lines
         first = [
-            f" {name} = {_empty(kind)}"
+            f" {name} = {kind.empty}"
             for name, kind in self._variables.items()
-            if kind in "ifb" and name not in names
+            if kind.is_scalar and name not in names
         ]
         names = ["left", "stop", *names]
         source.lines = [f"def native({', '.join(names)}):", *first, *body]
@@ -175,7 +142,7 @@ class _Writer:
 
     def _branch(self, part: Branch, depth: int, state: State) -> State | None:
         for value in part.node.outputs:
-            _kind(value.type)
+            kind_of(value.type)
         self._add(depth, f"if {self._truth(part.condition, state)}:")
         then = self._region(part.then, depth + 1, dict(state))
         self._add(depth, "else:")
@@ -186,12 +153,12 @@ class _Writer:
 
     def _repeat(self, part: Repeat, depth: int, state: State) -> State:
         for value in part.node.outputs:
-            _kind(value.type)
-        count, kind = "", "i"
+            kind_of(value.type)
+        count, kind = "", Kind(INT)
         if part.count is not None:  # read once: the register may count the rounds then
             count, kind = self._operand(part.count, state)
-        if kind != "i":
-            raise _NotNative
+        if kind.type != INT:
+            raise NotNative
         start = len(self.source.lines)
         while True:  # what is known at the head holds after each round too
             del self.source.lines[start:]
@@ -213,8 +180,8 @@ class _Writer:
             self._add(depth + 2, f"left -= {between}")
             self._add(depth + 2, LOOK)
             return self._region(part.body, depth + 1, state)
-        state[part.index] = "i"
-        index = self._name(part.index, "i")
+        state[part.index] = Kind(INT)
+        index = self._name(part.index, Kind(INT))
         # loops that are known to be short run without looking
         stretches = re.fullmatch(r"\(\d\d?\)", count) is None
         inside = depth + 2 if stretches else depth + 1
@@ -240,38 +207,38 @@ class _Writer:
 
     # -- operands
 
-    def _name(self, register: int, kind: str) -> str:
-        name = f"r{register}{kind}"
+    def _name(self, register: int, kind: Kind) -> str:
+        name = f"r{register}{kind.letters}"
         self._variables[name] = kind
         return name
 
     def _truth(self, number: int, state: State) -> str:
         text, kind = self._operand(number, state)
-        if kind != "b":
-            raise _NotNative
+        if kind.type != BOOL:
+            raise NotNative
         return text
 
-    def _operand(self, number: int, state: State) -> tuple[str, str]:
+    def _operand(self, number: int, state: State) -> tuple[str, Kind]:
         """What is read there, and its kind."""
         if number >= 0:
             kind = state.get(number)
             if kind is None or kind == _NOTHING:
-                raise _NotNative
-            return f"r{number}{kind}", kind
+                raise NotNative
+            return f"r{number}{kind.letters}", kind
         value = self.code.constants[-1 - number]
         if isinstance(value, bool):
-            return str(value), "b"
+            return str(value), Kind(BOOL)
         if isinstance(value, int) and -_LARGEST <= value <= _LARGEST:
-            return f"({value})", "i"
+            return f"({value})", Kind(INT)
         name = f"c{-1 - number}"
         if isinstance(value, float):
             self.source.constants[name] = value
-            return name, "f"
+            return name, Kind(FLOAT)
         element = _SCALARS_OF.get(type(value[0])) if isinstance(value, list) and value else None
         if element is None:
-            raise _NotNative
+            raise NotNative
         self.source.constants[name] = value
-        return name, f"A{element}"
+        return name, Kind(ListType(element), is_outside=True)
 
     # -- steps
 
@@ -285,8 +252,10 @@ class _Writer:
             self._item(step, depth, state)
         elif name == "unpack":
             self._unpack(step, depth, state)
+        elif name in ("list", "tuple"):
+            self._make(step, name, depth, state)
         elif name != "free":
-            self._compute(step, name, depth, state)
+            self._compute(step, depth, state)
 
     def _move(self, step: Step, depth: int, state: State) -> None:
         _, to, number = step.instruction
@@ -303,8 +272,8 @@ class _Writer:
     def _return(self, step: Step, depth: int, state: State) -> None:
         (number,) = read_numbers(step.instruction)
         text, kind = self._operand(number, state)
-        if "A" in kind:
-            raise _NotNative
+        if kind.is_outside:
+            raise NotNative
         self.source.result = kind
         self._add(depth, f"return {DONE}, {text}")
 
@@ -313,12 +282,10 @@ class _Writer:
         assert isinstance(targets, tuple)
         assert isinstance(number, int)
         text, kind = self._operand(number, state)
-        if kind[0] != "T":
-            raise _NotNative
-        results = [self._name(to, each) for to, each in zip(targets, kind[1:], strict=True)]
+        results = [self._name(to, each) for to, each in zip(targets, kind.parts, strict=True)]
         if results:
             self._add(depth, f"{', '.join(results)}, = {text}")
-        state.update(zip(targets, kind[1:], strict=True))
+        state.update(zip(targets, kind.parts, strict=True))
 
     def _item(self, step: Step, depth: int, state: State) -> None:
         _, to, number, place = step.instruction
@@ -326,78 +293,69 @@ class _Writer:
         assert isinstance(number, int)
         assert isinstance(place, int)
         text, kind = self._operand(number, state)
-        if kind[0] != "T":
-            raise _NotNative
-        state[to] = kind[1 + place]
+        state[to] = kind.parts[place]
         self._add(depth, f"{self._name(to, state[to])} = {text}[{place}]")
 
-    def _compute(self, step: Step, name: str, depth: int, state: State) -> None:
-        target = self._target(step)
-        operator = self._operator(step) or name
+    def _make(self, step: Step, name: str, depth: int, state: State) -> None:
+        """A list or a tuple."""
         operands = [self._operand(number, state) for number in read_numbers(step.instruction)]
         texts, kinds = [text for text, _ in operands], [kind for _, kind in operands]
-        if name in ("list", "tuple"):
-            kind, expression = _container(name, step, texts, kinds)
-        elif kinds and kinds[0][0] in "LA":
-            kind, expression = _on_list(operator, kinds, texts)
+        target = self._target(step)
+        if target is None or len(step.node.outputs) != 1:  # the list of what has warned
+            raise NotNative
+        if name == "tuple":
+            kind = Kind(TupleType(tuple(each.type for each in kinds)))
+            text = f"({', '.join(texts)},)"
+            made = bool(kinds) and all(each.is_scalar for each in kinds)
         else:
-            if operator in COMPARISONS:
-                texts, kinds = self._as_floats(step, texts, kinds)
-            kind, expression = self._on_numbers(operator, texts, kinds)
-        rows = bool(kinds) and kinds[0].startswith("AA")
-        for check in (ROW_CHECKS if rows else CHECKS).get(operator, ()):
+            kind = kind_of(step.node.output.type)
+            made = all(each == kind.element for each in kinds)
+            text = f"[{', '.join(texts)}]" if texts else kind.empty
+        if not made:
+            raise NotNative
+        self._add(depth, f"{self._name(target, kind)} = {text}")
+        state[target] = kind
+
+    def _compute(self, step: Step, depth: int, state: State) -> None:
+        """An operator, by the first of its native forms that takes these operands."""
+        target = self._target(step)
+        operands = [self._operand(number, state) for number in read_numbers(step.instruction)]
+        texts = [text for text, _ in operands]
+        form, kind = self._form(step, [kind for _, kind in operands], texts)
+        self.source.functions.update(form.functions)
+        self.source.libm.update(filter(None, (form.libm,)))
+        for check in form.given:
             self._check(check.format(*texts), depth)
         if target is None:
-            self._add(depth, expression.format(*texts))
+            self._add(depth, form.text.format(*texts))
             return
-        if not kind:
-            raise _NotNative
+        if kind is None:
+            raise NotNative
         result = self._name(target, kind)
-        self._add(depth, f"{result} = {expression.format(*texts)}")
+        self._add(depth, f"{result} = {form.text.format(*texts)}")
         state[target] = kind
-        if operator.partition("::")[2].partition(".")[0] in MATHS:
-            self._check(f"math.isfinite({result})", depth)
+        if form.then:
+            self._check(form.then.format(*texts, result=result), depth)
 
     def _check(self, condition: str, depth: int) -> None:
         if not _OF_CONSTANT.fullmatch(condition):
             self._add(depth, f"if not ({condition}): return FAIL")
 
-    def _on_numbers(self, operator: str, texts: list[str], kinds: list[str]) -> tuple[str, str]:
-        """The kind of the result and the expression."""
-        word = operator.partition("::")[2].partition(".")[0]
-        plain = "_to_" not in operator and "Scalar" not in operator
-        if plain and word in MATHS and len(kinds) == 1 + (word == "pow") and {*kinds} <= {"i", "f"}:
-            self.source.maths.add(word)
-            operands = ", ".join(f"float({{{i}}})" for i in range(len(texts)))
-            return "f", f"m_{word}({operands})"
-        found = LINES.get((operator, "".join(kinds)))
-        if found is None:
-            raise _NotNative
-        return found
-
-    def _as_floats(
-        self, step: Step, texts: list[str], kinds: list[str]
-    ) -> tuple[list[str], list[str]]:
-        """Operands of a comparison, a constant whole number beside a float as a float.
-
-        Python compares a whole number with a float exactly, so others are left to it.
-        """
-        if sorted(kinds) != ["f", "i"]:
-            return texts, kinds
-        place = kinds.index("i")
-        number = read_numbers(step.instruction)[place]
-        value = self.code.constants[-1 - number] if number < 0 else None
-        if not isinstance(value, int) or abs(value) > _EXACT:
-            raise _NotNative
-        texts[place] = f"{float(value)!r}"
-        return texts, ["f", "f"]
-
-    def _operator(self, step: Step) -> str | None:
-        for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
-            if kind == "O":
-                assert isinstance(operand, int)
-                return self.code.operators[operand].full_name
-        return None
+    @staticmethod
+    def _form(
+        step: Step, kinds: Sequence[Kind], texts: Sequence[str]
+    ) -> tuple[Native, Kind | None]:
+        """The form of an operator for operands, and the kind of its result, if it has one."""
+        called = step.node.signature
+        entry = None if called is None else TABLE.operator(called.full_name)
+        if entry is None or not entry.native:
+            raise NotNative
+        for form in entry.native:
+            known = matches(form, entry.signature, kinds)
+            if known is not None and all(texts[at] == each for at, each in form.at.items()):
+                result = None if form.writes else bound(entry.signature.returns[0].type, known)
+                return form, result
+        raise NotNative
 
     @staticmethod
     def _target(step: Step) -> int | None:
@@ -407,7 +365,7 @@ class _Writer:
         if isinstance(written, int):
             return written
         if written != ():
-            raise _NotNative
+            raise NotNative
         return None
 
 
@@ -426,45 +384,3 @@ def _joined(one: State, other: State) -> State:
             elif kind == _NOTHING:
                 found[register] = second
     return found
-
-
-def _container(name: str, step: Step, texts: list[str], kinds: list[str]) -> tuple[str, str]:
-    places = ", ".join(f"{{{i}}}" for i in range(len(texts)))
-    if name == "tuple":
-        if not kinds or any(kind not in "ifb" for kind in kinds):
-            raise _NotNative
-        return "T" + "".join(kinds), f"({places},)"
-    if len(step.node.outputs) != 1:  # the list of what has warned, which no node makes
-        raise _NotNative
-    kind = _kind(step.node.output.type)
-    if any(each != kind[1:] for each in kinds):
-        raise _NotNative
-    return kind, f"[{places}]" if texts else _empty(kind)
-
-
-def _on_list(operator: str, kinds: list[str], texts: list[str]) -> tuple[str, str]:
-    """The kind of the result (empty if there is none) and the expression."""
-    kind = kinds[0]
-    found = (ROWS if kind.startswith("AA") else LISTS).get(operator)
-    if found is None:
-        raise _NotNative
-    result, expression = found
-    reads = operator in ("length", "aten::__getitem__.t")
-    if kind[0] == "A" and not reads:
-        raise _NotNative
-    wanted = {"append": [kind[1:]], "aten::_set_item.t": ["i", kind[1:]]}.get(operator)
-    if wanted is None:
-        wanted = ["i"] * (len(kinds) - 1)
-    if operator == "aten::sort.int":
-        wanted = ["b"]
-    if operator == "aten::pop.t":
-        wanted = ["i"]
-    if kinds[1:] != wanted:
-        raise _NotNative
-    if operator in _ONLY_WITH and texts[1:] != _ONLY_WITH[operator]:
-        raise _NotNative
-    return {"element": kind[1:], "same": kind, "i": "i", "": ""}[result], expression
-
-
-_ONLY_WITH = {"aten::sort.int": ["False"], "aten::pop.t": ["(-1)"]}
-"""Operators that are taken with these operands only."""

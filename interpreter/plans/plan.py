@@ -10,24 +10,21 @@ from typing import Any
 import numpy as np
 
 from ...frontend.deep_stack import goes_deep
-from ...ops.linear_algebra.linalg import gated_dot
 from ...ops.memory.allocation import is_counting, uncounted
 from ...ops.table.grad_mode import RUNNING
+from ...ops.table.inline import NAMES
 from ..code.calls import PLAIN, Calls
 from ..code.code import Code, Step
 from ..code.instructions import row
 from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
-from .plan_source import PlanSource, on_float32, write_plan
+from .plan_source import PlanSource, write_plan
 
 __all__ = ["Plan", "make_plan"]
 
 LONGEST_GUARDED = 20_000
 """Operands of all instructions; to compile more would take a good part of a guarded call's time."""
-
-_ZERO = np.zeros((), np.float32)
-_ZERO.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +92,14 @@ def _compiled(
     code: Code, source: PlanSource, invoke: Invoke, calls: Calls, notes: dict[int, Any]
 ) -> Plan:
     text = source.text
-    space: dict[str, Any] = {"__builtins__": {}, "invoke": invoke, **ACTIONS}
-    space.update(float32=np.dtype(np.float32), tanh=np.tanh, float=float)
-    space.update(ndarray=np.ndarray, type=type, int=int, running=RUNNING)
-    space.update(reuse=reuse, add=np.add, subtract=np.subtract, multiply=np.multiply)
-    space.update(divide=np.true_divide, len=len, dot=gated_dot)
-    space.update(int64=np.dtype(np.int64), bool_=np.dtype(np.bool_), maximum=np.maximum, zero=_ZERO)
+    space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **source.named}
+    space.update(invoke=invoke, reuse=reuse, running=RUNNING)
     if calls.guard is not None:
         space["count"] = calls.guard.count
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):
         space[f"o{i}"] = entry.forward if i in notes else calls.forward(entry)
-        space[f"p{i}"] = on_float32(entry) or entry.on_arrays
+        space[f"p{i}"] = entry.on_arrays
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
     space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))

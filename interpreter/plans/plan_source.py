@@ -7,36 +7,40 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+import numpy as np
+
 from ...ir.graph import Node
-from ...ops.table.declare import FLOAT_KERNELS
-from ...ops.table.table import Operator
+from ...ops.table.inline import ORDINARY, Inline, is_constant
+from ...ops.table.record import Operator
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
 from ..bounds.guard import OPERATOR, REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
-from ..code.instructions import Row, read_numbers, row
+from ..code.instructions import read_numbers, row
 from ..code.invariant import constant_reads
+from ..code.reuse import LARGE
 from .loop_tests import loop_test
-from .plan_lines import (
-    ABOVE,
-    BELOW,
-    ON_ARRAYS,
-    ON_FLOAT32,
-    ON_LISTS,
-    OPERATORS,
-    OUTSIDE,
-    OVER_OPERAND,
-    SHAPED,
-    SHORT,
-    TYPED,
-    UNITS,
-    WRAPPING,
-)
 
-__all__ = ["PlanSource", "on_float32", "write_plan"]
+__all__ = ["PlanSource", "write_plan"]
+
+_SMALL = 2**30 - 1
+ABOVE = (
+    f"if {{0}} > {_SMALL}:",
+    f" if {{0}} > {2**63 - 1}: {{0}} -= {2**64}",
+)
+BELOW = (
+    f"if {{0}} < -{_SMALL}:",
+    f" if {{0}} < {-(2**63)}: {{0}} += {2**64}",
+)
+OUTSIDE = (
+    f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
+    f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
+)
+"""How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
+and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
 
 MANY = 2000
 """Instructions that a plan runs before it tells that it has."""
@@ -49,12 +53,14 @@ DEEPEST = 18
 class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
-    `numbers` are the constants that the text wants as arrays of float32.
+    `numbers` are the constants that the text wants as arrays of float32, `named` what the forms of
+    operators name.
     """
 
     lines: list[str] = field(default_factory=list)
     steps: list[Step | None] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
+    named: dict[str, object] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -63,11 +69,6 @@ class PlanSource:
     def add(self, depth: int, line: str, step: Step | None = None) -> None:
         self.lines.append(" " * depth + line)
         self.steps.append(step)
-
-
-def on_float32(entry: Operator) -> Callable[..., object] | None:
-    """What an operator comes to for an array of float32 with dimensions, if that is one kernel."""
-    return FLOAT_KERNELS.get(entry.on_arrays or entry.forward)
 
 
 def write_plan(
@@ -115,9 +116,7 @@ class _Writer:
         self._counts = counts
         self._used = 0
         over_tensors = (
-            o.full_name
-            for i, o in enumerate(code.operators)
-            if "Tensor" in o.schema and i not in noted
+            i for i, o in enumerate(code.operators) if "Tensor" in o.schema and i not in noted
         )
         self._called = frozenset(over_tensors if calls_all else ())
         self.source = PlanSource()
@@ -252,10 +251,8 @@ class _Writer:
         if entry.name == "create" and step.instruction[1] in self._created:
             number = step.instruction[1]
             self.source.add(depth, f"s{number} = r{number}.slots", step)
-        operator = self._operator(step)
-        if entry.wraps or operator in WRAPPING:
-            for line in self._checks(entry.name, step.instruction[2:]):
-                self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
+        for line in self._checks(step):
+            self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
 
     def _noting(self, step: Step) -> list[str]:
         """The lines of a step with a note of what it did, before any operand is written over."""
@@ -268,15 +265,20 @@ class _Writer:
         note = f"note((b{operands['O']}, ({read}), x, None))"
         return [f"x = {expression}", note, f"{results} = x"]
 
-    def _checks(self, name: str, operands: Sequence[object]) -> tuple[str, ...]:
+    def _checks(self, step: Step) -> tuple[str, ...]:
         """The lines that keep a result in 64 bits: adding 1 can only make it too large."""
-        if name in ("add_int", "sub_int"):
-            for operand in operands if name == "add_int" else operands[1:]:
+        entry, operator = row(step.instruction), self._operator(step)
+        if operator is not None:
+            forms = self.code.operators[operator].inline
+            wraps = isinstance(step.instruction[1], int) and any(form.wraps for form in forms)
+            return OUTSIDE if wraps else ()
+        if entry.name in ("add_int", "sub_int"):
+            for operand in step.instruction[2 if entry.name == "add_int" else 3 :]:
                 constant = self._constant(operand)
                 if isinstance(constant, int):
-                    return ABOVE if (constant >= 0) == (name == "add_int") else BELOW
+                    return ABOVE if (constant >= 0) == (entry.name == "add_int") else BELOW
             return (*ABOVE, *BELOW)
-        return OUTSIDE
+        return OUTSIDE if entry.wraps else ()
 
     def _constant(self, operand: object) -> object:
         """The constant that an operand stands for, if it does."""
@@ -284,12 +286,19 @@ class _Writer:
             return self.code.constants[-1 - operand]
         return None
 
-    def _operator(self, step: Step) -> str | None:
-        """The full name of the operator that a step calls."""
+    def _entry(self, step: Step) -> Operator:
+        """The operator that a step calls."""
+        number = self._operator(step)
+        assert number is not None
+        return self.code.operators[number]
+
+    @staticmethod
+    def _operator(step: Step) -> int | None:
+        """The number of the operator that a step calls."""
         for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
             if kind == "O":
                 assert isinstance(operand, int)
-                return self.code.operators[operand].full_name
+                return operand
         return None
 
     def _line(self, step: Step) -> str:
@@ -309,67 +318,78 @@ class _Writer:
                 line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
             )
         operator = self._operator(step)
-        if operator is None:
-            return entry.line.format(**shown)
-        written = self._written_out(step, entry, operator, shown)
-        if written is not None:
-            self._used += OPERATOR
-            return written
-        if entry.name == "call_many":
-            call = f"{shown['o']}({shown['b']})"
-            return f"{shown['a']}= {call}" if shown["a"] else call
+        if operator is not None:
+            return self._call(step, operator, shown)
         return entry.line.format(**shown)
 
+    def _call(self, step: Step, operator: int, shown: dict[str, str]) -> str:
+        """The line of an operator: written out where one of its forms may stand for it."""
+        entry, many = self.code.operators[operator], row(step.instruction).name == "call_many"
+        every = ", ".join(shown[key].removesuffix(", ") for key in "bcd" if key in shown)
+        call, operands = f"{shown['o']}({every})", every.split(", ")
+        if operator not in self._called:
+            result = "" if many else shown["a"]
+            forms = entry.inline if result or not shown["a"] else ()
+            written_out = self._written_out(forms, step, operands, result, call)
+            if written_out:
+                call = written_out
+                self._used += OPERATOR
+            elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
+                call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
+                self._used += OPERATOR
+        if many:
+            return f"{shown['a']}= {call}" if shown["a"] else call
+        return f"{shown['a']} = {call}"
+
     def _written_out(
-        self, step: Step, entry: Row, operator: str, shown: dict[str, str]
-    ) -> str | None:
-        """The line of an operator that is written out here; None for one that is called."""
-        first = str(step.node.inputs[0].type) if step.node.inputs else ""
-        template = OPERATORS.get(operator) or TYPED.get((operator, first))
-        if operator in self._called:
-            template = None
-        values = [shown[letter].removesuffix(", ") for letter in "bcd" if letter in shown]
-        values = ", ".join(values).split(", ")
-        results = shown["a"].removesuffix(", ")
-        if template is not None and "," not in results and ("{a}" in template) == bool(results):
-            place, wanted = UNITS.get(operator, (0, values[0]))
-            number = self._number(step) if "{k}" in template else ""
-            if values[place] == wanted and number is not None:
-                if results == values[0] or values[0] in self._freed:
-                    template = OVER_OPERAND.get(operator, template)
-                every = ", ".join(values)
-                return template.format(*values, a=results, o=shown["o"], all=every, k=number)
-        if results and "," not in results and operator not in self._called:
-            for constants, line in SHAPED.get(operator, ()):
-                if all(_is_constant(values[place], text) for place, text in constants.items()):
-                    return line.format(*values, a=results, o=shown["o"], all=", ".join(values))
-        template = self._on_arrays(shown["o"], operator)
-        if template is ON_ARRAYS and first.endswith("[]") and operator in _OF_LISTS:
-            template = ON_LISTS
-        if template is not None and values[0].startswith("r") and results:
-            target = shown["a"].rstrip() if entry.name == "call_many" else results
-            number, every = f"p{shown['o'][1:]}", ", ".join(values)
-            return template.format(values[0], a=target, o=shown["o"], p=number, all=every)
-        return None
+        self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str
+    ) -> str:
+        """What stands for the call of an operator: the forms that may stand here, one after the
+        other, and last the call, unless a form before it always stands; empty if none may."""
+        text = ""
+        for form in forms:
+            if form.writes == bool(result) or not self._may_stand(form, step, operands):
+                continue
+            here = self._form(form, step, operands)
+            if form.over is not None and (result == operands[0] or operands[0] in self._freed):
+                second = self._number(step) if "{k}" in form.text else operands[1]
+                here = self._over_operand(form.over, here, operands[0], second)
+            if not form.given:
+                return text + here
+            text += f"{here} if {form.given.format(*operands)} else "
+        return text and text + call
 
-    def _on_arrays(self, name: str, operator: str) -> str | None:
-        """The template of an operator that has a shorter form for ordinary arrays."""
-        entry = self.code.operators[int(name[1:])]
-        if operator in self._called:
-            return None
-        if on_float32(entry) is not None:
-            return ON_FLOAT32
-        return None if entry.on_arrays is None else ON_ARRAYS
+    def _may_stand(self, form: Inline, step: Step, operands: Sequence[str]) -> bool:
+        """Whether a form may stand for an operator, as far as that is known before it runs."""
+        if "{p}" in form.text and self._entry(step).on_arrays is None:
+            return False
+        if "{k}" in form.text:
+            constant = self._constant(read_numbers(step.instruction)[1])
+            if type(constant) is not int and type(constant) is not float:
+                return False
+        if form.of and form.of != " ".join(str(value.type) for value in step.node.inputs):
+            return False
+        return all(is_constant(operands[place], wanted) for place, wanted in form.at.items())
 
-    def _number(self, step: Step) -> str | None:
-        """The name of an operator's second operand as an array; None if that is no constant."""
-        operand = step.instruction[4]
-        constant = self._constant(operand)
-        if type(constant) is int or type(constant) is float:
-            assert isinstance(operand, int)
-            self.source.numbers.add(-1 - operand)
-            return f"k{-1 - operand}"
-        return None
+    def _form(self, form: Inline, step: Step, operands: Sequence[str]) -> str:
+        """The text of a form on these operands."""
+        self.source.named.update(form.names)
+        number = self._number(step) if "{k}" in form.text else ""
+        ordinary = f"p{self._operator(step)}"
+        return form.text.format(*operands, k=number, p=ordinary, all=", ".join(operands))
+
+    def _over_operand(self, kernel: np.ufunc, text: str, first: str, second: str) -> str:
+        """A form whose result may lie where its first operand lay, which nobody needs again."""
+        self.source.named[kernel.__name__] = kernel
+        return (
+            f"({text} if {first}.size < {LARGE} else reuse({kernel.__name__}, {first}, {second}))"
+        )
+
+    def _number(self, step: Step) -> str:
+        """The name of an operator's second operand, a constant number, as an array."""
+        place = -1 - read_numbers(step.instruction)[1]
+        self.source.numbers.add(place)
+        return f"k{place}"
 
     def _operand(self, kind: str, operand: object) -> str:
         if isinstance(operand, tuple):
@@ -391,11 +411,6 @@ class _Writer:
         if type(constant) is int:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
-
-
-def _is_constant(text: str, wanted: str) -> bool:
-    """Whether an operand's text is that of a constant, or of any short one."""
-    return text == wanted or (wanted is SHORT and text.strip("(-)").isdigit() and len(text) <= 18)
 
 
 def _created_once(code: Code) -> frozenset[int]:
@@ -421,9 +436,6 @@ def _created_once(code: Code) -> frozenset[int]:
 
 _LEAVING = frozenset({"method", "function", "return"})
 """Instructions before which a plan that counts tells what it has run."""
-
-_OF_LISTS = frozenset({"aten::cat", "aten::stack"})
-"""Operators that refuse a list without tensors."""
 
 _PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
 

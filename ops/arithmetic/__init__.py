@@ -10,6 +10,7 @@ from . import (
     maths,
     pairs,
     polynomials,
+    rounding,
     scalar,
     scalar_maths,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "maths",
     "pairs",
     "polynomials",
+    "rounding",
     "scalar",
     "scalar_maths",
 ]

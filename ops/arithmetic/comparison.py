@@ -12,6 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..table.declare import with_twin
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.pointwise import (
     as_array,
     binary,
@@ -66,15 +67,24 @@ def _comparison(name: str, kernel: Kernel) -> tuple[Callable[..., Array], Callab
     return compare, compare_number
 
 
-for _name, _alias, _kernel in (
-    *(("eq", "", np.equal), ("ne", "not_equal", np.not_equal), ("lt", "less", np.less)),
-    *(("le", "less_equal", np.less_equal), ("gt", "greater", np.greater)),
-    ("ge", "greater_equal", np.greater_equal),
+for _name, _sign, _alias, _kernel in (
+    ("eq", "==", "", np.equal),
+    ("ne", "!=", "not_equal", np.not_equal),
+    ("lt", "<", "less", np.less),
+    ("le", "<=", "less_equal", np.less_equal),
+    ("gt", ">", "greater", np.greater),
+    ("ge", ">=", "greater_equal", np.greater_equal),
 ):
     _of_tensors, _of_number = _comparison(_name, _kernel)
     for _spelling in filter(None, (_name, _alias)):
-        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_of_tensors)
-        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+        operator(
+            f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor",
+            inline=inline(f"{{0}} {_sign} {{1}}", BOTH_FLOAT32),
+        )(_of_tensors)
+        operator(
+            f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor",
+            inline=inline(f"{{0}} {_sign} {{k}}", ON_FLOAT32),
+        )(_of_number)
         operator(f"aten::{_spelling}_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
             in_place(_of_tensors)
         )

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Scalar
+from ..table.inline import native
 from ..table.table import operator
 from .scalar import INVALID, divide_floats, power
 
@@ -136,7 +137,10 @@ def _polar(length: float, angle: float) -> complex:
     return complex(length * math.cos(angle), length * math.sin(angle))
 
 
-@operator("aten::div(Scalar a, Scalar b) -> float")
+@operator(
+    "aten::div(Scalar a, Scalar b) -> float",
+    native=native("float({0}) / float({1})", of=("float float", "float int", "int float")),
+)
 def divide_scalars(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, complex) or isinstance(b, complex):
         return divide_complex(complex(a), complex(b))

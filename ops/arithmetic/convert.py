@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
+from ..table.inline import inline
 from ..table.layouts import like
 from ..table.pointwise import cast, number_as
 from ..table.promotion import number_dtype
@@ -22,7 +23,15 @@ _FLOAT64: Final = np.dtype(np.float64)
 # --------------------------------------------------------------------------- tensor to number
 
 
-@operator("aten::item(Tensor self) -> Scalar")
+def _one(dtype: str) -> str:
+    """The condition that a tensor of a dtype has one element."""
+    return f"{{0}}.dtype is {dtype} and {{0}}.size == 1"
+
+
+@operator(
+    "aten::item(Tensor self) -> Scalar",
+    inline=inline("{0}.item()", "({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1"),
+)
 def item(self: Array) -> Any:
     """The one element of a tensor, as a Python number.
 
@@ -47,7 +56,7 @@ def _number(element: Any) -> Any:
     return element if isinstance(element, (int, float, complex)) else float(element)
 
 
-@operator("aten::Bool.Tensor(Tensor a) -> bool")
+@operator("aten::Bool.Tensor(Tensor a) -> bool", inline=inline("{0}.item()", _one("bool_")))
 def truth(a: Array) -> bool:
     """The truth value of a tensor of one element.
 
@@ -69,7 +78,7 @@ def truth(a: Array) -> bool:
     )
 
 
-@operator("aten::Int.Tensor(Tensor a) -> int")
+@operator("aten::Int.Tensor(Tensor a) -> int", inline=inline("{0}.item()", _one("int64")))
 def int_of_tensor(a: Array) -> int:
     number = real_part(item(a), "int64_t")
     if not -_BEYOND <= number <= (_BEYOND if isinstance(number, float) else _LARGEST):
@@ -94,7 +103,7 @@ def real_part(number: Any, kind: str) -> Any:
     return number.real
 
 
-@operator("aten::Float.Tensor(Tensor a) -> float")
+@operator("aten::Float.Tensor(Tensor a) -> float", inline=inline("{0}.item()", _one("float32")))
 def float_of_tensor(a: Array) -> float:
     return float(real_part(item(a), "double"))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar, default_dtype
 from ..memory.errors import OperatorError
-from ..table.declare import with_twin
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.pointwise import (
     as_array,
     binary,
@@ -88,9 +88,16 @@ def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
 _refuse_sum: Final = Refusal("u", "add_stub")
 
 
+_ALPHA: Final = {2: "1"}
+"""Plans write sums and differences out if `alpha` is 1."""
+
+_SAME_DTYPE: Final = "{0}.dtype is {1}.dtype and {0}.ndim"
+
+
 @operator(
     "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
+    inline=inline("{0} + {1}", _SAME_DTYPE, at=_ALPHA, over=np.add),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -111,6 +118,7 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
 @operator(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
+    inline=inline("{0} + {k}", ON_FLOAT32, at=_ALPHA, over=np.add),
 )
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -139,6 +147,7 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
 @operator(
     "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
+    inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
@@ -161,6 +170,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
 @operator(
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
+    inline=inline("{0} - {k}", ON_FLOAT32, at=_ALPHA, over=np.subtract),
 )
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
@@ -175,7 +185,10 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
     return sub(other, self, alpha)
 
 
-@operator("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    inline=inline("{k} - {0}", ON_FLOAT32, at=_ALPHA),
+)
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
@@ -184,7 +197,11 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
 
 
-@operator("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", autocast_in_graphs="widest")
+@operator(
+    "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor",
+    autocast_in_graphs="widest",
+    inline=inline("{0} * {1}", _SAME_DTYPE, over=np.multiply),
+)
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
         try:
@@ -196,7 +213,11 @@ def mul(self: Array, other: Array) -> Array:
     return exactly(_multiply, self, other, common_dtype(self, other))
 
 
-@operator("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", autocast_in_graphs="widest")
+@operator(
+    "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor",
+    autocast_in_graphs="widest",
+    inline=inline("{0} * {k}", ON_FLOAT32, over=np.multiply),
+)
 def mul_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32 or self.dtype is _INT64:
         return with_number(_multiply, self, other)
@@ -271,14 +292,22 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
     )
 
 
-@operator("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", autocast_in_graphs="widest")
+@operator(
+    "aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
+    autocast_in_graphs="widest",
+    inline=inline("{0} / {1}", BOTH_FLOAT32, over=np.true_divide),
+)
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
         return binary(_divide, self, other)
     return _quotient(self, other)
 
 
-@operator("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", autocast_in_graphs="widest")
+@operator(
+    "aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
+    autocast_in_graphs="widest",
+    inline=inline("{0} / {k}", ON_FLOAT32, over=np.true_divide),
+)
 def div_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32:
         return with_number(_divide, self, other)
@@ -437,7 +466,7 @@ def number_pow(self: Scalar, exponent: Array) -> Array:
     return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
 
 
-# --------------------------------------------------------------------------- signs and rounding
+# --------------------------------------------------------------------------- signs
 
 
 _refuse_neg: Final = Refusal("u", "neg_cpu")
@@ -445,10 +474,9 @@ _refuse_abs: Final = Refusal("bu", "abs_cpu")
 _refuse_positive: Final = Refusal(
     "", fails=("b", "The `+` operator, on a bool tensor is not supported.")
 )
-_refuse_round_decimals: Final = Refusal("biuqc", "round_cpu")
 
 
-@operator("aten::neg(Tensor self) -> Tensor")
+@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32))
 def neg(self: Array) -> Array:
     if self.dtype is _BOOL:
         raise OperatorError(
@@ -471,46 +499,6 @@ def absolute(self: Array) -> Array:
 def positive(self: Array) -> Array:
     _refuse_positive(self.dtype)
     return self
-
-
-def _rounder(refuse: Refusal, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
-    def rounded(self: Array) -> Array:
-        refuse(self.dtype)
-        if kind(self.dtype) < 2:
-            return self.copy()
-        return as_array(kernel(self))
-
-    return rounded
-
-
-def _to_whole(name: str) -> Refusal:
-    said = ("qc", f"{name} is not supported for complex inputs")
-    return Refusal("b", f"{name}_vml_cpu", says=said)
-
-
-_refuse_round: Final = Refusal("bqc", "round_vml_cpu")
-_round: Final = _rounder(_refuse_round, np.rint)
-
-for _name, _refuse, _kernel, _alias in (
-    *(("ceil", _to_whole("ceil"), np.ceil, ""), ("floor", _to_whole("floor"), np.floor, "")),
-    *(("trunc", _to_whole("trunc"), np.trunc, "fix"), ("round", _refuse_round, np.rint, "")),
-):
-    _forward = _rounder(_refuse, _kernel)
-    for _spelling in filter(None, (_name, _alias)):
-        with_twin(f"aten::{_spelling}(Tensor self) -> Tensor")(_forward)
-
-
-@with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
-def round_decimals(self: Array, decimals: int) -> Array:
-    if not decimals:
-        return _round(self)
-    _refuse_round_decimals(self.dtype)
-    if self.itemsize < 4:
-        return round_decimals(self.astype(np.float32), decimals).astype(self.dtype)
-    scale = self.dtype.type(10.0 ** abs(decimals))
-    if decimals > 0:
-        return as_array((np.rint(self * scale) / scale).astype(self.dtype))
-    return as_array((np.rint(self / scale) * scale).astype(self.dtype))
 
 
 # --------------------------------------------------------------------------- in place

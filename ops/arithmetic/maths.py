@@ -15,6 +15,7 @@ from ..special_functions.bessel import i0
 from ..special_functions.error_functions import erf, erfc, erfinv
 from ..special_functions.gamma import digamma, lgamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
+from ..table.inline import inline_kernel
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
 from ..table.record import Known
@@ -78,11 +79,12 @@ def _declare(
     name: str, refuse: Refusal, kernel: Kernel, *aliases: str, **known: Unpack[Known]
 ) -> Forward:
     """Declare a function of one float and its aliases; those in `special` are never in place."""
-    forward = of_one(refuse, kernel)
+    forward, form = of_one(refuse, kernel), inline_kernel(name, kernel)
+    known["inline"] = form
     with_twin(f"aten::{name}(Tensor self) -> Tensor", **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
-        declare(f"aten::{alias}(Tensor self) -> Tensor")(forward)
+        declare(f"aten::{alias}(Tensor self) -> Tensor", inline=form)(forward)
     return forward
 
 

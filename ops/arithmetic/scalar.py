@@ -9,10 +9,14 @@ from __future__ import annotations
 import math
 import operator as python
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Unpack
+
+import numpy as np
 
 from ..memory.dtype import Device, Scalar
 from ..memory.errors import OperatorError
+from ..table.inline import SHORT, inline, native
+from ..table.record import Known
 from ..table.table import operator
 
 __all__ = [
@@ -52,30 +56,38 @@ def zero_division(sentence: str) -> OperatorError:
 # --------------------------------------------------------------------------- arithmetic
 
 
-@operator("aten::add.int(int a, int b) -> int")
+# Sums and products wrap as unsigned ones do: numba tells the compiler that signed ones never do.
+
+
+@operator("aten::add.int(int a, int b) -> int", native=native("int64(uint64({0}) + uint64({1}))"))
 def add_ints(a: int, b: int) -> int:
     result = a + b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-@operator("aten::sub.int(int a, int b) -> int")
+@operator("aten::sub.int(int a, int b) -> int", native=native("int64(uint64({0}) - uint64({1}))"))
 def sub_ints(a: int, b: int) -> int:
     result = a - b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-@operator("aten::mul.int(int a, int b) -> int")
+@operator("aten::mul.int(int a, int b) -> int", native=native("int64(uint64({0}) * uint64({1}))"))
 def mul_ints(a: int, b: int) -> int:
     result = a * b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-@operator("aten::neg.int(int a) -> int")
+_NEGATED: Final = "int64(uint64(0) - uint64({0}))"
+
+
+@operator("aten::neg.int(int a) -> int", inline=inline("-{0}", wraps=True), native=native(_NEGATED))
 def neg_int(a: int) -> int:
     return wrap64(-a)
 
 
-operator("aten::neg.float(float a) -> float")(python.neg)
+operator("aten::neg.float(float a) -> float", inline=inline("-{0}"), native=native("-{0}"))(
+    python.neg
+)
 
 _PAIRS: Final = (("float", "int"), ("int", "float"))
 
@@ -86,10 +98,11 @@ def _declare_pairs(
     pairs: tuple[tuple[str, str], ...],
     result: str,
     space: str = "aten",
+    **known: Unpack[Known],
 ) -> None:
     """Declare `name.float_int(float a, int b) -> result` and its like."""
     for a, b in pairs:
-        operator(f"{space}::{name}.{a}_{b}({a} a, {b} b) -> {result}")(forward)
+        operator(f"{space}::{name}.{a}_{b}({a} a, {b} b) -> {result}", **known)(forward)
 
 
 def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], Scalar]:
@@ -100,9 +113,12 @@ def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], 
     return on_scalars
 
 
-for _name, _forward in (("add", python.add), ("sub", python.sub), ("mul", python.mul)):
-    operator(f"aten::{_name}.float(float a, float b) -> float")(_forward)
-    _declare_pairs(_name, _forward, _PAIRS, "float")
+for _name, _sign, _forward in (
+    *(("add", "+", python.add), ("sub", "-", python.sub), ("mul", "*", python.mul)),
+):
+    _native = native(f"{{0}} {_sign} {{1}}")
+    operator(f"aten::{_name}.float(float a, float b) -> float", native=_native)(_forward)
+    _declare_pairs(_name, _forward, _PAIRS, "float", native=_native)
     operator(f"aten::{_name}(Scalar a, Scalar b) -> Scalar")(_wrapping(_forward))
 
 
@@ -122,7 +138,13 @@ def signed_nan(number: float) -> str:
     return "-nan" if math.copysign(1.0, number) < 0 else "nan"
 
 
-@operator("aten::div.int(int a, int b) -> float", "aten::div.float(float a, float b) -> float")
+@operator(
+    "aten::div.int(int a, int b) -> float",
+    "aten::div.float(float a, float b) -> float",
+    inline=inline("float({0}) / {1}", "{1}", of="int int")
+    + inline("{0} / {1}", "{1}", of="float float"),
+    native=native("float({0}) / float({1})"),
+)
 def divide_floats(a: float, b: float) -> float:
     """The quotient as C computes it: infinite or not a number for a divisor of 0."""
     if b:
@@ -132,7 +154,19 @@ def divide_floats(a: float, b: float) -> float:
     return math.copysign(math.inf, a) * math.copysign(1.0, b) if a else INVALID
 
 
-@operator("aten::floordiv.int(int a, int b) -> int")
+_DIVISOR: Final = ("{1} != 0", "{1} != -1 or {0} > -9223372036854775807")
+"""What native code checks: the processor traps otherwise."""
+
+_HALF: Final = 1 << 62
+_BELOW_HALF: Final = f"{-_HALF} <= {{1}} <= {_HALF}"
+"""Divisors whose remainders are Python's."""
+
+
+@operator(
+    "aten::floordiv.int(int a, int b) -> int",
+    inline=inline("{0} // {1}", wraps=True),
+    native=native("{0} // {1}", _DIVISOR),
+)
 def floordiv_ints(a: int, b: int) -> int:
     if b:
         return wrap64(a // b)
@@ -167,7 +201,11 @@ def floordiv_scalars(a: Any, b: Any) -> Scalar:
     return floordiv_floats(a, b)
 
 
-@operator("aten::remainder.int(int a, int b) -> int")
+@operator(
+    "aten::remainder.int(int a, int b) -> int",
+    inline=inline("{0} % {1}", at={1: SHORT}) + inline("{0} % {1}", _BELOW_HALF),
+    native=native("{0} % {1}", (*_DIVISOR, _BELOW_HALF)),
+)
 def remainder_ints(a: int, b: int) -> int:
     """The remainder with the sign of `b`, made from C's, to which `b` is added in 64 bits."""
     if -_HALF <= b <= _HALF and b:
@@ -175,9 +213,6 @@ def remainder_ints(a: int, b: int) -> int:
     if b:
         return _rest(wrap64(_rest(a, b) + b), b)
     raise zero_division("ZeroDivisionError: integer division or modulo by zero")
-
-
-_HALF: Final = 1 << 62
 
 
 def _rest(a: int, b: int) -> int:
@@ -226,6 +261,7 @@ def fmod_scalars(a: float, b: float) -> float:
     "aten::pow.float(float a, float b) -> float",
     "aten::pow.int_float(int a, float b) -> float",
     "aten::pow.float_int(float a, int b) -> float",
+    native=native("m_pow(float({0}), float({1}))", then="math.isfinite({result})", libm="pow"),
 )
 def power(a: float, b: float) -> float:
     """C's power.
@@ -247,7 +283,29 @@ def power(a: float, b: float) -> float:
         return INVALID
 
 
-@operator("aten::pow.int_to_int(int a, int b) -> int")
+def native_power_of_ints(a: Any, b: Any) -> Any:
+    """`power_of_ints`, for numba."""
+    if b < 0:
+        if a == 1:
+            return 1
+        return (1 - 2 * (b & 1)) if a == -1 else 0
+    result = np.int64(1)
+    while b:
+        if b & 1:
+            result = np.int64(np.uint64(result) * np.uint64(a))
+        a = np.int64(np.uint64(a) * np.uint64(a))
+        b = b >> 1
+    return result
+
+
+@operator(
+    "aten::pow.int_to_int(int a, int b) -> int",
+    native=native(
+        "native_power_of_ints({0}, {1})",
+        (f"{{1}} > {-(2**53)}",),  # below, the forward's floats know no odd numbers
+        functions=(native_power_of_ints,),
+    ),
+)
 def power_of_ints(a: int, b: int) -> int:
     if b >= 0:
         return wrap64(pow(a, b, 1 << 64))
@@ -275,16 +333,30 @@ def _as_wider(compare: Callable[[Any, Any], bool]) -> Callable[[Scalar, Scalar],
     return on_scalars
 
 
-for _name, _compare in (
-    *(("eq", python.eq), ("ne", python.ne), ("lt", python.lt)),
-    *(("le", python.le), ("gt", python.gt), ("ge", python.ge)),
+for _name, _sign, _compare in (
+    *(("eq", "==", python.eq), ("ne", "!=", python.ne), ("lt", "<", python.lt)),
+    *(("le", "<=", python.le), ("gt", ">", python.gt), ("ge", ">=", python.ge)),
 ):
-    for _type in ("int", "float", "str"):
-        operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool")(_compare)
-    _declare_pairs(_name, _as_floats(_compare), _PAIRS, "bool")
+    _native = native(f"{{0}} {_sign} {{1}}")
+    for _type in ("int", "float"):
+        operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool", native=_native)(_compare)
+    operator(f"aten::{_name}.str(str a, str b) -> bool")(_compare)
+    for _types, _text in (
+        (_PAIRS[0], f"{{0}} {_sign} float({{1}})"),
+        (_PAIRS[1], f"float({{0}}) {_sign} {{1}}"),
+    ):
+        _declare_pairs(
+            _name,
+            _as_floats(_compare),
+            (_types,),
+            "bool",
+            inline=inline(_text),
+            native=native(_text),
+        )
     operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
-for _name, _compare in (("eq", python.eq), ("ne", python.ne)):
-    operator(f"aten::{_name}.bool(bool a, bool b) -> bool")(_compare)
+for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
+    _native = native(f"{{0}} {_sign} {{1}}")
+    operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)
     operator(f"aten::{_name}.complex(complex a, complex b) -> bool")(_compare)
     operator(f"aten::{_name}.device(Device a, Device b) -> bool")(_compare)
     operator(f"aten::{_name}.enum(AnyEnumType a, AnyEnumType b) -> bool")(_compare)
@@ -293,7 +365,7 @@ for _name, _compare in (("eq", python.eq), ("ne", python.ne)):
 
 # --------------------------------------------------------------------------- logic and bits
 
-operator("aten::__not__(bool self) -> bool")(python.not_)
+operator("aten::__not__(bool self) -> bool", native=native("not {0}"))(python.not_)
 
 _PLACELESS: Final = (int, float, Device)
 
@@ -311,17 +383,30 @@ def is_not_same(self: Any, obj: Any) -> bool:
     return not is_same(self, obj)
 
 
-for _name, _forward in (("and", python.and_), ("or", python.or_), ("xor", python.xor)):
-    operator(f"aten::__{_name}__.bool(bool a, bool b) -> bool")(_forward)
-    operator(f"aten::__{_name}__.int(int a, int b) -> int")(_forward)
+for _name, _word, _sign, _forward in (
+    ("and", "and", "&", python.and_),
+    ("or", "or", "|", python.or_),
+):
+    operator(
+        f"aten::__{_name}__.bool(bool a, bool b) -> bool", native=native(f"{{0}} {_word} {{1}}")
+    )(_forward)
+    operator(f"aten::__{_name}__.int(int a, int b) -> int", native=native(f"{{0}} {_sign} {{1}}"))(
+        _forward
+    )
+operator("aten::__xor__.bool(bool a, bool b) -> bool", native=native("{0} != {1}"))(python.xor)
+operator(
+    "aten::__xor__.int(int a, int b) -> int",
+    inline=inline("{0} ^ {1}"),
+    native=native("{0} ^ {1}"),
+)(python.xor)
 
 
-@operator("aten::__lshift__.int(int a, int b) -> int")
+@operator("aten::__lshift__.int(int a, int b) -> int", native=native("{0} << ({1} & 63)"))
 def shift_left(a: int, b: int) -> int:
     return wrap64(a << (b & 63))
 
 
-@operator("aten::__rshift__.int(int a, int b) -> int")
+@operator("aten::__rshift__.int(int a, int b) -> int", native=native("{0} >> ({1} & 63)"))
 def shift_right(a: int, b: int) -> int:
     return a >> (b & 63)
 
@@ -329,14 +414,34 @@ def shift_right(a: int, b: int) -> int:
 # --------------------------------------------------------------------------- loops over ranges
 
 
-@operator("aten::__range_length(int lo, int hi, int step) -> int")
+def native_range_length(low: int, high: int, step: int) -> int:
+    """`range_length`, for numba and numbers far from the end of 64 bits."""
+    if step > 0:
+        return (high - low - 1) // step + 1 if high > low else 0
+    if step < 0:
+        return (low - high - 1) // -step + 1 if low > high else 0
+    return 0
+
+
+@operator(
+    "aten::__range_length(int lo, int hi, int step) -> int",
+    native=native(
+        "native_range_length({0}, {1}, {2})",
+        ("{2} != 0", *(f"math.fabs({{{place}}}) < 2**62" for place in range(3))),
+        functions=(native_range_length,),
+    ),
+)
 def range_length(lo: int, hi: int, step: int) -> int:
     if not step:
         raise OperatorError("range() arg 3 must not be zero")
     return len(range(lo, hi, step))
 
 
-@operator("aten::__derive_index(int index, int start, int step) -> int")
+@operator(
+    "aten::__derive_index(int index, int start, int step) -> int",
+    inline=inline("{0}", at={1: "0", 2: "1"}) + inline("{1} + {0}", at={2: "1"}),
+    native=native("int64(uint64({0}) * uint64({2}) + uint64({1}))"),
+)
 def derive_index(index: int, start: int, step: int) -> int:
     return start + index * step
 
@@ -369,12 +474,17 @@ def _as_float(choose: Callable[[Any, Any], Any]) -> Callable[[float, float], flo
     return lambda a, b: float(choose(a, b))
 
 
-for _name, _choose, _is_better in (
-    ("min", _smaller, python.lt),
-    ("max", _larger, python.gt),
+for _name, _sign, _choose, _is_better in (
+    ("min", "<", _smaller, python.lt),
+    ("max", ">", _larger, python.gt),
 ):
+    _text = f"{{0}} if {{0}} {_sign} {{1}} else {{1}}"
     for _type in ("int", "float"):
-        operator(f"prim::{_name}.{_type}({_type} a, {_type} b) -> {_type}")(_choose)
+        operator(
+            f"prim::{_name}.{_type}({_type} a, {_type} b) -> {_type}",
+            inline=inline(_text),
+            native=native(_text),
+        )(_choose)
     _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim")
     operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
     for _type in ("int", "float", "bool"):
@@ -389,6 +499,8 @@ for _name, _choose, _is_better in (
     "prim::abs.float(float a) -> float",
     "prim::abs.complex(complex a) -> float",
     "prim::abs.Scalar(Scalar a) -> Scalar",
+    native=native(f"{_NEGATED} if {{0}} < 0 else {{0}}", of=("int",))
+    + native("math.fabs({0})", of=("float",)),
 )
 def absolute(a: Scalar) -> Scalar:
     return wrap64(abs(a)) if isinstance(a, int) else abs(a)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..memory.dtype import Scalar
 from ..memory.errors import OperatorError
+from ..table.inline import Native, inline, native
 from ..table.table import operator
 from .complex_scalars import COMPLEX_FUNCTIONS, divide_complex
 from .scalar import INVALID, divide_floats, fmod, signed_nan, wrap64
@@ -139,10 +140,26 @@ def _either(real: Function, compute: Callable[[complex], complex] | None) -> Cal
     return call
 
 
+_BY_LIBM: Final = frozenset(
+    {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"}
+)
+"""Functions that Python calls in the C library, and native code too."""
+
+
+def _native(name: str) -> tuple[Native, ...]:
+    """How native code writes a function of a number; where it has no value, the forward says."""
+    if name == "sqrt":
+        return native("math.sqrt(float({0}))", ("{0} >= 0",))
+    if name in _BY_LIBM:
+        return native(f"m_{name}(float({{0}}))", then="math.isfinite({result})", libm=name)
+    return ()
+
+
 for _name, _real in _REAL.items():
     _declare = operator(
         f"aten::{_name}.int(int a) -> float",
         f"aten::{_name}.float(float a) -> float",
+        native=_native(_name),
     )
     _declare(_real)
     operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(
@@ -309,7 +326,11 @@ def int_of(a: float) -> int:
     return cut if -(1 << 63) <= cut < 1 << 63 else -(1 << 63)
 
 
-@operator("aten::floor.float(float a) -> int")
+_CUT: Final = ("math.fabs({0}) < 9.2e18",)
+"""Floats whose whole numbers have 64 bits."""
+
+
+@operator("aten::floor.float(float a) -> int", native=native("int(math.floor({0}))", _CUT))
 def floor(a: float) -> int:
     return int_of(math.floor(_whole(a)))
 
@@ -327,15 +348,15 @@ def _whole(a: float) -> float:
 _BEYOND: Final = 2.0**63
 
 
-@operator("aten::ceil.float(float a) -> int")
+@operator("aten::ceil.float(float a) -> int", native=native("int(math.ceil({0}))", _CUT))
 def ceil(a: float) -> int:
     return int_of(math.ceil(_whole(a))) + (a == _BEYOND)  # C's, which rounds up what it has cut
 
 
-operator("aten::ceil.int(int a) -> int")(int)
+operator("aten::ceil.int(int a) -> int", native=native("{0}"))(int)
 
 
-@operator("aten::floor.int(int a) -> int")
+@operator("aten::floor.int(int a) -> int", native=native("int(float({0}))", _CUT))
 def floor_int(a: int) -> int:
     """The number itself, having been a float of 64 bits on the way, as in torch; `ceil` has not."""
     return int_of(float(a))
@@ -363,9 +384,11 @@ def round_scalar(a: Any) -> Scalar:
     return a if isinstance(a, int) else round_half_even(a)
 
 
-operator("aten::isnan.float(float a) -> bool")(math.isnan)
-operator("aten::isinf.float(float a) -> bool")(math.isinf)
-operator("aten::isfinite.float(float a) -> bool")(math.isfinite)
+operator("aten::isnan.float(float a) -> bool", native=native("{0} != {0}"))(math.isnan)
+operator("aten::isinf.float(float a) -> bool", native=native("math.isinf({0})"))(math.isinf)
+operator("aten::isfinite.float(float a) -> bool", native=native("math.isfinite({0})"))(
+    math.isfinite
+)
 operator("aten::isnan.complex(complex a) -> bool")(cmath.isnan)
 operator("aten::isinf.complex(complex a) -> bool")(cmath.isinf)
 operator("aten::isfinite.complex(complex a) -> bool")(cmath.isfinite)
@@ -373,13 +396,25 @@ operator("aten::isfinite.complex(complex a) -> bool")(cmath.isfinite)
 
 # --------------------------------------------------------------------------- conversions
 
-operator("aten::Int.float(float a) -> int")(int_of)
-operator("aten::Int.bool(bool a) -> int")(int)
-operator("aten::Float.int(int a) -> float", "aten::Float.bool(bool a) -> float")(float)
-operator("aten::Bool.int(int a) -> bool", "aten::Bool.float(float a) -> bool")(bool)
+operator("aten::Int.float(float a) -> int", native=native("int({0})", _CUT))(int_of)
+operator("aten::Int.bool(bool a) -> int", native=native("int({0})"))(int)
+operator(
+    "aten::Float.int(int a) -> float",
+    "aten::Float.bool(bool a) -> float",
+    native=native("float({0})", of=("int",)) + native("1.0 if {0} else 0.0", of=("bool",)),
+)(float)
+operator(
+    "aten::Bool.int(int a) -> bool",
+    "aten::Bool.float(float a) -> bool",
+    native=native("{0} != 0"),
+)(bool)
 
 
-@operator("aten::Int.Scalar(Scalar a) -> int")
+@operator(
+    "aten::Int.Scalar(Scalar a) -> int",
+    inline=inline("{0}", of="int") + inline("{0}", "type({0}) is int", of="Scalar"),
+    native=native("{0}", of=("int",)),
+)
 def int_of_scalar(a: Any) -> int:
     if type(a) is int:
         return a
@@ -392,7 +427,13 @@ def int_of_scalar(a: Any) -> int:
     return int(a)
 
 
-@operator("aten::Float.Scalar(Scalar a) -> float")
+@operator(
+    "aten::Float.Scalar(Scalar a) -> float",
+    inline=inline("float({0})", of="int")
+    + inline("{0}", of="float")
+    + inline("{0}", "type({0}) is float", of="Scalar"),
+    native=native("float({0})", of=("int", "float")),
+)
 def float_of(a: Any) -> float:
     return float(a.real if isinstance(a, complex) else a)
 

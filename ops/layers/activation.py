@@ -16,6 +16,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
+from ..table.inline import ON_FLOAT32, inline
 from ..table.ordered import check_kernel
 from ..table.pointwise import (
     as_array,
@@ -62,7 +63,12 @@ def _zero(dtype: np.dtype[Any]) -> Array:
 _FLOAT32_ZERO: Final = _zero(_float32)
 
 
-@operator("aten::relu(Tensor self) -> Tensor")
+@operator(
+    "aten::relu(Tensor self) -> Tensor",
+    inline=inline(
+        "maximum(zero, {0})", ON_FLOAT32, names={"maximum": np.maximum, "zero": _FLOAT32_ZERO}
+    ),
+)
 def relu(self: Array) -> Array:
     dtype = self.dtype
     if dtype is _float32:

@@ -14,6 +14,7 @@ from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.storage import is_resizable
 from ..shapes.shape import expand
+from ..table.inline import inline
 from ..table.ordered import check_kernel
 from ..table.pointwise import as_array, broadcast_error, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
@@ -108,6 +109,16 @@ def _dot(a: Array, b: Array) -> Array:
     return product
 
 
+_DOT: Final = (
+    f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {blas.LONGEST} "
+    f"or len({{1}}) < {blas.LONGEST} and len({{0}}) * {{1}}.size < {blas.ALONE} "
+    "else gated_dot({0}, {1}))"
+)
+"""`_dot` of matrices, written out; what is small is decided by the first comparison."""
+
+_DOT_NAMES: Final = {"gated_dot": gated_dot}
+
+
 def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
@@ -120,8 +131,15 @@ def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
+_FLOAT32_MATRICES: Final = "{0}.dtype is float32 is {1}.dtype and {1}.ndim == "
+_MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", names=_DOT_NAMES)
+
+
 @operator(
-    "aten::mm(Tensor self, Tensor mat2) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+    "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+    inline=inline(_DOT, f"{_FLOAT32_MATRICES}{{0}}.ndim == 2", names=_DOT_NAMES),
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -263,11 +281,12 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
-@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor")
+@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", inline=_MATMUL)
 @operator(
     "aten::matmul(Tensor self, Tensor other) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    inline=_MATMUL,
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""

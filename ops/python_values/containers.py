@@ -12,6 +12,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.inline import Inline, inline, native
 from ..table.table import operator
 from .display_aten import format_for_print
 from .hashing import type_name
@@ -29,14 +30,20 @@ Dict = dict[Any, Any]
 _MAYBE_NAN: Final = ("float", "complex")
 
 
-def for_keys(*templates: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a forward for every key type; `KEY` in the schemas stands for it."""
+def for_keys(
+    *templates: str, written: tuple[Inline, ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a forward for every key type; `KEY` in the schemas stands for it.
+
+    It is written out for keys that are never NaN.
+    """
 
     def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
         takes_key = ", KEY" in templates[0].partition("->")[0]
         for key in KEYS:
-            made = _for_numbers(forward) if takes_key and key in _MAYBE_NAN else forward
-            operator(*(text.replace("KEY", key) for text in templates))(made)
+            careful = takes_key and key in _MAYBE_NAN
+            made, forms = (_for_numbers(forward), ()) if careful else (forward, written)
+            operator(*(text.replace("KEY", key) for text in templates), inline=forms)(made)
         operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
         return forward
 
@@ -66,7 +73,11 @@ def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 # --------------------------------------------------------------------------- lists
 
-operator("aten::len.t(t[] a) -> int", "aten::len.any(Any[] a) -> int")(len)
+operator(
+    "aten::len.t(t[] a) -> int",
+    "aten::len.any(Any[] a) -> int",
+    native=native("len({0})", lists="flat") + native("len({0}[1]) - 1", lists="rows"),
+)(len)
 
 
 def _no_index(values: List, index: int) -> IndexOutOfRange:
@@ -76,9 +87,28 @@ def _no_index(values: List, index: int) -> IndexOutOfRange:
     )
 
 
+_INDEX: Final = ("-len({0}) <= {1} < len({0})",)
+
+
+def native_row(values: Any, number: int) -> Any:
+    """A row of `rows`, for numba."""
+    starts = values[1]
+    if number < 0:
+        number += len(starts) - 1
+    return values[0][starts[number] : starts[number + 1]]
+
+
 @operator(
     "aten::__getitem__.t(t[](a) list, int idx) -> t(*)",
     "aten::select.t(t[](a) list, int idx) -> t(*)",
+    inline=inline("{0}[{1}]"),
+    native=native("{0}[{1}]", _INDEX, lists="flat")
+    + native(
+        "native_row({0}, {1})",
+        ("1 - len({0}[1]) <= {1} < len({0}[1]) - 1",),
+        functions=(native_row,),
+        lists="rows",
+    ),
 )
 def get_element(values: List, index: int) -> Any:
     try:
@@ -87,7 +117,11 @@ def get_element(values: List, index: int) -> Any:
         raise _no_index(values, index) from None
 
 
-@operator("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)")
+@operator(
+    "aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)",
+    inline=inline("{0}[{1}] = {2}", writes=True),
+    native=native("{0}[{1}] = {2}", _INDEX, writes=True),
+)
 def set_element(values: List, index: int, element: Any) -> List:
     try:
         values[index] = element
@@ -96,13 +130,19 @@ def set_element(values: List, index: int, element: Any) -> List:
     return values
 
 
-@operator("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)")
+@operator(
+    "aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)",
+    native=native("{0}.append({1})", writes=True),
+)
 def append(values: List, element: Any) -> List:
     values.append(element)
     return values
 
 
-@operator("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)")
+@operator(
+    "aten::pop.t(t[](a!) self, int idx=-1) -> t(*)",
+    native=native("{0}.pop()", ("len({0}) > 0",), at={1: "(-1)"}),
+)
 def pop(values: List, index: int) -> Any:
     if not values:
         raise IndexOutOfRange("pop from empty list", headline="`pop` from an empty list")
@@ -128,8 +168,10 @@ def delete(values: List, index: int) -> None:
 
 
 operator("aten::extend.t(t[](a!) self, t[] other) -> ()")(list.extend)
-operator("aten::reverse.t(t[](a!) self) -> ()")(list.reverse)
-operator("aten::clear.t(t[](a!) self) -> ()")(list.clear)
+operator("aten::reverse.t(t[](a!) self) -> ()", native=native("{0}.reverse()", writes=True))(
+    list.reverse
+)
+operator("aten::clear.t(t[](a!) self) -> ()", native=native("{0}.clear()", writes=True))(list.clear)
 operator("aten::copy.t(t[](a) self) -> t[]", "aten::list.t(t[] l) -> t[]")(list)
 operator("aten::add.t(t[] a, t[] b) -> t[]")(python.add)
 operator("aten::add_.t(t[](a!) self, t[] b) -> t[]")(python.iadd)
@@ -141,7 +183,9 @@ def _repeated(values: List, times: int) -> List:
     return values * times
 
 
-operator("aten::mul.left_t(t[] l, int n) -> t[]")(_repeated)
+operator("aten::mul.left_t(t[] l, int n) -> t[]", native=native("{0} * {1}", ("{1} >= 0",)))(
+    _repeated
+)
 operator("aten::mul.right_(int n, t[] l) -> t[]")(lambda times, values: _repeated(values, times))
 operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
 
@@ -261,7 +305,37 @@ def remove_tensor(values: list[Array], element: Array) -> None:
 _SORTED: Final = ("int", "float", "bool", "str")
 
 
-@operator(*(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED))
+def native_sort_ints(values: Any) -> None:
+    """Sort a list of whole numbers where it lies, for numba: the heap sort."""
+    count = len(values)
+    for step in range(count // 2 + count - 1):
+        root, end = count // 2 - 1 - step, count
+        if root < 0:  # all are in the heap: its largest goes to its place
+            root, end = 0, count + root
+            values[0], values[end] = values[end], values[0]
+        value = values[root]
+        child = 2 * root + 1
+        while child < end:
+            if child + 1 < end and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[root] = values[child]
+            root = child
+            child = 2 * root + 1
+        values[root] = value
+
+
+@operator(
+    *(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED),
+    native=native(
+        "native_sort_ints({0})",
+        at={1: "False"},
+        of=("int[] bool",),
+        writes=True,
+        functions=(native_sort_ints,),
+    ),
+)
 def sort(values: List, reverse: bool) -> None:
     values.sort(reverse=reverse)
 
@@ -365,7 +439,10 @@ operator(*(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool"
 # --------------------------------------------------------------------------- dicts
 
 for_keys("aten::len.Dict_KEY(Dict(KEY, t) self) -> int")(len)
-for_keys("aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool")(python.contains)
+for_keys(
+    "aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool",
+    written=inline("{1} in {0}"),
+)(python.contains)
 for_keys("aten::keys.KEY(Dict(KEY, t) self) -> KEY[](*)")(list)
 for_keys("aten::clear.KEY(Dict(KEY, t)(a!) self) -> ()")(dict.clear)
 for_keys("aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?")(dict.get)
@@ -401,7 +478,10 @@ def key_error(key: Any) -> OperatorError:
     )
 
 
-@for_keys("aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)")
+@for_keys(
+    "aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)",
+    written=inline("{0}[{1}]"),
+)
 def get_value(mapping: Dict, key: Any) -> Any:
     try:
         return mapping[key]
@@ -409,7 +489,10 @@ def get_value(mapping: Dict, key: Any) -> Any:
         raise key_error(key) from None
 
 
-@for_keys("aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()")
+@for_keys(
+    "aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()",
+    written=inline("{0}[{1}] = {2}", writes=True),
+)
 def set_value(mapping: Dict, key: Any, value: Any) -> None:
     mapping[key] = value
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.inline import inline
 from ..table.table import operator
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
@@ -48,7 +49,15 @@ def _widen(value: Any) -> Any:
     return value
 
 
-@operator("aten::add.str(str a, str b) -> str")
+# Their characters are bytes, which makes a difference beyond ASCII.
+
+_ASCII: Final = "{0}.isascii()"
+
+
+@operator(
+    "aten::add.str(str a, str b) -> str",
+    inline=inline("{0} + {1}", "{0}.isascii() and {1}.isascii()"),
+)
 def add(a: str, b: str) -> str:
     return joined(a + b)
 
@@ -58,7 +67,7 @@ def joined(text: str) -> str:
     return text if text.isascii() else from_bytes(to_bytes(text))
 
 
-@operator("aten::len.str(str s) -> int")
+@operator("aten::len.str(str s) -> int", inline=inline("len({0})", _ASCII))
 def length(s: str) -> int:
     return len(s) if s.isascii() else len(to_bytes(s))
 
@@ -66,6 +75,7 @@ def length(s: str) -> int:
 @operator(
     "aten::__getitem__.str(str s, int index) -> str",
     "prim::StringIndex(str string, int index) -> str",
+    inline=inline("{0}[{1}]", _ASCII),
 )
 @_on_bytes
 def character(s: str, index: int) -> str:

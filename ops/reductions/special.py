@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.elementwise import round_decimals
+from ..arithmetic.rounding import round_decimals
 from ..memory.dtype import Array
 from ..special_functions import bessel, cylinder
 from ..special_functions.error_functions import erfc
 from ..special_functions.series import series
 from ..table.declare import in_double, of_one
+from ..table.inline import inline_kernel
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .reduce import logsumexp
@@ -89,12 +90,14 @@ _REFUSALS: Final = {
 """Where 16-bit floats are taken."""
 
 for _name, _kernel in _OF_SELF.items():
-    operator(f"aten::special_{_name}(Tensor self) -> Tensor")(
-        of_one(_REFUSALS.get(_name) or Refusal("hqc", f"{_name}_cpu"), _kernel)
+    _refuse = _REFUSALS.get(_name) or Refusal("hqc", f"{_name}_cpu")
+    operator(f"aten::special_{_name}(Tensor self) -> Tensor", inline=inline_kernel(_name, _kernel))(
+        of_one(_refuse, _kernel)
     )
 for _name, _kernel in _OF_X.items():
-    operator(f"aten::special_{_name}(Tensor x) -> Tensor")(
-        of_one(Refusal("hqc", f"{_name}_cpu"), in_double(_kernel))
+    _refuse, _in_double = Refusal("hqc", f"{_name}_cpu"), in_double(_kernel)
+    operator(f"aten::special_{_name}(Tensor x) -> Tensor", inline=inline_kernel(_name, _in_double))(
+        of_one(_refuse, _in_double)
     )
 
 operator("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")(

@@ -14,6 +14,7 @@ from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..memory.remembered import remembered
+from ..table.inline import inline
 from ..table.layouts import contiguous, lies_like
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
@@ -41,6 +42,10 @@ def _common(tensors: Sequence[Array]) -> Sequence[Array]:
     return tensors
 
 
+_ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
+"""For lists that are not empty; without a tensor the forward refuses them."""
+
+
 @operator(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
@@ -49,6 +54,7 @@ def _common(tensors: Sequence[Array]) -> Sequence[Array]:
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
     autocast="widest",
     autocast_in_graphs="widest",
+    inline=_ORDINARY_FIRST,
 )
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
@@ -106,6 +112,7 @@ def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorErr
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
     autocast="widest",
     autocast_in_graphs="widest",
+    inline=_ORDINARY_FIRST,
 )
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors, all of one shape, side by side along a new dimension."""

@@ -11,6 +11,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Scalar, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import storage_of, strides_of
+from ..table.inline import inline
 from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
 from ..table.table import operator
 from .nested import NestedArray
@@ -25,7 +26,7 @@ def size(self: Array) -> list[int]:
     return list(self.shape)
 
 
-@operator("aten::size.int(Tensor self, int dim) -> int")
+@operator("aten::size.int(Tensor self, int dim) -> int", inline=inline("{0}.shape[{1}]"))
 def size_of(self: Array, dim: int) -> int:
     shape = self.shape
     if -len(shape) <= dim < len(shape):

@@ -12,6 +12,7 @@ from ..memory.dims import infer_size, wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import contiguous_strides, spread, view_of
+from ..table.inline import ORDINARY, inline
 from ..table.pointwise import checked_broadcast
 from ..table.promotion import kind
 from ..table.table import operator
@@ -136,7 +137,18 @@ def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
     return self.squeeze(tuple(a for a in axes if self.ndim and self.shape[a] == 1)).view()
 
 
-@operator("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+_SOME_ELEMENTS: Final = f"{ORDINARY} and {{0}}.size"
+_SOME_DIMS: Final = f"{_SOME_ELEMENTS} and {{0}}.ndim"
+_MORE_DIMS: Final = f"{_SOME_ELEMENTS} and {{0}}.ndim > 1"
+"""Views of tensors without elements are laid out by the operators."""
+
+
+@operator(
+    "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    inline=inline("{0}[None]", _SOME_ELEMENTS, at={1: "0"})
+    + inline("{0}[:, None]", _SOME_DIMS, at={1: "1"})
+    + inline("{0}[..., None]", _SOME_ELEMENTS, at={1: "(-1)"}),
+)
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)
     if not self.size:
@@ -243,7 +255,10 @@ operator("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")(tr
 operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")(transpose)
 
 
-@operator("aten::t(Tensor(a) self) -> Tensor(a)")
+@operator(
+    "aten::t(Tensor(a) self) -> Tensor(a)",
+    inline=inline("{0}.T", f"{{0}}.ndim == 2 and {_SOME_ELEMENTS}"),
+)
 def t(self: Array) -> Array:
     if self.ndim > 2:
         raise OperatorError(
@@ -322,7 +337,13 @@ operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination)
 # --------------------------------------------------------------------------- parts
 
 
-@operator("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
+@operator(
+    "aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+    inline=inline("{0}[{2}]", "{0}.ndim > 1 and {0}.size", at={1: "0"})
+    + inline("{0}[{2}, ...]", _SOME_ELEMENTS, at={1: "0"})
+    + inline("{0}[:, {2}]", _MORE_DIMS, at={1: "1"})
+    + inline("{0}[..., {2}]", _SOME_DIMS, at={1: "(-1)"}),
+)
 def select(self: Array, dim: int, index: int) -> Array:
     self = _placed(self)
     if dim == 0 and self.ndim > 1:
@@ -349,7 +370,10 @@ def _select_error(self: Array, dim: int, index: int) -> IndexOutOfRange:
 
 @operator(
     "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, "
-    "SymInt step=1) -> Tensor(a)"
+    "SymInt step=1) -> Tensor(a)",
+    inline=inline("{0}[{2}:{3}]", _SOME_DIMS, at={1: "0", 4: "1"})
+    + inline("{0}[:, {2}:{3}]", _MORE_DIMS, at={1: "1", 4: "1"})
+    + inline("{0}[..., {2}:{3}]", _SOME_DIMS, at={1: "(-1)", 4: "1"}),
 )
 def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
     if not self.ndim:

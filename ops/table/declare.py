@@ -21,7 +21,6 @@ from .table import operator
 
 __all__ = [
     *(
-        "FLOAT_KERNELS",
         "in_double",
         "number_first",
         "number_second",
@@ -34,10 +33,6 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 Forward = Callable[..., Array]
-
-FLOAT_KERNELS: Final[dict[Callable[..., Any], Kernel]] = {}
-"""The kernels of the forwards that `of_one` made: all there is to do for float32 arrays that have
-dimensions."""
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -90,7 +85,6 @@ def of_one(refuse: Refusal, kernel: Kernel) -> Callable[[Array], Array]:
             self = self.astype(default_dtype.float)
         return as_array(kernel(self))
 
-    FLOAT_KERNELS[forward] = kernel
     return forward
 
 

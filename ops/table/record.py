@@ -13,6 +13,7 @@ from typing import Literal, TypedDict, Unpack
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
+from .inline import Inline, Native
 from .refusals import Refusal
 
 __all__ = ["Known", "Operator", "Policy", "of_twin"]
@@ -28,6 +29,8 @@ class Known(TypedDict, total=False):
     autocast: Policy
     autocast_in_graphs: Policy
     effects: bool
+    inline: tuple[Inline, ...]
+    native: tuple[Native, ...]
     random: bool
     refuses: Refusal
 
@@ -41,6 +44,8 @@ def of_twin(known: Known) -> Known:
     twin = known.copy()
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
+    twin.pop("inline", None)
+    twin.pop("native", None)
     return twin
 
 
@@ -55,6 +60,12 @@ class Operator:
 
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""
+
+    inline: tuple[Inline, ...] = ()
+    """How plans write it out."""
+
+    native: tuple[Native, ...] = ()
+    """How native code writes it out."""
 
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""

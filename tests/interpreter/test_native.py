@@ -163,14 +163,6 @@ def prints(n: int) -> int:
     return n
 
 
-def exactly(x: float, n: int) -> int:
-    found = 0
-    for i in range(n):
-        if x < i:
-            found += 1
-    return found
-
-
 @pytest.mark.parametrize("function", [lists_outside, strings, optional, prints])
 def test_what_plans_keep_to_themselves(function: Any) -> None:
     graph = rushlight.jit.script(function).inlined_graph._inner

@@ -1,0 +1,156 @@
+"""How operators are written out: in plans, in place of a call, and in native code.
+
+    @operator(
+        "aten::neg.int(int a) -> int",
+        inline=inline("-{0}", wraps=True),
+        native=native("int64(uint64(0) - uint64({0}))"),
+    )
+    def neg_int(a: int) -> int:
+        return wrap64(-a)
+
+A form stands for the forward where its conditions hold, and gives the same bits there.  Where its
+text raises, the forward raises too, and the forward's error is the one that is told.  An operator
+may have several, tried in their order; they are added: `inline(...) + inline(...)`.
+
+In texts `{0}`, `{1}` ... are the operands.  `tests/interpreter/test_written_out.py` compares every
+form with its forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "BOTH_FLOAT32",
+    "NAMES",
+    "ON_FLOAT32",
+    "ORDINARY",
+    "SHORT",
+    "Inline",
+    "Native",
+    "inline",
+    "inline_kernel",
+    "is_constant",
+    "native",
+]
+
+NAMES: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        **{"type": type, "len": len, "int": int, "float": float, "ndarray": np.ndarray},
+        **{name: np.dtype(name) for name in ("float32", "int64")},
+        "bool_": np.dtype(np.bool_),
+    }
+)
+"""What every text for plans may name."""
+
+ORDINARY: Final = "type({0}) is ndarray"
+ON_FLOAT32: Final = "{0}.dtype is float32 and {0}.ndim"
+BOTH_FLOAT32: Final = "{0}.dtype is float32 is {1}.dtype and {0}.ndim"
+"""Conditions on operands that are arrays."""
+
+_NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+
+
+SHORT: Final = "a whole number of up to 18 digits"
+"""Any such constant, where the text of one is wanted."""
+
+
+def is_constant(text: str, wanted: str) -> bool:
+    """Whether an operand's text is that of a constant, or of any `SHORT` one."""
+    return text == wanted or (wanted is SHORT and text.strip("(-)").isdigit() and len(text) <= 18)
+
+
+class Inline(NamedTuple):
+    """An expression of Python that stands for a call of the forward in a plan.
+
+    It stands there if the operands at the places `at` are the constants written there, or `SHORT`,
+    all operands are of the types `of` (as their texts, with blanks between; empty for any), and,
+    looked at in each run, `given` holds.  `{k}` in the text is operand 1, which must be a constant
+    number, as an array of float32; `{p}` is what the forward calls for ordinary arrays, `{all}` all
+    operands.
+
+    The result of one that `wraps` may be beyond 64 bits, and is taken back into them.  One that
+    `writes` is a statement, for where the result is not used.  `over` is the function of NumPy that
+    the text comes to, if its result may take the memory of operand 0.  `names` are what the text
+    names beside `NAMES`; a name means the same in all forms.
+    """
+
+    text: str
+    given: str
+    at: Mapping[int, str]
+    of: str
+    wraps: bool
+    writes: bool
+    over: np.ufunc | None
+    names: Mapping[str, object]
+
+
+def inline(
+    text: str,
+    given: str = "",
+    *,
+    at: Mapping[int, str] = _NOTHING,
+    of: str = "",
+    wraps: bool = False,
+    writes: bool = False,
+    over: np.ufunc | None = None,
+    names: Mapping[str, object] = _NOTHING,
+) -> tuple[Inline, ...]:
+    """One form for plans: see `Inline`."""
+    return (Inline(text, given, at, of, wraps, writes, over, names),)
+
+
+def inline_kernel(name: str, kernel: Callable[[Any], Any]) -> tuple[Inline, ...]:
+    """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
+    `name` is the operator's own."""
+    called = f"kernel_{name}"
+    return inline(f"{called}({{0}})", ON_FLOAT32, names={called: kernel})
+
+
+class Native(NamedTuple):
+    """An expression of Python that stands for the operator in native code, where numba compiles it.
+
+    Whole numbers have 64 bits there, floats too; nothing is checked by itself.  It stands there for
+    operands as the schema has them; where that does not say enough (`Scalar`), `of` are the types
+    of the operands, one text for each combination.  The constants `at` are as in `Inline`.
+
+    The conditions `given` must hold before and `then` after, where `{result}` is the result; where
+    one does not, the plan does the whole call again.  One that `writes` is a statement.
+
+    `functions` are compiled along, and are called by their names; `libm` is a function of the C
+    library, called as `m_<name>`: compilers compute some of them otherwise.
+
+    Lists are `made` in native code, or come from outside to be read only: `flat` forms take both
+    kinds, lists of numbers from outside being arrays; `rows` are for lists of lists from outside,
+    which are all their numbers in one array, and an array of where each list begins.
+    """
+
+    text: str
+    given: Sequence[str]
+    then: str
+    at: Mapping[int, str]
+    of: Sequence[str]
+    writes: bool
+    functions: Sequence[Callable[..., Any]]
+    libm: str
+    lists: Literal["made", "flat", "rows"]
+
+
+def native(
+    text: str,
+    given: Sequence[str] = (),
+    *,
+    then: str = "",
+    at: Mapping[int, str] = _NOTHING,
+    of: Sequence[str] = (),
+    writes: bool = False,
+    functions: Sequence[Callable[..., Any]] = (),
+    libm: str = "",
+    lists: Literal["made", "flat", "rows"] = "made",
+) -> tuple[Native, ...]:
+    """One form for native code: see `Native`."""
+    return (Native(text, given, then, at, of, writes, functions, libm, lists),)
