@@ -219,9 +219,8 @@ def is_within(index: Array, size: int) -> bool:
     return bool(index.item(low) >= 0 and index.item(high) < size)
 
 
-def check_index(self: Array, dim: int, index: Array, name: str) -> int:
-    axis = wrap_dim(dim, self.ndim)
-    if index.size and index.dtype is not _INT64 and index.dtype != np.int32:
+def _check_places(index: Array, name: str) -> None:
+    if index.dtype is not _INT64 and index.dtype != np.int32:
         both = "int32 or int64" if name == "index_select" else "int32/int64"
         raise OperatorError(
             f"{name}(): Expected dtype {both} for index",
@@ -229,6 +228,12 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
             headline=f"`index` must be of whole numbers, it is `{dtype_of(index)}`",
             roles={"index": "must be int64"},
         )
+
+
+def check_index(self: Array, dim: int, index: Array, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if index.size:
+        _check_places(index, name)
     size = self.shape[axis] if self.ndim else 1
     if index.size and not is_within(index, size):
         if name == "index_select":
@@ -244,9 +249,9 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
 
 @operator("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor")
 def index_select(self: Array, dim: int, index: Array) -> Array:
+    wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexOutOfRange("index_select(): Index is supposed to be a vector")
-    wrap_dim(dim, self.ndim)
     if not self.ndim and index.size != 1:
         raise OperatorError(
             f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
@@ -291,8 +296,8 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
         OperatorError: the tensors do not go together.
     """
     axis = wrap_dim(dim, self.ndim)
-    if not index.size:
-        return axis
+    if index.size:
+        _check_places(index, "scatter")
     source = src if isinstance(src, np.ndarray) else None
     if source is not None and source.dtype != self.dtype:
         raise OperatorError(
@@ -301,6 +306,8 @@ def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
             headline=f"`src` is `{dtype_of(source)}`, `self` is `{dtype_of(self)}`",
             roles={"src": f"must be `{dtype_of(self)}`"},
         )
+    if not index.size:
+        return axis
     if index.shape == self.shape and (source is None or source.shape == index.shape):
         check_index(self, dim, index, "scatter")
         return axis
@@ -328,7 +335,7 @@ def _lacks_room(self: Array, index: Array, source: Array | None, axis: int) -> b
     wanted, shape = index.shape or (1,), self.shape or (1,)
     if any(dim != axis and n > shape[dim] for dim, n in enumerate(wanted)):
         return True
-    given = wanted if source is None else source.shape or (1,)
+    given = wanted if source is None else source.shape or (1,) * len(wanted)
     return any(n > given[wrap_dim(dim, len(given))] for dim, n in enumerate(wanted))
 
 
@@ -344,6 +351,7 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if not index.size:  # of any number of dimensions
         return np.empty(index.shape, self.dtype)
+    _check_places(index, "gather")
     check_ranks(self, index, axis)
     if index.size >= LARGE and axis == self.ndim - 1:
         found = _taken_natively(self, index)
@@ -394,6 +402,9 @@ def row_starts(shape: tuple[int, ...]) -> Array:
 
 @operator("aten::take(Tensor self, Tensor index) -> Tensor")
 def take(self: Array, index: Array) -> Array:
+    if index.dtype != _INT64:
+        given = dtype_of(index).scalar_name
+        raise OperatorError(f"take(): Expected a long tensor for index, but got {given}")
     if not self.size and index.size:
         raise IndexOutOfRange("take(): tried to take from an empty tensor")
     try:
@@ -408,7 +419,10 @@ def take(self: Array, index: Array) -> Array:
 @operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:
-        return take_along_dim(self.reshape(-1), indices.reshape(-1), 0)
+        _check_long(indices)
+        flat = indices.reshape(-1)
+        check_index(self.reshape(-1), 0, flat, "take_along_dim")
+        return self.reshape(-1).take(flat)
     name = "torch.take_along_dim()"
     if self.ndim != indices.ndim:
         raise OperatorError(
@@ -416,25 +430,32 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
             f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
             code="shape-mismatch",
         )
-    if indices.dtype != np.int64:
-        raise OperatorError(
-            f"{name}: dtype of indices should be Long but got {dtype_of(indices).scalar_name}",
-            code="dtype-mismatch",
-            roles={"indices": "must be int64"},
-        )
+    _check_long(indices)
     axis = wrap_dim(dim, self.ndim)
+    if not self.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
     first, second = (
         tuple(1 if at == axis else n for at, n in enumerate(array.shape))
         for array in (self, indices)
     )
     shape = checked_broadcast(first, second, ("a", "b"))
     whole = [(*shape[:axis], array.shape[axis], *shape[axis + 1 :]) for array in (self, indices)]
-    try:
-        return np.take_along_axis(
-            np.broadcast_to(self, whole[0]), np.broadcast_to(settled(indices), whole[1]), axis
+    if indices.size and not self.shape[axis]:
+        raise OperatorError("ZeroDivisionError")
+    places = np.remainder(indices, max(self.shape[axis], 1))  # counted round and round
+    return np.take_along_axis(
+        np.broadcast_to(self, whole[0]), np.broadcast_to(places, whole[1]), axis
+    )
+
+
+def _check_long(indices: Array) -> None:
+    if indices.dtype != _INT64:
+        raise OperatorError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{dtype_of(indices).scalar_name}",
+            code="dtype-mismatch",
+            roles={"indices": "must be int64"},
         )
-    except IndexError as error:
-        raise IndexOutOfRange(str(error).replace("for axis", "for dimension")) from None
 
 
 @operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")

@@ -36,27 +36,35 @@ def _check_vector(name: str, self: Array, dim: int, index: Array, source: Array)
             f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
             f"type: {dtype_of(index).scalar_name} and size: {list(index.shape)}"
         )
-    _check_places(name, index, OperatorError)
+    if index.dtype not in PLACES:
+        raise OperatorError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
+        )
     if self.dtype != source.dtype:
         mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
         raise _dtype_error(
-            f"{name.removesuffix('_')}_(): self ({mine}) and source ({given}) must have the same "
-            "scalar type",
+            f"{name}(): self ({mine}) and source ({given}) must have the same scalar type",
             self,
             source,
         )
-    count = source.shape[axis] if source.ndim > axis else 1
+    if axis and axis >= source.ndim:
+        raise OperatorError(
+            f"{name}(): Indexing dim {axis} is out of bounds of the source tensor with dim "
+            f"{source.ndim}",
+            code="shape-mismatch",
+        )
+    count = source.shape[axis] if source.ndim else 1
     if index.size != count:
         if not source.ndim:
             raise IndexOutOfRange(f"Dimension specified as {axis} but tensor has no dimensions")
         raise OperatorError(
-            f"{name.removesuffix('_')}_(): Number of indices ({index.size}) should be equal to "
-            "source.size(dim): "
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({count}), for dim: {axis}",
             code="shape-mismatch",
             headline=f"{index.size} indices for {count} slices of `source`",
         )
-    if _others(self, axis) != _others(source, axis) and self.ndim and source.ndim:
+    fits = _others(self, axis) == _others(source, axis)
+    if not fits if self.ndim and source.ndim else self.shape != source.shape:
         raise OperatorError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}",
@@ -82,7 +90,9 @@ def _check_copied(self: Array, dim: int, index: Array, source: Array) -> int:
             f"({self.ndim})",
             headline=_misfit(self, source, axis),
         )
-    _check_places(name, index, IndexOutOfRange)
+    if index.dtype != _INT64:
+        given = dtype_of(index).scalar_name
+        raise OperatorError(f"{name}(): Expected a long tensor for index, but got {given}")
     if self.dtype != source.dtype:
         mine, given = dtype_of(self).scalar_name, dtype_of(source).scalar_name
         raise _dtype_error(
@@ -106,13 +116,6 @@ def _check_copied(self: Array, dim: int, index: Array, source: Array) -> int:
             headline=f"{index.size} indices for {source.shape[axis]} slices of `source`",
         )
     return axis
-
-
-def _check_places(name: str, index: Array, error: type[OperatorError]) -> None:
-    if index.dtype not in PLACES:
-        raise error(
-            f"{name}(): Expected dtype int32/int64 for index but got: {dtype_of(index).scalar_name}"
-        )
 
 
 def _dtype_error(sentence: str, self: Array, source: Array) -> OperatorError:
@@ -247,7 +250,7 @@ def index_reduce_in_place(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    axis = _check_vector("index_reduce", self, dim, index, source)
+    axis = _check_vector("index_reduce_", self, dim, index, source)
     check_apart(self, (index, source))
     if index.size:
         if self.ndim > 1 and not self.shape[axis]:
@@ -272,9 +275,6 @@ def index_reduce(
 
 
 def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
-    axis = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexOutOfRange("Index has to be a vector/scalar")
     if value.ndim:
         raise OperatorError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -282,6 +282,9 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
         )
     if index.dtype != _INT64:
         raise IndexOutOfRange("index_fill_(): Expected dtype int64 for index.")
+    axis = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise OperatorError("Index has to be a vector/scalar")
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis), negative=True)
         target[key] = cast(value, self.dtype)
