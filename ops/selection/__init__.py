@@ -1,6 +1,6 @@
 """Operators that read or write chosen elements: indexing, scattering, sorting, searching."""
 
-from . import histogram, index, ranking, scatter, slices, sorting, strides, view_copies
+from . import histogram, index, ranking, scatter, slices, sorting, strides, take, view_copies
 
 __all__ = [
     "histogram",
@@ -10,5 +10,6 @@ __all__ = [
     "slices",
     "sorting",
     "strides",
+    "take",
     "view_copies",
 ]

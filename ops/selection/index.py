@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.comparison import check_mask
 from ..kernels import LARGE, family
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
@@ -34,7 +33,6 @@ from .index_errors import (
     check_rows,
     first_outside,
     index_error,
-    no_such_element,
     of_nothing,
     outside_dimension,
 )
@@ -398,71 +396,6 @@ def row_starts(shape: tuple[int, ...]) -> Array:
     """
     *before, length = shape
     return np.arange(0, math.prod(shape), length or 1).reshape(*before, 1)
-
-
-@operator("aten::take(Tensor self, Tensor index) -> Tensor")
-def take(self: Array, index: Array) -> Array:
-    if index.dtype != _INT64:
-        given = dtype_of(index).scalar_name
-        raise OperatorError(f"take(): Expected a long tensor for index, but got {given}")
-    if not self.size and index.size:
-        raise IndexOutOfRange("take(): tried to take from an empty tensor")
-    try:
-        return np.asarray(self.reshape(-1).take(index))
-    except IndexError:
-        wrong = first_outside(index.reshape(-1), -self.size, self.size)
-        if wrong is None:
-            raise
-        raise no_such_element(wrong, self.size) from None
-
-
-@operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
-def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
-    if dim is None:
-        _check_long(indices)
-        flat = indices.reshape(-1)
-        check_index(self.reshape(-1), 0, flat, "take_along_dim")
-        return self.reshape(-1).take(flat)
-    name = "torch.take_along_dim()"
-    if self.ndim != indices.ndim:
-        raise OperatorError(
-            f"{name}: input and indices should have the same number of dimensions, but got "
-            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
-            code="shape-mismatch",
-        )
-    _check_long(indices)
-    axis = wrap_dim(dim, self.ndim)
-    if not self.ndim:
-        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
-    first, second = (
-        tuple(1 if at == axis else n for at, n in enumerate(array.shape))
-        for array in (self, indices)
-    )
-    shape = checked_broadcast(first, second, ("a", "b"))
-    whole = [(*shape[:axis], array.shape[axis], *shape[axis + 1 :]) for array in (self, indices)]
-    if indices.size and not self.shape[axis]:
-        raise OperatorError("ZeroDivisionError")
-    places = np.remainder(indices, max(self.shape[axis], 1))  # counted round and round
-    return np.take_along_axis(
-        np.broadcast_to(self, whole[0]), np.broadcast_to(places, whole[1]), axis
-    )
-
-
-def _check_long(indices: Array) -> None:
-    if indices.dtype != _INT64:
-        raise OperatorError(
-            "torch.take_along_dim(): dtype of indices should be Long but got "
-            f"{dtype_of(indices).scalar_name}",
-            code="dtype-mismatch",
-            roles={"indices": "must be int64"},
-        )
-
-
-@operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
-def masked_select(self: Array, mask: Array) -> Array:
-    check_mask(mask, "masked_select: expected BoolTensor for mask")
-    shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
-    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(settled(mask), shape)])
 
 
 def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> Array:
