@@ -9,7 +9,8 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
-from ..special_functions.gamma import igamma, igammac, zeta
+from ..special_functions.gamma import zeta
+from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
 from ..table.ordered import check_kernel
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
@@ -46,6 +47,14 @@ def _wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
+def _incomplete(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def computed(a: Any, x: Any) -> Any:
+        unit = _float64 if a.dtype == _float64 else np.float32
+        return np.asarray(kernel(a.astype(_float64), x.astype(_float64), unit), a.dtype)
+
+    return computed
+
+
 # --------------------------------------------------------------------------- floats
 
 _ARGUMENTS: Final = "(Tensor self, Tensor other) -> Tensor"
@@ -60,8 +69,8 @@ with_twin(f"aten::nextafter{_ARGUMENTS}")(
 operator(f"aten::logaddexp{_ARGUMENTS}")(of_two(Refusal("biuq", "logaddexp_cpu"), _logaddexp))
 operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two(Refusal("biuqc", "logaddexp2_cpu"), np.logaddexp2))
 
-_igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _wide(igamma))
-_igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _wide(igammac))
+_igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _incomplete(igamma))
+_igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _incomplete(igammac))
 with_twin(f"aten::igamma{_ARGUMENTS}")(_igamma)
 with_twin(f"aten::igammac{_ARGUMENTS}")(_igammac)
 operator(f"aten::special_gammainc{_ARGUMENTS}")(_igamma)

@@ -157,7 +157,9 @@ def _batch_norm(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     _check(input, weight, bias, running_mean, running_var, training)
-    saved = statistics_dtype(input, weight, bias, running_mean, running_var)
+    saved = statistics_dtype(
+        input, weight, bias, running_mean, running_var, read_first=2 if training else 0
+    )
     if not training:
         assert running_mean is not None
         assert running_var is not None

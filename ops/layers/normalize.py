@@ -32,22 +32,34 @@ _FLOAT32: Final = np.dtype(np.float32)
 _NONE: Final = np.empty(0, _FLOAT32)
 
 
-def statistics_dtype(input: Array, *parameters: Array | None) -> np.dtype[Any]:
+def statistics_dtype(input: Array, *parameters: Array | None, read_first: int = 0) -> np.dtype[Any]:
     """The dtype of saved means: float32 if the parameters are in it, else that of the input.
+
+    So many of the last parameters are looked at first where torch reads them before the others.
 
     Raises:
         OperatorError: the parameters are in another dtype than the input, and it is not float32.
     """
     if input.dtype is _FLOAT32 and all(p is None or p.dtype is _FLOAT32 for p in parameters):
         return _FLOAT32
-    dtypes = {p.dtype for p in parameters if p is not None}
-    if dtypes <= {input.dtype}:
+    given = [p for p in parameters if p is not None]
+    if all(p.dtype == input.dtype for p in given):
         return input.dtype
-    if dtypes == {_FLOAT32} and input.dtype.itemsize == 2:
+    in_single = all(p.dtype == _FLOAT32 for p in given)
+    if in_single and input.dtype.itemsize == 2:
         return _FLOAT32
-    wanted = "Float" if input.dtype.itemsize <= 4 else dtype_of(input).scalar_name
+    if given[0].dtype == input.dtype:
+        rest = len(parameters) - read_first
+        read = [p for p in (*parameters[rest:], *parameters[:rest]) if p is not None]
+        other = next(p for p in read if p.dtype != input.dtype)
+        wanted, found = (dtype_of(each).scalar_name for each in (input, other))
+        sentence = f"expected scalar type {wanted} but found {found}"
+    elif in_single:
+        sentence = "mixed dtype (CPU): all inputs must share same datatype."
+    else:
+        sentence = "mixed dtype (CPU): expect parameter to have scalar type of Float"
     raise OperatorError(
-        f"mixed dtype (CPU): expect parameter to have scalar type of {wanted}",
+        sentence,
         code="dtype-mismatch",
         headline=f"`input` is `{dtype_of(input)}`, a parameter is not",
     )
@@ -81,6 +93,17 @@ def _affine(result: Array, weight: Array | None, bias: Array | None) -> Array:
     if bias is not None:
         _add(result, bias.astype(result.dtype, copy=False), result)
     return result
+
+
+def _fused(x: Array, factor: Array | None, term: Array | None) -> Array:
+    """`factor * x + term` in float32 with one rounding, as torch's native code multiplies and adds;
+    the product is exact in float64."""
+    wide = x.astype(np.float64)
+    if factor is not None:
+        wide *= factor.astype(np.float64)
+    if term is not None:
+        wide += term.astype(np.float64)
+    return wide.astype(_FLOAT32)
 
 
 def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Array, Array]:
@@ -149,7 +172,14 @@ def native_layer_norm(
             made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
             return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
     left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
-    result = _affine(left.reshape(input.shape), weight, bias).astype(input.dtype, copy=False)
+    if input.itemsize == 2:
+        left = _fused(rows, scale, -mean * scale)
+        if weight is not None or bias is not None:
+            given = (None if p is None else p.reshape(-1) for p in (weight, bias))
+            left = _fused(left, *given)
+        result = left.reshape(input.shape).astype(input.dtype)
+    else:
+        result = _affine(left.reshape(input.shape), weight, bias)
     if not input.size and 0 not in outer:
         zeros = np.zeros(outer, saved)
         return result, zeros, zeros.copy()

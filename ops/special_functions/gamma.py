@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["digamma", "igamma", "igammac", "lgamma", "polygamma", "zeta"]
+__all__ = ["digamma", "lgamma", "polygamma", "zeta"]
 
 _SHIFT: Final = 10.0
 _BERNOULLI: Final = tuple(
@@ -18,9 +18,6 @@ _BERNOULLI: Final = tuple(
     )
 )
 """The Bernoulli numbers of even index from 2 on."""
-
-_TERMS: Final = 3000
-_EPSILON: Final = 2.0**-53
 
 
 def _raised(x: Any) -> tuple[Any, Any, Any]:
@@ -116,77 +113,3 @@ def _trigamma(x: Any) -> Any:
     value = zeta(np.float64(2), right)
     sine = np.sin(math.pi * x)
     return np.where(x < 0.5, math.pi**2 / (sine * sine) - value, value)
-
-
-# --------------------------------------------------------------------------- incomplete
-
-
-def _lower_series(a: Any, x: Any) -> Any:
-    """The lower function by its power series, for x up to about a."""
-    term = total = 1 / a
-    n = a
-    for _ in range(_TERMS):
-        n = n + 1
-        term = term * x / n
-        total = total + term
-        if not (np.abs(term) > _EPSILON * np.abs(total)).any():
-            break
-    return total * _front(a, x)
-
-
-def _front(a: Any, x: Any) -> Any:
-    """`x ** a * exp(-x) / gamma(a)`; near x = a with the large terms cancelled by hand."""
-    ratio = (x - a) / a
-    plain = a * np.log(x) - x - lgamma(a)
-    stirling = a + 1 / 12 / a - 1 / 360 / a**3 + 1 / 1260 / a**5 - 1 / 1680 / a**7
-    level = a * (np.log1p(ratio) - ratio) + 0.5 * np.log(a / (2 * math.pi)) - (stirling - a)
-    return np.exp(np.where(a > 20, level, plain))
-
-
-def _upper_fraction(a: Any, x: Any) -> Any:
-    """The upper function by Legendre's continued fraction (Lentz), for x above about a."""
-    tiny = 1e-300
-    b = x + 1 - a
-    c = np.full_like(x, 1 / tiny)
-    d = 1 / np.where(b == 0, tiny, b)
-    value = d
-    for index in range(1, _TERMS):
-        step = -index * (index - a)
-        b = b + 2
-        d = step * d + b
-        d = 1 / np.where(np.abs(d) < tiny, tiny, d)
-        c = b + step / c
-        c = np.where(np.abs(c) < tiny, tiny, c)
-        change = c * d
-        value = value * change
-        if not (np.abs(change - 1) > 4 * _EPSILON).any():
-            break
-    return value * _front(a, x)
-
-
-def _incomplete(a: Any, x: Any) -> tuple[Any, Any]:
-    """The regularised lower and upper incomplete gamma functions."""
-    a, x = np.broadcast_arrays(a, x)
-    usable = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
-    order, point = np.where(usable, a, 1.0), np.where(usable, x, 1.0)
-    left = point < order + 1
-    lower = _lower_series(np.where(left, order, 1.0), np.where(left, point, 1.0))
-    upper = _upper_fraction(np.where(left, 1.0, order), np.where(left, 2.0, point))
-    below = np.where(left, lower, 1 - upper)
-    above = np.where(left, 1 - lower, upper)
-    edge = np.where((a == 0) & (x > 0), 1.0, np.nan)
-    edge = np.where(np.isinf(x) & ~np.isinf(a), 1.0, edge)
-    edge = np.where(np.isinf(a) & ~np.isinf(x), 0.0, edge)
-    edge = np.where((x == 0) & (a != 0), 0.0, edge)
-    edge = np.where((a < 0) | (x < 0), np.nan, edge)
-    return np.where(usable, below, edge), np.where(usable, above, 1 - edge)
-
-
-def igamma(a: Any, x: Any) -> Any:
-    """The regularised lower incomplete gamma function."""
-    return _incomplete(a, x)[0]
-
-
-def igammac(a: Any, x: Any) -> Any:
-    """The regularised upper incomplete gamma function."""
-    return _incomplete(a, x)[1]

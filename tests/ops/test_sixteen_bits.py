@@ -162,3 +162,25 @@ def test_numbers_are_divided_before_they_are_cast() -> None:
     assert (torch.div(300, byte).item(), (-3 / byte).item()) == (100.0, -1.0)
     assert torch.div(300, byte, rounding_mode="floor").item() == 14
     assert str(torch.remainder(torch.tensor([-3.0]), 3.0)) == "tensor([-0.])"
+
+
+def test_what_one_rounding_leaves_of_a_row_of_one_element() -> None:
+    x = torch.tensor([[1.1], [2.3], [-3.7], [100.3]], dtype=torch.bfloat16)
+    recorded = [1.9073486328125e-06, -3.814697265625e-06, -3.814697265625e-06, -0.0003662109375]
+    assert torch.nn.functional.layer_norm(x, (1,)).flatten().tolist() == recorded
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "message"),
+    [
+        (("bfloat16", "bfloat16", "float32", "float32"), "expected scalar type BFloat16 but found"),
+        (("float32", "float32", "float32", "float64"), "expected scalar type Float but found Doub"),
+        (("float64", "float32", "float32", "float32"), "all inputs must share same datatype"),
+        (("float64", "float32", "float64", "float64"), "parameter to have scalar type of Float"),
+    ],
+)
+def test_dtypes_that_batch_norm_does_not_mix(dtypes: tuple[str, ...], message: str) -> None:
+    input, *parameters = (torch.ones(2, 2, dtype=getattr(torch, name)) for name in dtypes)
+    weight, mean, variance = (each[0] for each in parameters)
+    with pytest.raises(RuntimeError, match=message):
+        torch.nn.functional.batch_norm(input, mean, variance, weight)

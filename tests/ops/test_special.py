@@ -90,3 +90,22 @@ def test_zeta_and_polygamma() -> None:
     )
     np.testing.assert_allclose(_call("polygamma", 1, (1.0,)), math.pi**2 / 6)
     assert np.isinf(_call("special_zeta", (1.0, 3.0), (2.0, -1.0))).all()
+
+
+def test_incomplete_gamma_functions_of_large_arguments() -> None:
+    places = np.array([50.0, 1e4, 1e8, 1e15, 1e30, 1e300])
+    found = _call("igamma", tuple(places), tuple(places))
+    np.testing.assert_allclose(found, 0.5 + 1 / (3 * np.sqrt(2 * math.pi * places)), rtol=1e-5)
+    assert _call("igammac", (1e8,), (1e8 + 3e4,)) == pytest.approx(0.0013510, rel=1e-4)
+    assert _call("igamma", (1e30, 1e30), (2e30, 5e29)).tolist() == [1, 0]
+
+
+def test_incomplete_gamma_functions_of_small_arguments() -> None:
+    found = _call("igammac", (1e-300, 1e-30, 1e-5, 1e-3), (1e-10, 1e-300, 0.5, 1.0))
+    recorded = (2.3025850930040457e-299, 6.907755278982137e-28, 5.597765285384846e-06)
+    np.testing.assert_allclose(found[:3], recorded, rtol=1e-13)
+    np.testing.assert_allclose(found[3], 0.0002196084, rtol=1e-6)
+    a, x = np.meshgrid(10.0 ** np.arange(-6, 5), 10.0 ** np.arange(-6, 5))
+    both = _call("igamma", tuple(a.ravel()), tuple(x.ravel()))
+    rest = _call("igammac", tuple(a.ravel()), tuple(x.ravel()))
+    np.testing.assert_allclose(both + rest, 1, rtol=1e-13)
