@@ -34,7 +34,7 @@ def _subtract_real(a: complex, b: float) -> complex:
 
 
 def _subtract_from_real(a: float, b: complex) -> complex:
-    return complex(a - b.real, 0.0 - b.imag)
+    return complex(a - b.real, -b.imag)
 
 
 def _times_real(a: complex, b: float) -> complex:

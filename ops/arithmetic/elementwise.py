@@ -59,9 +59,15 @@ def _with_number(
 def _with_alpha(
     refuse: Refusal, kernel: Callable[..., Any], a: Array, b: Array | Scalar, alpha: Scalar
 ) -> Array:
-    """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end."""
+    """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end.
+
+    Complex numbers are multiplied by `alpha` even if it is 1, so that an infinite part has
+    a NaN beside it, and subtracted by adding them times `-alpha`.
+    """
     dtype = common_dtype(a, b) if isinstance(b, ndarray) else common_dtype_with(a, b)
     _check_alpha(dtype, alpha)
+    if kernel is _subtract and dtype.kind == "c":
+        kernel, alpha = _add, -alpha
     factor = number_in(alpha, dtype)
     refuse(dtype)
     one, two = cast(a, dtype), cast(b, dtype) if isinstance(b, ndarray) else number_as(b, dtype)
@@ -69,6 +75,10 @@ def _with_alpha(
         return binary(kernel, one, as_array(_multiply(two, factor)))
     wide = _multiply(two.astype(_FLOAT32), factor.astype(_FLOAT32))
     return binary(kernel, one.astype(_FLOAT32), as_array(wide)).astype(dtype)
+
+
+def _is_complex(self: Array, other: Scalar) -> bool:
+    return self.dtype.kind == "c" or type(other) is complex
 
 
 def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
@@ -92,19 +102,25 @@ _ALPHA: Final = {2: "1"}
 """Plans write sums and differences out if `alpha` is 1."""
 
 _SAME_DTYPE: Final = "{0}.dtype is {1}.dtype and {0}.ndim"
+_SAME_REAL: Final = (
+    "(kind := {0}.dtype) is {1}.dtype is not complex64 and kind is not complex128 and {0}.ndim"
+)
+_COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
 
 
 @operator(
     "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
-    inline=inline("{0} + {1}", _SAME_DTYPE, at=_ALPHA, over=np.add),
+    inline=inline("{0} + {1}", _SAME_REAL, at=_ALPHA, over=np.add, names=_COMPLEX),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
         return _with_alpha(_refuse_sum, _add, self, other, alpha)
     dtype = self.dtype
     if dtype is other.dtype:
-        if dtype.kind == "u":
+        if dtype.kind in "uc":
+            if dtype.kind == "c":
+                return _with_alpha(_refuse_sum, _add, self, other, 1)
             _refuse_sum(dtype)
         try:
             result = _add(self, other)
@@ -112,6 +128,8 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
             checked_broadcast(self.shape, other.shape)
             raise
         return result if type(result) is ndarray else asarray(result)
+    if "c" in (dtype.kind, other.dtype.kind):
+        return _with_alpha(_refuse_sum, _add, self, other, 1)
     return binary(_add, *_matched(_refuse_sum, self, other))
 
 
@@ -121,7 +139,7 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     inline=inline("{0} + {k}", ON_FLOAT32, at=_ALPHA, over=np.add),
 )
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
-    if type(alpha) is not int or alpha != 1:
+    if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
         return _with_alpha(_refuse_sum, _add, self, other, alpha)
     return _with_number(_refuse_sum, _add, self, other)
 
@@ -156,7 +174,9 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
         return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     if dtype is other.dtype:
-        if dtype.kind == "u":
+        if dtype.kind in "uc":
+            if dtype.kind == "c":
+                return _with_alpha(_refuse_sum, _subtract, self, other, 1)
             _refuse_sum(dtype)
         try:
             result = _subtract(self, other)
@@ -164,6 +184,8 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
             checked_broadcast(self.shape, other.shape)
             raise
         return result if type(result) is ndarray else asarray(result)
+    if "c" in (dtype.kind, other.dtype.kind):
+        return _with_alpha(_refuse_sum, _subtract, self, other, 1)
     return binary(_subtract, *_matched(_refuse_sum, self, other))
 
 
@@ -175,7 +197,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
-    if type(alpha) is not int or alpha != 1:
+    if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
         return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     return _with_number(_refuse_sum, _subtract, self, other)
 
@@ -192,7 +214,7 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
         _check_subtraction(self.dtype, number_dtype(other))
-    if type(alpha) is not int or alpha != 1:
+    if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
         return _with_alpha(_refuse_sum, _subtract, asarray(other, number_dtype(other)), self, alpha)
     return _with_number(_refuse_sum, _subtract, self, other, swapped=True)
 
@@ -509,7 +531,8 @@ _sum_into: Final = in_place(add)
 
 def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
-    if alpha == 1 and dtype is other.dtype and dtype.kind != "u" and self.shape == other.shape:
+    plain = alpha == 1 and dtype is other.dtype and dtype.kind not in "uc"
+    if plain and self.shape == other.shape:
         _add(self, other, self)
         return self
     return _sum_into(self, other, alpha)

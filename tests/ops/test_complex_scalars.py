@@ -106,3 +106,21 @@ def test_zero_to_any_negative_power_is_refused() -> None:
 
     with pytest.raises(RuntimeError, match=r"0\.0 cannot be raised to a negative power"):
         scripted(f)(0.0, -INF)
+
+
+def test_sums_of_complex_tensors_multiply_the_second_one() -> None:
+    def f(x: torch.Tensor, y: torch.Tensor, z: float) -> list[complex]:
+        return [complex(each[0].item()) for each in [x + y, y + x, x - y, x + z, z - x, y - 1]]
+
+    x, y = torch.zeros(2, dtype=torch.complex64), torch.tensor([complex(INF, 1)] * 2)
+    told = "[(inf+nanj), (inf+1j), (-inf+nanj), (inf+nanj), (inf+nanj), (inf+1j)]"
+    assert repr(scripted(f)(x, y, INF)) == told
+    x += y
+    assert repr(x[0].item()) == "(inf+nanj)"
+
+
+def test_a_real_number_less_a_complex_one() -> None:
+    def f(x: float, n: int, y: complex):  # type: ignore[no-untyped-def]
+        return x - y, n - y
+
+    assert repr(scripted(f)(1.0, 2, 0j)) == "((1-0j), (2-0j))"
