@@ -28,7 +28,7 @@ from fuzz_deviations import explained
 from fuzz_grammar import Program, random_program
 from fuzz_worker import CHANGED
 
-A_BATCH = 50
+A_BATCH = 200
 SECONDS = 600
 
 Found = dict[str, Any]
@@ -158,6 +158,7 @@ def main() -> int:
     parser.add_argument("--shown", type=int, default=10, help="how many differences are cut down")
     options = parser.parse_args()
     sides, counts, left = Sides(options.python), Counter[str](), options.shown
+    by_family = Counter[tuple[str, str]]()
     families = options.families.split(",")
     chosen = [(families[n % len(families)], options.seed * 10**6 + n) for n in range(options.count)]
     for start in range(0, len(chosen), A_BATCH):
@@ -170,7 +171,9 @@ def main() -> int:
             )
             told = difference(torch, own)
             reason = explained(program.source, told) if told else ""
-            counts["explained: " + reason if reason else "differ" if told else "equal"] += 1
+            what = "explained: " + reason if reason else "differ" if told else "equal"
+            counts[what] += 1
+            by_family[each[0], what] += 1
             if told and not reason:
                 if left > 0 and _still(torch, own):
                     program = smaller(sides, program)
@@ -180,6 +183,8 @@ def main() -> int:
                 print(f"--- {each[0]} {each[1]}\n{body}\n{told}\n", flush=True)
     for key, count in counts.most_common():
         print(f"{count:6} {key}")
+    for (family, what), count in sorted(by_family.items()):
+        print(f"{family:12} {count:6} {what}")
     return 1 if counts["differ"] else 0
 
 

@@ -79,14 +79,12 @@ class Match:
     discarded: int = 0
 
     def result(self) -> Type:
-        """The type of the call; several results are a tuple, named if they have names."""
+        """The type of the call; no result or several are a tuple, named if they have names."""
         returns = self.signature.returns
         types = [instantiate(r.type, self.variables) or UNKNOWN for r in returns]
-        if not returns:
-            return NONE
         if len(returns) == 1:
             return types[0]
-        if all(r.name for r in returns):
+        if returns and all(r.name for r in returns):
             return TupleType(tuple(types), None, tuple(r.name for r in returns))
         return TupleType(tuple(types))
 

@@ -156,3 +156,13 @@ def test_tensors_of_any_kind(name: str) -> None:
         assert loaded.is_quantized == tensor.is_quantized
         assert repr(loaded) == repr(tensor)
     assert states["both"][0] is states["both"][1] is states["a"]
+
+
+def sorts(x: list[int]):  # type: ignore[no-untyped-def]
+    y = x.sort()
+    return y, x.reverse(), x
+
+
+def test_operators_without_results_give_an_empty_tuple() -> None:
+    for compiled in (torch.jit.script(sorts), again(torch.jit.script(sorts))):
+        assert compiled([3, 1, 2]) == ((), (), [3, 2, 1])
