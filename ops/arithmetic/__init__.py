@@ -13,6 +13,7 @@ from . import (
     rounding,
     scalar,
     scalar_maths,
+    signs,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "rounding",
     "scalar",
     "scalar_maths",
+    "signs",
 ]

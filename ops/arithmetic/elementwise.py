@@ -27,6 +27,7 @@ from ..table.pointwise import (
 from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtype
 from ..table.refusals import Refusal, letter
 from ..table.table import TABLE, operator
+from .signs import absolute, neg
 
 __all__ = ["add", "div", "mul", "pow_number", "sub"]
 
@@ -486,41 +487,6 @@ def number_pow(self: Scalar, exponent: Array) -> Array:
     if self == 1 and not isinstance(self, bool):
         return np.ones(exponent.shape, dtype)
     return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
-
-
-# --------------------------------------------------------------------------- signs
-
-
-_refuse_neg: Final = Refusal("u", "neg_cpu")
-_refuse_abs: Final = Refusal("bu", "abs_cpu")
-_refuse_positive: Final = Refusal(
-    "", fails=("b", "The `+` operator, on a bool tensor is not supported.")
-)
-
-
-@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32))
-def neg(self: Array) -> Array:
-    if self.dtype is _BOOL:
-        raise OperatorError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
-            "to invert a mask, use the `~` or `logical_not()` operator instead.",
-            code="dtype-mismatch",
-            headline="`-` does not work on a bool tensor",
-        )
-    _refuse_neg(self.dtype)
-    return as_array(np.negative(self))
-
-
-@operator("aten::abs(Tensor self) -> Tensor", "prim::abs(Tensor x) -> Tensor")
-def absolute(self: Array) -> Array:
-    _refuse_abs(self.dtype)
-    return as_array(np.absolute(self))
-
-
-@operator("aten::positive(Tensor(a) self) -> Tensor(a)")
-def positive(self: Array) -> Array:
-    _refuse_positive(self.dtype)
-    return self
 
 
 # --------------------------------------------------------------------------- in place

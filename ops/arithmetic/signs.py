@@ -1,0 +1,50 @@
+"""Signs of tensors' numbers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..table.inline import ON_FLOAT32, inline
+from ..table.pointwise import as_array
+from ..table.refusals import Refusal
+from ..table.table import operator
+
+__all__ = ["absolute", "neg"]
+
+_BOOL: Final = np.dtype(np.bool_)
+
+
+_refuse_neg: Final = Refusal("u", "neg_cpu")
+_refuse_abs: Final = Refusal("bu", "abs_cpu")
+_refuse_positive: Final = Refusal(
+    "", fails=("b", "The `+` operator, on a bool tensor is not supported.")
+)
+
+
+@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32))
+def neg(self: Array) -> Array:
+    if self.dtype is _BOOL:
+        raise OperatorError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead.",
+            code="dtype-mismatch",
+            headline="`-` does not work on a bool tensor",
+        )
+    _refuse_neg(self.dtype)
+    return as_array(np.negative(self))
+
+
+@operator("aten::abs(Tensor self) -> Tensor", "prim::abs(Tensor x) -> Tensor")
+def absolute(self: Array) -> Array:
+    _refuse_abs(self.dtype)
+    return as_array(np.absolute(self))
+
+
+@operator("aten::positive(Tensor(a) self) -> Tensor(a)")
+def positive(self: Array) -> Array:
+    _refuse_positive(self.dtype)
+    return self
