@@ -586,9 +586,11 @@ def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array
     return write(self, masked_fill_tensor(self, mask, value))
 
 
-operator("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")(
-    masked_fill_in_place
-)
-operator("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)")(
-    masked_fill_tensor_in_place
-)
+operator(
+    "aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    written="unchecked",
+)(masked_fill_in_place)
+operator(
+    "aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    written="unchecked",
+)(masked_fill_tensor_in_place)

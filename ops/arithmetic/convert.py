@@ -309,7 +309,8 @@ def contiguous(self: Array, memory_format: int | None) -> Array:
     return self if result.strides == self.strides else result
 
 
-@operator("aten::detach(Tensor(a) self) -> Tensor(a)", "aten::alias(Tensor(a) self) -> Tensor(a)")
+@operator("aten::alias(Tensor(a) self) -> Tensor(a)")
+@operator("aten::detach(Tensor(a) self) -> Tensor(a)", cuts_off=True)
 def detach(self: Array) -> Array:
     return self.view()
 

@@ -202,7 +202,8 @@ _refuse_nan_to_num: Final = Refusal("q", "nan_to_num")
 
 @with_twin(
     "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) "
-    "-> Tensor"
+    "-> Tensor",
+    layout="L",
 )
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     _refuse_nan_to_num(self.dtype)
@@ -305,7 +306,7 @@ _refuse_frexp: Final = Refusal(
 )
 
 
-@operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")
+@operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", layout="LL")
 def frexp(self: Array) -> tuple[Array, Array]:
     _refuse_frexp(self.dtype)
     wide = self.astype(np.float32) if self.itemsize < 4 else self

@@ -311,7 +311,7 @@ _refuse_clamp: Final = Refusal(
 _NUMBERS: Final = frozenset({int, float})
 
 
-@operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
+@operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", layout="L")
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     _no_bools(self)
     if self.dtype is _float32 and type(min_val) in _NUMBERS and type(max_val) in _NUMBERS:
@@ -328,7 +328,7 @@ operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) 
 )
 
 
-@operator("aten::relu6(Tensor self) -> Tensor")
+@operator("aten::relu6(Tensor self) -> Tensor", layout="L")
 def relu6(self: Array) -> Array:
     _no_bools(self)
     return clamp(self, 0, 6)
@@ -403,6 +403,7 @@ def _check_prelu(self: Array, weight: Array) -> None:
     autocast="lower",
     autocast_in_graphs="lower",
     refuses=Refusal("biuqc", "prelu_cpu"),
+    layout="L",
 )
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""
@@ -411,7 +412,7 @@ def prelu(self: Array, weight: Array) -> Array:
     return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
 
 
-@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", layout="L")
 def prelu_kernel(self: Array, weight: Array) -> Array:
     return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)
 

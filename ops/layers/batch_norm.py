@@ -199,7 +199,8 @@ _THREE: Final = "(Tensor, Tensor, Tensor)"
 
 @operator(
     f"aten::batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps, "
-    "bool cudnn_enabled) -> Tensor"
+    "bool cudnn_enabled) -> Tensor",
+    layout="e",
 )
 def batch_norm(
     input: Array,

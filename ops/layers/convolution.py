@@ -454,7 +454,7 @@ def _declare(dims: int) -> None:
     by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
     operator(by_word, **lower)(by_name)
     lower["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
-    lower["autocast_in_graphs"] = "lower" if dims == 1 else ""
+    lower |= {"layout": "C"} if dims == 1 else {"autocast_in_graphs": ""}
     operator(
         f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{numbers}"
         f"{space} output_padding={zeros}, SymInt groups=1, {space} dilation={ones}) -> Tensor",

@@ -117,7 +117,7 @@ def copied(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self.copy(), src)
 
 
-@operator("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
+@operator("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", layout="L")
 def filled(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(

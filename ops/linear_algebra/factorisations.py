@@ -80,6 +80,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     "-> (Tensor L, Tensor info)",
     autocast="full",
     refuses=_NO_CHOLESKY,
+    layout="F-",
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -94,6 +95,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
     autocast="full",
     refuses=_NO_CHOLESKY,
+    layout="F",
 )
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
@@ -102,7 +104,7 @@ def linalg_cholesky(self: Array, upper: bool) -> Array:
     return factors
 
 
-@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="full")
+@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="full", layout="f")
 def cholesky(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky")
     check_lapack(self, "cholesky_cpu")
@@ -118,7 +120,9 @@ def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
 
 
 @operator(
-    "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", autocast="full"
+    "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    autocast="full",
+    layout="F",
 )
 def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     for array, name in ((self, "b"), (input2, "u")):
@@ -132,7 +136,9 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     return _by_cholesky(self, input2, upper)
 
 
-@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="full")
+@operator(
+    "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="full", layout="F"
+)
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
     check_lapack(self, "cholesky_inverse_out_cpu")
@@ -145,7 +151,11 @@ def cholesky_inverse(self: Array, upper: bool) -> Array:
 _MODES = ("reduced", "complete", "r")
 
 
-@operator('aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)', autocast="full")
+@operator(
+    'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
+    autocast="full",
+    layout="FF",
+)
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     check_floating(A, "linalg.qr")
     check_matrix(A, "linalg.qr")
@@ -167,12 +177,14 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
     return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
 
 
-@operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", autocast="full")
+@operator(
+    "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", autocast="full", layout="FF"
+)
 def qr(self: Array, some: bool) -> tuple[Array, Array]:
     return linalg_qr(self, "reduced" if some else "complete")
 
 
-@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", autocast="full")
+@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", autocast="full", layout="F-")
 def geqrf(self: Array) -> tuple[Array, Array]:
     check_matrix(self, "torch.geqrf", "input")
     check_lapack(self, "geqrf_cpu")
@@ -209,6 +221,7 @@ def _check_reflections(input: Array, tau: Array) -> None:
     "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
     autocast="full",
+    layout="F",
 )
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
@@ -242,6 +255,7 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
     "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
     "-> Tensor",
     autocast="full",
+    layout="F",
 )
 def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
     """The product of a matrix with the whole Q that reflections stand for."""

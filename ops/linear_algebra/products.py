@@ -78,6 +78,7 @@ def _crossed(self: Array, other: Array, dim: int) -> Array:
 @operator(
     "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
     refuses=Refusal("b", "cross"),
+    layout="C",
 )
 def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     if self.ndim != other.ndim:
@@ -99,6 +100,7 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     autocast_in_graphs="widest",
     refuses=Refusal("b", "cross"),
+    layout="C",
 )
 def cross(self: Array, other: Array, dim: int | None) -> Array:
     if dim is None:

@@ -56,6 +56,7 @@ def _check_triangle(uplo: str) -> None:
 @operator(
     'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
     autocast="full",
+    layout="-F",
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     check_square(self, "linalg.eigh")
@@ -67,7 +68,8 @@ def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
 
 @operator(
     'aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) '
-    "-> (Tensor eigenvalues, Tensor eigenvectors)"
+    "-> (Tensor eigenvalues, Tensor eigenvectors)",
+    layout="-F",
 )
 def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     values, vectors = linalg_eigh(A, UPLO)
@@ -95,6 +97,7 @@ def _check_eigen(self: Array, name: str) -> None:
     "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
+    layout="-F",
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
@@ -141,6 +144,7 @@ def _not_finite() -> LinAlgError:
     "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
     autocast="full",
+    layout="F-F",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -155,7 +159,8 @@ def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array
 
 @operator(
     "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, "
-    "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
+    "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+    layout="F-F",
 )
 def linalg_svd_or_values(
     A: Array, full_matrices: bool, compute_uv: bool, driver: str | None
@@ -171,6 +176,7 @@ def linalg_svd_or_values(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) "
     "-> (Tensor U, Tensor S, Tensor V)",
     autocast="full",
+    layout="F-C",
 )
 def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if self.ndim < 2:

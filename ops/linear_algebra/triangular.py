@@ -112,7 +112,8 @@ def _check_factorable(A: Array, name: str) -> None:
 
 @operator(
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
-    "-> (Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
+    layout="F--",
 )
 def linalg_lu_factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
@@ -133,7 +134,10 @@ def _zero_pivot(info: Array, name: str) -> OperatorError:
     )
 
 
-@operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
+@operator(
+    "aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
+    layout="F-",
+)
 def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
     _check_pivot(pivot)
@@ -147,6 +151,7 @@ def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     autocast="full",
+    layout="F--",
 )
 def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     return linalg_lu_factor_ex(self, pivot, check_errors)
@@ -226,7 +231,8 @@ def _check_shapes(a: Array, b: Array, left: bool, name: str) -> None:
 
 @operator(
     "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
-    "bool unitriangular=False) -> Tensor"
+    "bool unitriangular=False) -> Tensor",
+    layout="F",
 )
 def linalg_solve_triangular(
     self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
@@ -247,6 +253,7 @@ def linalg_solve_triangular(
     "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     autocast="full",
+    layout="FF",
 )
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
@@ -310,6 +317,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     "aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
     autocast="full",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
+    layout="F",
 )
 def lu_solve(self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return linalg_lu_solve(LU_data, LU_pivots, self, True, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .errors import OperatorError
 from .storage import address, bounds_of, storage_of
 
 __all__ = [
+    "Written",
     "check_apart",
     "check_inputs",
     "check_out",
@@ -25,22 +26,10 @@ __all__ = [
 
 ndarray: Final = np.ndarray
 
-_REFORMED: Final = frozenset(
-    "as_strided_ detach_ requires_grad_ resize_ resize_as_ retain_grad set_ squeeze_ swapaxes_ "
-    "swapdims_ t_ transpose_ unsqueeze_ rename_".split()
-)
-"""Operators that change what a tensor is and write none of its elements."""
-
-_FILLING: Final = frozenset(
-    "fill_ zero_ index_fill_ masked_fill_ fill_diagonal_ tril_ triu_".split()
-)
-"""Operators that write one value everywhere, so that it does not matter where it lies."""
-
-_CHECKED_LATER: Final = frozenset(
-    "scatter_ scatter_add_ scatter_reduce_ index_add_ index_copy_ index_reduce_ index_put_ "
-    "put_".split()
-)
-"""Operators that look at their arguments first, and call `check_apart` themselves."""
+Written = Literal["checked", "itself", "unchecked"]
+"""What is looked at before an operator writes its first argument: whether its elements share memory
+with each other and with inputs; the first alone; or nothing, as it changes what the tensor is,
+writes one value everywhere, or looks itself after its other checks."""
 
 _READ_FIRST: Final = frozenset(
     "sum mean prod nansum amax amin logsumexp std var norm argmax argmin all any softmax "
@@ -214,13 +203,11 @@ def _flat(operands: Iterable[Any]) -> Iterable[Any]:
     return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 
-def guarded(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(written: Written, forward: Callable[..., Any]) -> Callable[..., Any]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
-    short = name.partition("::")[2]
-    unguarded = short in _REFORMED or short in _FILLING or short in _CHECKED_LATER
-    if unguarded or getattr(forward, "checks_overlap", False):
+    if written == "unchecked" or getattr(forward, "checks_overlap", False):
         return forward
-    if short == "masked_scatter_":
+    if written == "itself":
 
         @wraps(forward)
         def checked_alone(self: Any, *rest: Any) -> Any:

@@ -163,7 +163,8 @@ def _declare_others(dims: int) -> None:
         if forward is not None:
             operator(
                 f"quantized::{name}(Tensor qx, {cls} packed_weight, float output_scale, "
-                "int output_zero_point) -> Tensor"
+                "int output_zero_point) -> Tensor",
+                layout="C" if dims == 1 else "",
             )(forward)
 
 

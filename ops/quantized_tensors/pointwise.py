@@ -238,7 +238,7 @@ def celu(qx: Array, scale: float, zero_point: int, alpha: Any) -> Array:
     return requantized(values, qx, scale, zero_point)
 
 
-@operator(f"quantized::prelu(Tensor qx, Tensor weight, {_OUT}) -> Tensor")
+@operator(f"quantized::prelu(Tensor qx, Tensor weight, {_OUT}) -> Tensor", layout="L")
 def prelu(qx: Array, weight: Array, scale: float, zero_point: int) -> Array:
     x = dequantize(qx)
     slopes = weight if weight.size == 1 else weight.reshape(-1, *(1,) * (x.ndim - 2))
@@ -252,7 +252,7 @@ def softmax(qx: Array, dim: int, scale: float, zero_point: int) -> Array:
     return requantized(powers / powers.sum(dim, keepdims=True), qx, scale, zero_point)
 
 
-@operator("quantized::relu6(Tensor qx, bool inplace=False) -> Tensor")
+@operator("quantized::relu6(Tensor qx, bool inplace=False) -> Tensor", layout="L")
 def relu6(qx: Array, inplace: bool) -> Array:
     made = clamped(qx, 0, 6)
     if inplace:
@@ -304,7 +304,8 @@ def _declare_batch_norm(name: str, relu: bool) -> None:
     for full in names:
         operator(
             f"{full}(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, "
-            f"float eps, {_OUT}) -> Tensor"
+            f"float eps, {_OUT}) -> Tensor",
+            layout="e" if full == "quantized::batch_norm" else "",
         )(norm)
 
 

@@ -191,6 +191,7 @@ operator(
     "-> Tensor(a!)",
     "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor(a!)",
+    written="unchecked",
 )(index_put)
 
 
@@ -427,11 +428,13 @@ def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
     return _scattered(self.copy(), dim, index, value)
 
 
-operator("aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
-    _scattered
-)
 operator(
-    "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"
+    "aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+    written="unchecked",
+)(_scattered)
+operator(
+    "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+    written="unchecked",
 )(_scattered)
 
 
@@ -472,9 +475,10 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_added(self.copy(), dim, index, src)
 
 
-operator("aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")(
-    _scatter_added
-)
+operator(
+    "aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+    written="unchecked",
+)(_scatter_added)
 
 
 # --------------------------------------------------------------------------- where nonzero
@@ -519,16 +523,16 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
 
 
 @operator(
-    "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
     "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
 )
+@operator("aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", written="unchecked")
 def fill(self: Array, value: Scalar) -> Array:
     self.fill(checked_operand(value, self.dtype))
     return self
 
 
-@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)")
+@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", written="unchecked")
 def fill_from(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(
@@ -540,12 +544,12 @@ def fill_from(self: Array, value: Array) -> Array:
     return copy_into(self, value)
 
 
-@operator("aten::zero_(Tensor(a!) self) -> Tensor(a!)")
+@operator("aten::zero_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
 def zero(self: Array) -> Array:
     self[...] = 0
     return self
 
 
-@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
+@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", layout="L")
 def filled(self: Array, value: Scalar) -> Array:
     return fill(np.empty_like(self), value)

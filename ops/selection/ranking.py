@@ -63,13 +63,15 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
 
 
 operator(
-    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
+    "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    layout="LL",
 )(_sort)
 
 
 @operator(
     "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
-    "-> (Tensor values, Tensor indices)"
+    "-> (Tensor values, Tensor indices)",
+    layout="LL",
 )
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
@@ -77,13 +79,15 @@ def sort_stable(
     return _sort(self, dim, descending)
 
 
-@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
+@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", layout="L")
 def argsort(self: Array, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]
 
 
 @operator(
-    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"
+    "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) "
+    "-> Tensor",
+    layout="L",
 )
 def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]

@@ -128,12 +128,14 @@ operator(
     "-> Tensor(a!)",
     "aten::scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, "
     "str reduce) -> Tensor(a!)",
+    written="unchecked",
 )(_scatter_combined)
 
 
 @operator(
     "aten::scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, "
-    "bool include_self=True) -> Tensor(a!)"
+    "bool include_self=True) -> Tensor(a!)",
+    written="unchecked",
 )
 def scatter_reduce_in_place(
     self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool
@@ -159,7 +161,8 @@ def scatter_reduce(
 
 
 @operator(
-    "aten::put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"
+    "aten::put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
+    written="unchecked",
 )
 def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
     if index.dtype != _INT64:
@@ -195,7 +198,10 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
     return self
 
 
-@operator("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
+@operator(
+    "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    layout="L",
+)
 def put(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
     return put_in_place(self.copy(), index, source, accumulate)
 
@@ -203,7 +209,10 @@ def put(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
 # --------------------------------------------------------------------------- masks
 
 
-@operator("aten::masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)")
+@operator(
+    "aten::masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+    written="itself",
+)
 def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
     if mask.dtype != np.bool_:
         raise OperatorError(

@@ -186,7 +186,8 @@ def _has_slices(self: Array, axis: int, index: Array) -> bool:
 
 @operator(
     "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    written="unchecked",
 )
 def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
     axis = _check_vector("index_add_", self, dim, index, source)
@@ -219,7 +220,10 @@ def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar)
     return index_add_in_place(self.copy(), dim, index, source, alpha)
 
 
-@operator("aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
+@operator(
+    "aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
+    written="unchecked",
+)
 def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> Array:
     check_apart(self, (index, source))
     axis = _check_copied(self, dim, index, source)
@@ -241,6 +245,7 @@ def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     "aten::index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor(a!)",
     refuses=Refusal("bqc", "index_func_"),
+    written="unchecked",
 )
 def index_reduce_in_place(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
@@ -302,19 +307,27 @@ def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
 
 operator(
     "aten::index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    written="unchecked",
 )(_fill_number)
 operator(
     "aten::index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    written="unchecked",
 )(_index_fill)
 
 
-@operator("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+@operator(
+    "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    layout="L",
+)
 def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
     return _fill_number(self.copy(), dim, index, value)
 
 
-@operator("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
+@operator(
+    "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    layout="L",
+)
 def index_fill_from(self: Array, dim: int, index: Array, value: Array) -> Array:
     return _index_fill(self.copy(), dim, index, value)

@@ -120,7 +120,8 @@ def _inserted(rows: Array) -> Array:
 
 
 @operator(
-    "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"
+    "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    layout="CC",
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""

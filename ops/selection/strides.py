@@ -265,7 +265,7 @@ for _schema, _view in (
         as_strided,
     ),
 ):
-    operator(f"aten::{_schema}")(_in_place(_view))
+    operator(f"aten::{_schema}", written="unchecked")(_in_place(_view))
 
 
 # --------------------------------------------------------------------------- other memory
@@ -273,7 +273,8 @@ for _schema, _view in (
 
 @operator(
     "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    written="unchecked",
 )
 def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Array:
     """Other sizes on the same memory, which is exchanged for larger one if it is too small."""
@@ -302,7 +303,8 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
 
 @operator(
     "aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    written="unchecked",
 )
 def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Array:
     if memory_format == 1:  # as the template lies
@@ -312,12 +314,14 @@ def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Ar
     return resize_in_place(self, the_template.shape, memory_format)
 
 
-@operator("aten::set_(Tensor(a!) self) -> Tensor(a!)")
+@operator("aten::set_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
 def set_nothing(self: Array) -> Array:
     return become(self, np.empty(0, self.dtype))
 
 
-@operator("aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)")
+@operator(
+    "aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", written="unchecked"
+)
 def set_source(self: Array, source: Array) -> Array:
     _check_source(self, source)
     return self if self is source else become(self, source)
@@ -334,7 +338,8 @@ def _check_source(self: Array, source: Array) -> None:
 
 @operator(
     "aten::set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, "
-    "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)"
+    "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
+    written="unchecked",
 )
 def set_part(self: Array, source: Array, storage_offset: int, size: Sizes, stride: Sizes) -> Array:
     _check_source(self, source)

@@ -201,14 +201,14 @@ _declare_split("dsplit", 3, lambda self: 2)
 # --------------------------------------------------------------------------- turning
 
 
-@operator("aten::fliplr(Tensor self) -> Tensor")
+@operator("aten::fliplr(Tensor self) -> Tensor", layout="L")
 def fliplr(self: Array) -> Array:
     if self.ndim < 2:
         raise OperatorError("Input must be >= 2-d.", code="shape-mismatch")
     return self[:, ::-1].copy()
 
 
-@operator("aten::flipud(Tensor self) -> Tensor")
+@operator("aten::flipud(Tensor self) -> Tensor", layout="L")
 def flipud(self: Array) -> Array:
     if not self.ndim:
         raise OperatorError("Input must be >= 1-d.", code="shape-mismatch")
@@ -275,9 +275,9 @@ def matrix_h(self: Array) -> Array:
 
 
 for _name, _triangle in (("tril", join.tril), ("triu", join.triu)):
-    operator(f"aten::{_name}_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)")(
-        in_place(_triangle)
-    )
+    operator(
+        f"aten::{_name}_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", written="unchecked"
+    )(in_place(_triangle))
 
 
 @operator("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
@@ -314,7 +314,10 @@ def diag(self: Array, diagonal: int) -> Array:
     return shape.diagonal(self, diagonal, 0, 1).copy()
 
 
-@operator("aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")
+@operator(
+    "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+    written="unchecked",
+)
 def fill_diagonal(self: Array, fill_value: Scalar, wrap: bool) -> Array:
     if self.ndim < 2:
         raise OperatorError("dimensions must larger than 1")

@@ -178,7 +178,7 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     return _fresh(result.reshape(*outer, made, height * r, width * r), self)
 
 
-@operator("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
+@operator("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", layout="e")
 def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     """Squares of pixels as groups of channels."""
     _check_image(self, "pixel_unshuffle")

@@ -253,7 +253,7 @@ def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array
 # --------------------------------------------------------------------------- repeating, turning
 
 
-@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor")
+@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", layout="C")
 def repeat(self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
         raise OperatorError(
@@ -265,7 +265,7 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return tile(self, repeats) if repeats else self.copy()
 
 
-@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C")
 def tile(self: Array, dims: Sequence[int]) -> Array:
     more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
     sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
@@ -327,7 +327,7 @@ def repeat_interleave_each(
     return repeated(self, repeats, axis, output_size)
 
 
-@operator("aten::flip(Tensor self, int[] dims) -> Tensor")
+@operator("aten::flip(Tensor self, int[] dims) -> Tensor", layout="L")
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(dims, self.ndim) if dims else ()
     return np.flip(self, axes).copy() if self.ndim else self.copy()

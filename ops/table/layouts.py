@@ -1,15 +1,15 @@
 """Where torch lays the results of an operator in another order than NumPy computes them in.
 
-One row an operator, a letter for each result: `F` for matrices that are stored by columns, as
-LAPACK leaves them, `C` for contiguous tensors, `-` for what stays as it is, `L` for what lies like
-the first argument, as far as that is dense.  `f` and `e` are `F` and `-` of tensors with elements,
-`C` and `L` of others.
+An operator's declaration has a letter for each result (`layout=`): `F` for matrices that are stored
+by columns, as LAPACK leaves them, `C` for contiguous tensors, `-` for what stays as it is, `L` for
+what lies like the first argument, as far as that is dense.  `f` and `e` are `F` and `-` of tensors
+with elements, `C` and `L` of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import Any, Final
 
 import numpy as np
@@ -28,58 +28,6 @@ __all__ = [
     "like",
     "strides_like",
 ]
-
-_ROWS: Final = """
-cross C
-linalg_cross C
-batch_norm e
-cholesky f
-conv_transpose1d C
-cholesky_inverse F
-cholesky_solve F
-geqrf F-
-linalg_cholesky F
-linalg_cholesky_ex F-
-linalg_eig -F
-linalg_eigh -F
-linalg_householder_product F
-linalg_ldl_factor F-
-linalg_ldl_factor_ex F--
-linalg_ldl_solve F
-linalg_lu_factor F-
-linalg_lu_factor_ex F--
-linalg_qr FF
-linalg_solve_triangular F
-linalg_svd F-F
-lu_solve F
-orgqr F
-ormqr F
-qr FF
-svd F-C
-triangular_solve FF
-_linalg_eigh -F
-_prelu_kernel L
-argsort L
-fill L
-flip L
-fliplr L
-flipud L
-frexp LL
-hardtanh L
-index_fill L
-isreal L
-mode CC
-nan_to_num L
-pixel_unshuffle e
-prelu L
-put L
-relu6 L
-repeat C
-sort LL
-tile C
-_linalg_svd F-F
-_lu_with_info F--
-"""
 
 
 def _has_strides(array: Array) -> bool:
@@ -230,16 +178,9 @@ def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
     return _duplicate(result, dtype)
 
 
-@cache
-def _rows() -> dict[str, str]:
-    """The letters of the results, by name."""
-    return dict(line.split() for line in _ROWS.split("\n") if line)
-
-
-def laid_out(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """The forward of an operator (`aten::linalg_qr`), its results laid out as torch does."""
-    letters = _rows().get(name.partition("::")[2])
-    if letters is None:
+def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The forward of an operator, its results laid out as torch does."""
+    if not letters:
         return forward
     if letters[0] in _BY_THE_FIRST:
         return _like_the_first(forward, len(letters) > 1, _BY_THE_FIRST[letters[0]])

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict, Unpack
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
+from ..memory.overlap import Written
 from .inline import Inline, Native
 from .refusals import Refusal
 
@@ -28,15 +29,14 @@ class Known(TypedDict, total=False):
 
     autocast: Policy
     autocast_in_graphs: Policy
+    cuts_off: bool
     effects: bool
     inline: tuple[Inline, ...]
+    layout: str
     native: tuple[Native, ...]
     random: bool
     refuses: Refusal
-
-
-_CUT_OFF = ("aten::detach", "aten::data", "prim::data")
-"""Operators that give a tensor's memory without its history."""
+    written: Written
 
 
 def of_twin(known: Known) -> Known:
@@ -45,6 +45,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
     twin.pop("inline", None)
+    twin.pop("layout", None)
     twin.pop("native", None)
     return twin
 
@@ -58,6 +59,9 @@ class Operator:
     autocast_in_graphs: Policy = ""
     """The same in scripts that enter autocast: torch has two lists, and they differ."""
 
+    cuts_off: bool = False
+    """Whether it gives a tensor's memory without its history."""
+
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""
 
@@ -69,6 +73,12 @@ class Operator:
 
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
+
+    layout: str = ""
+    """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""
+
+    written: Written = "checked"
+    """What is looked at before it writes its first argument, if it does."""
 
     on_arrays: Callable[..., object] | None = None
     """What the forward calls where its first argument is an ordinary array."""
@@ -104,7 +114,7 @@ class Operator:
         """Whether results may be views of the first tensor that gradients follow."""
         returned = self.signature.returns
         alias = returned[0].alias if returned else None
-        return alias is not None and not alias.is_write and self.name not in _CUT_OFF
+        return alias is not None and not alias.is_write and not self.cuts_off
 
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"

@@ -174,11 +174,13 @@ def operator(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forwa
     def declare(forward: Forward) -> Forward:
         for schema in schemas:
             name = schema[: schema.index("(")].partition(".")[0]
-            taken = laid_out(name, refusing(known.get("refuses"), forward))
+            taken = laid_out(known.get("layout", ""), refusing(known.get("refuses"), forward))
             in_place = name.endswith("_") and schema.startswith(
                 "(Tensor(a!) self", schema.index("(")
             )
-            TABLE.add(Operator(schema, guarded(name, taken) if in_place else taken, **known))
+            if in_place:
+                taken = guarded(known.get("written", "checked"), taken)
+            TABLE.add(Operator(schema, taken, **known))
         return forward
 
     return declare

@@ -31,7 +31,10 @@ def requires_grad(a: Array) -> bool:
     return tensor is not None and bool(tensor.requires_grad)
 
 
-@operator("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)")
+@operator(
+    "aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)",
+    written="unchecked",
+)
 def set_requires_grad(self: Array, requires_grad: bool) -> Array:
     tensor = _tensor(self)
     if tensor is not None:
@@ -39,7 +42,7 @@ def set_requires_grad(self: Array, requires_grad: bool) -> Array:
     return self
 
 
-@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
+@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
 def detach_(self: Array) -> Array:
     tensor = _tensor(self)
     if tensor is not None:
