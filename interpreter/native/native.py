@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum, auto
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate, chain, count
@@ -79,6 +80,22 @@ def _is_number(type: Type) -> bool:
     return type in (INT, FLOAT, BOOL)
 
 
+class _Stage(Enum):
+    """How calls are done, and what is on the way."""
+
+    COLD = auto()
+    """In the plan; what they take is added up."""
+
+    PLAN = auto()
+    """In the plan: native code is being compiled, or does not pay."""
+
+    TRIAL = auto()
+    """Natively, and timed: it has to be quicker than the plan was."""
+
+    HOT = auto()
+    """Natively."""
+
+
 class Native:
     """The native code of a code, to be."""
 
@@ -89,41 +106,43 @@ class Native:
         self._spent = 0.0
         self._calls = 0
         self._misses = 0
-        self._trials = TRIALS
-        self._begun = False
+        self._trials = 0
+        self._stage = _Stage.COLD
         self._is_long = False
-        self._run: Callable[..., tuple[int, Any]] | None = None
+        self._run: Callable[..., tuple[int, Any]] = _unready
         self._convert: list[Callable[[Any], Any]] | None = None
 
     @property
     def is_ready(self) -> bool:
         """Whether calls run natively now."""
-        return self._run is not None
+        return self._stage in (_Stage.TRIAL, _Stage.HOT)
 
     def call(self, plan: Plan, values: Sequence[Any]) -> Any:
         """The result on machine values."""
-        if not self._limit and not self._begun:
+        if self._stage is _Stage.COLD and not self._limit:
             self._begin()
-        run = self._run
-        if run is None:
-            if self._begun:
-                return plan.run(*values)
+        if self._stage is _Stage.HOT:
+            status, result = self._run_natively(values)
+            if status == DONE:
+                return result
+            self._misses += 1
+            if self._misses >= MISSES and self._limit:
+                self._give_up()
+        elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
-        if self._convert is not None and self._trials and self._limit:
-            return self._tried(plan, run, values)
-        status, result = self._run_natively(run, values)
-        if status == DONE:
-            return result
-        self._misses += 1
-        if self._misses >= MISSES and self._limit:
-            self._run = None
+        elif self._stage is _Stage.TRIAL:
+            return self._tried(plan, values)
         return plan.run(*values)
 
-    def _run_natively(self, run: Callable[..., Any], values: Sequence[Any]) -> Any:
+    def _give_up(self) -> None:
+        self._stage, self._run = _Stage.PLAN, _unready
+
+    def _run_natively(self, values: Sequence[Any]) -> Any:
         """The status and the result; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
+        run = self._run
         try:
             if self._convert is not None:
                 values = self._given(values)
@@ -153,16 +172,16 @@ class Native:
             self._begin()
         return result
 
-    def _tried(self, plan: Plan, run: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """A call with lists that is timed; if none of a few pays, plans go on."""
+    def _tried(self, plan: Plan, values: Sequence[Any]) -> Any:
+        """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
-        status, result = self._run_natively(run, values)
+        status, result = self._run_natively(values)
         if status == DONE and perf_counter() - began < self._spent / max(1, self._calls):
-            self._trials = 0
+            self._stage = _Stage.HOT
             return result
-        self._trials -= 1
-        if not self._trials:
-            self._run = None
+        self._trials += 1
+        if self._trials >= TRIALS:
+            self._give_up()
         return result if status == DONE else plan.run(*values)
 
     # ------------------------------------------------------------------ compiling
@@ -170,9 +189,9 @@ class Native:
     def _begin(self) -> None:
         """Compile, in a thread of its own unless it is to be done now."""
         with _BEGINNING:
-            if self._begun:
+            if self._stage is not _Stage.COLD:
                 return
-            self._begun = True
+            self._stage = _Stage.PLAN
         source = write_native(self._code, self._arguments)
         if source is None or find_spec("numba") is None or next(_BEGUN) > MOST:
             return
@@ -198,9 +217,16 @@ class Native:
             if source.takes_lists:
                 self._convert = [_change(kind) for kind in source.arguments]
             self._run = run
+            tried = source.takes_lists and self._limit
+            self._stage = _Stage.TRIAL if tried else _Stage.HOT
         finally:
             if self in _UNDER_WAY:
                 _UNDER_WAY.remove(self)
+
+
+def _unready(*given: Any) -> tuple[int, Any]:
+    """What stands for native code that is not there: the plan does the call."""
+    return FAILED, None
 
 
 _BEGINNING: Final = fork_safe_lock()
@@ -212,7 +238,7 @@ _UNDER_WAY: Final[list[Native]] = []
 def _begin_anew() -> None:
     """In a forked child, where those threads are not."""
     for native in _UNDER_WAY:
-        native._begun = False
+        native._stage = _Stage.COLD
     _UNDER_WAY.clear()
 
 

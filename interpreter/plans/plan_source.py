@@ -19,7 +19,7 @@ from ...ops.table.record import Operator
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
 from ..bounds.guard import OPERATOR, REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
-from ..code.instructions import read_numbers, row
+from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
 from .loop_tests import loop_test
@@ -295,11 +295,14 @@ class _Writer:
     @staticmethod
     def _operator(step: Step) -> int | None:
         """The number of the operator that a step calls."""
-        for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
-            if kind == "O":
-                assert isinstance(operand, int)
-                return operand
-        return None
+        opcode = step.instruction[0]
+        assert isinstance(opcode, int)
+        place = _OPERATOR_AT[opcode]
+        if not place:
+            return None
+        operator = step.instruction[place]
+        assert isinstance(operator, int)
+        return operator
 
     def _line(self, step: Step) -> str:
         entry = row(step.instruction)
@@ -411,6 +414,10 @@ class _Writer:
         if type(constant) is int:
             return f"{constant:d}" if constant >= 0 else f"({constant:d})"
         return f"c{-1 - number:d}"
+
+
+_OPERATOR_AT = tuple(1 + entry.kinds.index("O") if "O" in entry.kinds else 0 for entry in ROWS)
+"""Where an instruction's operator is, by opcode; 0 if it has none."""
 
 
 def _created_once(code: Code) -> frozenset[int]:
