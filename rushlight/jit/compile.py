@@ -30,7 +30,7 @@ from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver, overloading
-from .session import compiling
+from .session import Compilation, compiling
 
 __all__ = [
     "compile_function",
@@ -42,26 +42,23 @@ __all__ = [
 
 _overloaded: KeptWith[Callable[..., Any], tuple[Function, ...]] = KeptWith()
 _functions: KeptWith[Callable[..., Any], Function] = KeptWith()
-_failed: KeptWith[Callable[..., Any], Collector] = KeptWith()
+_failed: KeptWith[Callable[..., Any], Compilation] = KeptWith()
 """The functions that could not be compiled, and the compilation that found out."""
-_being_defined: list[Function] = []
-_needed_failed: set[Function] = set()
-"""Functions that call one whose errors this compilation has reported already."""
 
 
 def compile_function(python: Callable[..., Any]) -> Function:
     """The `Function` of a Python function, made once; its body is compiled when first needed."""
     python = getattr(python, SCRIPTED_IF_TRACING, python)
-    with DEFINING, compiling() as collector:
-        return _known_function(python, collector)
+    with DEFINING, compiling() as compilation:
+        return _known_function(python, compilation)
 
 
-def _known_function(python: Callable[..., Any], collector: Collector) -> Function:
+def _known_function(python: Callable[..., Any], compilation: Compilation) -> Function:
     known = _functions.get(python)
-    if _failed.get(python, collector) is not collector:
+    if _failed.get(python, compilation) is not compilation:
         known = None  # so that another attempt reports the errors again
     elif python in _failed:
-        _needed_failed.update(_being_defined[-1:])
+        compilation.needs_failed()
     if known is None:
         known = Function(mangled(qualified_name(python)), define=_define, python=python)
         _functions[python] = known
@@ -131,19 +128,19 @@ def _define(function: Function) -> None:
     """Fill in tree, signature, typed tree and graph; faults go to the session's collector."""
     python = function.python
     assert callable(python)
-    with compiling() as collector:
-        before = len(collector.errors)
-        depth = len(_being_defined)
+    with compiling() as compilation:
+        before = len(compilation.errors)
+        depth = len(compilation.being_defined)
         try:
-            _being_defined.append(function)
-            _fill_in(function, python, collector)
+            compilation.being_defined.append(function)
+            _fill_in(function, python, compilation)
         finally:
-            del _being_defined[depth:]
-        called_failed = function in _needed_failed
-        _needed_failed.discard(function)
-        if function.graph is None or called_failed or len(collector.errors) > before:
-            _failed[python] = collector
-            _needed_failed.update(_being_defined[-1:])
+            del compilation.being_defined[depth:]
+        called_failed = function in compilation.needed_failed
+        compilation.needed_failed.discard(function)
+        if function.graph is None or called_failed or len(compilation.errors) > before:
+            _failed[python] = compilation
+            compilation.needs_failed()
         else:
             _failed.pop(python, None)
 

@@ -24,6 +24,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
 from ..ops.memory.dtype import Device, DType, Layout
+from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.types import MOST_PARTS, NONE, ClassType, InterfaceType, Type
 from . import decorators, overloads
@@ -105,33 +106,43 @@ def concrete_type(module: Module, found: Found | None = None) -> ClassType:
     found = {} if found is None else found
     if id(module) not in found:
         facts = gather_facts(module, found)
-        known = _types.get().setdefault(type(module), [])
-        cls = next((cls for other, cls in known if other == facts), None)
-        if cls is None:
-            cls = _make(module, facts)
-            known.append((facts, cls))
-            _made.append((type(module), cls))
-        found[id(module)] = cls
+        with DEFINING:  # two threads find one and the same
+            found[id(module)] = _type_with(module, facts)
     return found[id(module)]
 
 
-_made: list[tuple[type, ClassType]] = []
-"""The class types in the order in which they were made, until their compilation is over."""
+def _type_with(module: Module, facts: Facts) -> ClassType:
+    known = _types.get().setdefault(type(module), [])
+    for other, cls in known:
+        if other == facts:
+            return cls
+    cls = _make(module, facts)
+    known.append((facts, cls))
+    if (made := _made.get()) is not None:
+        made.append((type(module), cls))
+    return cls
+
+
+_Made = list[tuple[type, ClassType]]
+_made: ContextVar[_Made | None] = ContextVar("made", default=None)
+"""The class types made so far inside the innermost `kept_if_compiled` of this thread."""
 
 
 @contextmanager
 def kept_if_compiled() -> Iterator[None]:
     """Forget the class types made inside if it fails, so that another attempt fails too."""
-    before = len(_made)
+    made: _Made = []
+    token = _made.set(made)
     try:
         yield
     except BaseException:
-        for python, cls in _made[before:]:
-            types = _types.get()
-            types[python] = [entry for entry in types.get(python, []) if entry[1] is not cls]
+        with DEFINING:
+            for python, cls in made:
+                known = _types.get().get(python, [])
+                known[:] = [entry for entry in known if entry[1] is not cls]
         raise
     finally:
-        del _made[before:]
+        _made.reset(token)
 
 
 @contextmanager

@@ -10,13 +10,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 
 from ..frontend.diagnostics import Collector, Diagnostic
 from ..frontend.exceptions import raise_for
 from ..frontend.folding import fold
+from ..typecheck.functions import Function
 
-__all__ = ["CompilationFailed", "collecting", "compiling"]
+__all__ = ["Compilation", "CompilationFailed", "collecting", "compiling"]
 
 _running: ContextVar[compiling | None] = ContextVar("running", default=None)
 _gathered: ContextVar[list[Diagnostic] | None] = ContextVar("gathered", default=None)
@@ -26,28 +28,44 @@ class CompilationFailed(Exception):
     """Raised instead of the real error while `collecting`, after its diagnostics were kept."""
 
 
+@dataclass
+class Compilation(Collector):
+    """The diagnostics of one compilation, and what it remembers until it is over.
+
+    `being_defined` are the functions whose bodies are being compiled, the outermost first;
+    `needed_failed` those that call one whose errors were reported already.
+    """
+
+    being_defined: list[Function] = field(default_factory=list)
+    needed_failed: set[Function] = field(default_factory=set)
+
+    def needs_failed(self) -> None:
+        """What is being compiled needs something that failed."""
+        self.needed_failed.update(self.being_defined[-1:])
+
+
 class compiling:
-    """A context that gives the collector of the compilation that is going on, or of a new one.
+    """A context that gives the compilation that is going on in this thread, or a new one.
 
     A new compilation raises at its end if anything was found (see `frontend.exceptions.raise_for`).
     It is a class, not a generator, so that no frame of `contextlib` shows in the user's traceback.
     """
 
-    __slots__ = ("_collector", "_frame", "_token")
+    __slots__ = ("_compilation", "_frame", "_token")
 
-    _collector: Collector
+    _compilation: Compilation
     _frame: FrameType | None
 
-    def __enter__(self) -> Collector:
+    def __enter__(self) -> Compilation:
         outer = _running.get()
         frame = sys._getframe(1)
         self._token: Token[compiling | None] | None = None
         if outer is not None and outer._is_above(frame):
-            return outer._collector
-        self._collector = Collector()
+            return outer._compilation
+        self._compilation = Compilation()
         self._frame = frame
         self._token = _running.set(self)
-        return self._collector
+        return self._compilation
 
     def _is_above(self, frame: FrameType | None) -> bool:
         """Whether the block still runs: an interrupt can come before its end is noted."""
@@ -68,7 +86,7 @@ class compiling:
         self._frame = None
         _running.reset(self._token)
         if error is None:
-            _report(self._collector)
+            _report(self._compilation)
 
 
 def _report(collector: Collector) -> None:
