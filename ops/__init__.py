@@ -27,9 +27,10 @@ from .memory import metadata
 from .quantized_tensors import dispatch
 from .table import autocast, grad_mode
 from .table.table import TABLE
-from .tensors import script_gradients
+from .tensors import script_gradients, tape_port
 
 dispatch.install()
+tape_port.install(lambda: import_module(".gradients.tape", __name__))
 
 __all__ = [
     "arithmetic",
@@ -49,6 +50,7 @@ __all__ = [
     "selection",
     "shapes",
     "signals",
+    "tape_port",
 ]
 
 

@@ -103,10 +103,8 @@ def test_a_room_imports_only_lower_rooms(part: str) -> None:
 CIRCLES = [
     # What is known of a class is its functions, and a function's types may be classes.
     "typecheck: functions names schema typed types",
-    # Eager calls leave gradients behind, which are eager calls; tensors offer both as methods.
-    """ops: eager.autocast_calls eager.binding eager.dispatch eager.old_signatures eager.out_tensors
-    eager.python_forms eager.recipes gradients.autograd gradients.bound gradients.rows
-    gradients.tape tensors.differentiable tensors.tensor tensors.tracing""",
+    # A tensor is told of by tracers, and its part about gradients gives tensors.
+    "ops: tensors.differentiable tensors.tensor tensors.tracing",
 ]
 """Files that reach each other: of late imports, and those for types alone.  Let it not grow."""
 

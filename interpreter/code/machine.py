@@ -174,7 +174,7 @@ def _reader(places: list[int]) -> Callable[[Frame], tuple[Any, ...]]:
 _SHOWN = {"R": "r[{0}]", "V": "r[{0}]", "V*": "*{0}(r), ", "T*": "*{0}, "}
 """How the operands of a step are written; other kinds by their letter alone."""
 
-_SPACE = {"__builtins__": {}, **ACTIONS, "zip": zip}
+_SPACE = {"__builtins__": {}, "__name__": __name__, **ACTIONS, "zip": zip}
 
 
 @cache

@@ -1,26 +1,15 @@
-"""Eager calls: Python arguments in, the right overload's forward, tensors out.
-
-Every eager call passes `run`.  Whoever must see them all (a tape, a tracer) adds itself to
-`LISTENERS`.
-"""
+"""Eager functions: Python arguments in, the right overload's forward, tensors out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from importlib import import_module
+from collections.abc import Sequence
 from types import MethodType
 from typing import Any, Final
 
-import numpy as np
-
 from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
-from ..memory.dtype import Array, default_dtype, dtype_by_number
+from ..memory.dtype import default_dtype
 from ..memory.errors import told
-from ..memory.named_results import named_results
 from ..memory.overlap import check_out
-from ..memory.quiet import QUIET, enter, leave
-from ..memory.versions import written
 from ..table.autocast import autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import COMPUTED_IN_OUT, check_dtype_of_out
@@ -28,266 +17,21 @@ from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Parameter, Tensor
-from ..tensors.tracing import ACTIVE, current_tracer
 from .autocast_calls import cast_arguments
 from .binding import TAKE_NUMBERS, Form, Mismatch, wrong_keyword
+from .calls import any_requires_grad, run
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
+from .shortcuts import Shortcut, shortcut, shortcut_of_sizes
 
 __all__ = [
-    *("LISTENERS", "AutocastFunction", "EagerFunction", "eager_function", "finish"),
-    *("make_function", "named_results", "run"),
+    *("AutocastFunction", "EagerFunction", "eager_function", "make_function"),
 ]
 
-Listener = Callable[[Operator, list[Any], Any], None]
-
-LISTENERS: Final[list[Listener]] = []
-"""Called after each eager operator: (operator, machine values of its arguments, the result)."""
-
-_new: Final = object.__new__
-_ndarray: Final = np.ndarray
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
 _NO_TENSORS: Final[tuple[Any, ...]] = ()
-
-
-def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
-    """Run an operator on machine values; arrays come back as tensors.
-
-    `handles` are the Python arguments: what comes back in place is the same handle again.
-    """
-    if _any_requires_grad(handles) and is_grad_enabled():
-        return _taped()(entry, values, handles)
-    state = enter(QUIET)
-    try:
-        result = entry.forward(*values)
-    finally:
-        leave(state)
-    return finish(entry, values, result, handles)
-
-
-@cache
-def _taped() -> Callable[..., Any]:
-    """What runs an operator and records it: loaded when it is first needed."""
-    found: Callable[..., Any] = import_module("..gradients.tape", __package__).taped
-    return found
-
-
-def _any_requires_grad(handles: Sequence[Any]) -> bool:
-    for handle in handles:
-        if isinstance(handle, Tensor):
-            if handle._requires_grad:
-                return True
-        elif isinstance(handle, (list, tuple)) and _any_requires_grad(handle):
-            return True
-    return False
-
-
-def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
-    """Make tensors of a result's arrays and tell the listeners."""
-    if type(result) is _ndarray:
-        wrapped: Any = _handle_of(result, handles)
-    else:
-        wrapped = _wrapped(entry, result, handles)
-    if entry.is_in_place:
-        written(values[0])
-    elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
-        _note_view(wrapped, handles)
-    for listener in LISTENERS:
-        listener(entry, values, wrapped)
-    if ACTIVE:
-        tracer = current_tracer()
-        if tracer is not None:
-            return tracer.record(entry, values, wrapped, handles)
-    return wrapped
-
-
-def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
-    """Tell views what they are views of, unless that has a history they are not part of."""
-    base = handles[0] if handles else None
-    if not isinstance(base, Tensor) or base._requires_grad:
-        return
-    for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
-        if isinstance(view, Tensor) and view is not base:
-            view._view_of = base
-
-
-def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
-    for handle in handles:
-        if isinstance(handle, Tensor) and handle._array is array:
-            return handle
-    made = _new(Tensor)
-    made._array = array
-    return made
-
-
-def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
-    if isinstance(result, _ndarray):
-        return _handle_of(result, handles)
-    if isinstance(result, tuple) and len(entry.signature.returns) > 1:
-        parts = [_part(r, handles) for r in result]
-        names = [r.name for r in entry.signature.returns]
-        if all(names):
-            return named_results(entry.name.partition("::")[2], names)(parts)
-        return tuple(parts)
-    if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
-        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
-        return tuple(_handle_of(each, [*given, *handles]) for each in result)
-    if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
-        return dtype_by_number(result)
-    return result
-
-
-def _part(result: Any, handles: Sequence[Any]) -> Any:
-    """One of several results."""
-    if isinstance(result, list):
-        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
-        return tuple(_part(each, [*given, *handles]) for each in result)
-    return _handle_of(result, handles) if isinstance(result, np.ndarray) else result
-
-
-# --------------------------------------------------------------------------- plans
-
-Plan = Callable[..., Any]
-"""An eager call of arguments whose types are known to fit."""
-
-
-def _plan_of_one(entry: Operator, defaults: Sequence[Any]) -> Plan:
-    """The plan for a single tensor, the other arguments left out."""
-    forward = entry.forward
-    is_view = entry.is_view
-
-    def call(a: Any) -> Any:
-        array = a._array
-        if a._requires_grad and is_grad_enabled():
-            return _taped()(entry, [array, *defaults], (a,))
-        state = enter(QUIET)
-        try:
-            result = forward(array, *defaults)
-        finally:
-            leave(state)
-        if type(result) is _ndarray and result is not array and not LISTENERS and not ACTIVE:
-            made = _new(Tensor)
-            made._array = result
-            if is_view and not a._requires_grad:
-                made._view_of = a
-            return made
-        return finish(entry, [array, *defaults], result, (a,))
-
-    return call
-
-
-def _plan_of_two(entry: Operator, defaults: Sequence[Any]) -> Plan:
-    """The plan for two tensors, the other arguments left out."""
-    forward = entry.forward
-    is_view = entry.is_view
-    is_in_place = entry.is_in_place
-
-    def call(a: Any, b: Any) -> Any:
-        array, second = a._array, b._array
-        if (a._requires_grad or b._requires_grad) and is_grad_enabled():
-            return _taped()(entry, [array, second, *defaults], (a, b))
-        state = enter(QUIET)
-        try:
-            result = forward(array, second, *defaults)
-        finally:
-            leave(state)
-        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
-            if result is array and is_in_place:
-                written(array)
-                return a
-            if result is not array and result is not second and not is_view:
-                made = _new(Tensor)
-                made._array = result
-                return made
-        return finish(entry, [array, second, *defaults], result, (a, b))
-
-    return call
-
-
-def _plan_with_number(entry: Operator, defaults: Sequence[Any]) -> Plan:
-    """The plan for a tensor and a number, the other arguments left out."""
-    forward = entry.forward
-    is_view = entry.is_view
-    is_in_place = entry.is_in_place
-
-    def call(a: Any, number: Any) -> Any:
-        array = a._array
-        if a._requires_grad and is_grad_enabled():
-            return _taped()(entry, [array, number, *defaults], (a,))
-        state = enter(QUIET)
-        try:
-            result = forward(array, number, *defaults)
-        finally:
-            leave(state)
-        if type(result) is _ndarray and not LISTENERS and not ACTIVE:
-            if result is array and is_in_place:
-                written(array)
-                return a
-            if result is not array:
-                made = _new(Tensor)
-                made._array = result
-                if is_view and not a._requires_grad:
-                    made._view_of = a
-                return made
-        return finish(entry, [array, number, *defaults], result, (a,))
-
-    return call
-
-
-def _plan_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Plan:
-    """The plan for a tensor and sizes given one by one."""
-    forward = entry.forward
-    is_view = entry.is_view
-
-    def call(a: Any, *sizes: int) -> Any:
-        array = a._array
-        if a._requires_grad and is_grad_enabled():
-            return _taped()(entry, [array, list(sizes), *defaults], (a,))
-        state = enter(QUIET)
-        try:
-            result = forward(array, list(sizes), *defaults)
-        finally:
-            leave(state)
-        if type(result) is _ndarray and result is not array and not LISTENERS and not ACTIVE:
-            made = _new(Tensor)
-            made._array = result
-            if is_view and not a._requires_grad:
-                made._view_of = a
-            return made
-        return finish(entry, [array, list(sizes), *defaults], result, (a,))
-
-    return call
-
-
-def _plan_in_general(
-    entry: Operator, converters: Sequence[Callable[..., Any] | None], defaults: Sequence[Any]
-) -> Plan:
-    def call(*args: Any) -> Any:
-        values = [
-            a if convert is None else convert(a, True)
-            for convert, a in zip(converters, args, strict=True)
-        ]
-        return run(entry, [*values, *defaults], args)
-
-    return call
-
-
-def _plan(
-    entry: Operator,
-    types: tuple[type, ...],
-    converters: Sequence[Callable[..., Any] | None],
-    defaults: Sequence[Any],
-) -> Plan:
-    tensors = [issubclass(each, Tensor) for each in types]
-    if tensors == [True]:
-        return _plan_of_one(entry, defaults)
-    if tensors == [True, True]:
-        return _plan_of_two(entry, defaults)
-    if tensors == [True, False] and converters[1] is None:
-        return _plan_with_number(entry, defaults)
-    return _plan_in_general(entry, converters, defaults)
 
 
 # --------------------------------------------------------------------------- functions
@@ -370,7 +114,7 @@ class EagerFunction:
     """
 
     __slots__ = (
-        *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "plans"),
+        *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
         "recipes",
     )
 
@@ -379,7 +123,7 @@ class EagerFunction:
         self.__name__ = self.__qualname__ = name
         self._as_method = as_method
         self._forms: list[Form] | None = None
-        self.plans: dict[tuple[type, ...], Plan] = {}
+        self.shortcuts: dict[tuple[type, ...], Shortcut] = {}
         self.recipes: dict[Key, Recipe] = {}
 
     @property
@@ -398,9 +142,9 @@ class EagerFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
-                plan = self.plans.get(tuple(map(type, args)))
-                if plan is not None:
-                    return plan(*args)
+                short = self.shortcuts.get(tuple(map(type, args)))
+                if short is not None:
+                    return short(*args)
             key = key_of(args, kwargs)
             if key is not None:
                 recipe = self.recipes.get(key)
@@ -453,7 +197,7 @@ class EagerFunction:
             check_out(self.operator_name, target._array, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
-            if _any_requires_grad([result, out]) and is_grad_enabled():
+            if any_requires_grad([result, out]) and is_grad_enabled():
                 raise RuntimeError(
                     f"{self.__name__}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
@@ -492,7 +236,7 @@ class EagerFunction:
         if form.spread is not None:
             gathered = len(args) > 1 and set(types[1:]) == {int}
             if form.spread == 1 and gathered and isinstance(args[0], Tensor):
-                self.plans[types] = _plan_of_sizes(form.entry, values[2:])
+                self.shortcuts[types] = shortcut_of_sizes(form.entry, values[2:])
             return
         if len(args) > form.positional:
             return
@@ -504,7 +248,7 @@ class EagerFunction:
         ]
         defaults = values[len(args) :]
         if not any(isinstance(default, list) for default in defaults):
-            self.plans[types] = _plan(form.entry, types, converters, defaults)
+            self.shortcuts[types] = shortcut(form.entry, types, converters, defaults)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)

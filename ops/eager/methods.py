@@ -52,13 +52,13 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 
 def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
-    plans = {} if isinstance(function, AutocastFunction) else function.plans
+    shortcuts = {} if isinstance(function, AutocastFunction) else function.shortcuts
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
 
     def method(self: Tensor, other: Any) -> Any:
-        plan = plans.get((type(self), type(other)))
-        if plan is not None:
-            return plan(self, other)
+        short = shortcuts.get((type(self), type(other)))
+        if short is not None:
+            return short(self, other)
         if not isinstance(self, Tensor):
             raise TypeError(
                 f"descriptor '{method.__name__}' for 'torch._C.TensorBase' objects doesn't apply "
@@ -93,12 +93,12 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
 
 
 def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
-    plans = function.plans
+    shortcuts = function.shortcuts
 
     def method(self: Tensor) -> Any:
-        plan = plans.get((type(self),))
-        if plan is not None:
-            return plan(self)
+        short = shortcuts.get((type(self),))
+        if short is not None:
+            return short(self)
         return function(self)
 
     return method

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..table.table import TABLE, Operator
 from .binding import Form, Mismatch
-from .dispatch import EagerFunction, eager_function, run
+from .calls import run
+from .dispatch import EagerFunction, eager_function
 
 __all__ = ["Namespace", "Overload", "Packet"]
 

@@ -9,7 +9,8 @@ from weakref import ref
 
 import numpy as np
 
-from ..eager.dispatch import eager_function, finish
+from ..eager.calls import finish
+from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..memory.dtype import Array
 from ..memory.versions import version_of
 from ..table.table import TABLE
+from .tape_port import tape
 from .tracing import current_tracer
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["Differentiable", "gradients"]
+__all__ = ["Differentiable"]
 
 
 class Differentiable:
@@ -42,7 +41,7 @@ class Differentiable:
     def requires_grad(self) -> bool:
         """Whether gradients of this tensor are wanted."""
         if self._view_of is not None or self._requires_grad not in (True, False):
-            return gradients().edge_of(self) is not None
+            return tape().edge_of(self) is not None
         return bool(self._requires_grad)
 
     @requires_grad.setter
@@ -89,7 +88,7 @@ class Differentiable:
         """The node of the operator that made this tensor; None for leaves."""
         if self._requires_grad is False and self._view_of is None:
             return None
-        return gradients().grad_fn(self)
+        return tape().grad_fn(self)
 
     @property
     def is_leaf(self) -> bool:
@@ -124,7 +123,7 @@ class Differentiable:
         return version_of(self._array)
 
     def _refresh(self) -> None:
-        gradients().refresh(self)
+        tape().refresh(self)
 
     def backward(
         self,
@@ -148,20 +147,20 @@ class Differentiable:
             inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
             if not inputs:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        gradients().backward([self], [gradient], retain_graph, create_graph, inputs)
+        tape().backward([self], [gradient], retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Any) -> Any:
         """Have `hook(gradient)` called when this tensor's gradient is known; what it returns takes
         the gradient's place."""
-        return gradients().register_hook(self, hook)
+        return tape().register_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
         """Have `hook(tensor)` called after a gradient was added to this leaf's `grad`."""
-        return gradients().register_after(self, hook)
+        return tape().register_after(self, hook)
 
     def retain_grad(self) -> None:
         """Have the gradient of this tensor kept in `grad` though it is no leaf."""
-        gradients().retain_grad(self)
+        tape().retain_grad(self)
 
     def detach_(self) -> Self:
         """Make this tensor a leaf that requires no gradients."""
@@ -180,12 +179,6 @@ _DETACH_VIEW = (
     "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
     "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
 )
-
-
-@cache
-def gradients() -> Any:
-    """What gradients need, loaded when first asked for."""
-    return import_module("..gradients.tape", __package__)
 
 
 def _check_gradient(tensor: Differentiable, gradient: Any) -> None:

@@ -29,10 +29,11 @@ from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
 from ..table.grad_mode import is_grad_enabled
-from .differentiable import Differentiable, gradients
+from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
 from .python_data import array_of_arguments
+from .tape_port import tape
 from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .untyped_storage import Storage
 
@@ -348,7 +349,7 @@ class Tensor(Differentiable):
             if tracer is not None:
                 return tracer.get_item(self, key)
         if self._requires_grad and is_grad_enabled():
-            return gradients().get_item(self, key)  # type: ignore[no-any-return]
+            return tape().get_item(self, key)  # type: ignore[no-any-return]
         part = Tensor._of(get_item(self._array, _plain(key)))
         if not self._requires_grad:
             part._view_of = self
@@ -364,7 +365,7 @@ class Tensor(Differentiable):
                 return
         is_tensor = isinstance(value, Tensor)
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
-            gradients().set_item(self, key, value)
+            tape().set_item(self, key, value)
             return
         written(self._array)
         if is_tensor:

@@ -1,7 +1,7 @@
 """Where operators, sizes and indexing ask whether a tracer listens.
 
 A tracer records what eager calls do.  It works on graphs, which this floor does not know; so it
-puts itself into `ACTIVE`, and is told of operators through `dispatch`.
+puts itself into `ACTIVE`, and is told of operators through `eager.calls`.
 """
 
 from __future__ import annotations

@@ -7,16 +7,17 @@ what it was given, and then called again in other ways, through its table entry.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from hearing import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_operators import arguments, entries, resolve
 
-from rushlight.ops.eager.dispatch import LISTENERS
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.memory.quiet import QUIET, enter, leave
 from rushlight.ops.table.table import TABLE, Operator
@@ -49,19 +50,16 @@ def calls() -> dict[str, tuple[Operator, list[Any]]]:
     """By full name: an operator that the samples reach, and arguments it was called with."""
     found: dict[str, tuple[Operator, list[Any]]] = {}
 
-    def note(entry: Operator, values: list[Any], result: Any) -> None:
+    def note(entry: Operator, values: Sequence[Any]) -> None:
         if entry.full_name not in found and len(values) == len(entry.signature.arguments):
             found[entry.full_name] = entry, fresh(values)
 
-    LISTENERS.append(note)
-    try:
+    with heard(note):
         for name, samples in entries():
             for sample in samples:
                 if "r" in sample and name != "bernoulli":
                     args, kwargs = arguments(sample)
                     resolve(name)(*args, **kwargs)
-    finally:
-        LISTENERS.remove(note)
     add_twins(found)
     return found
 

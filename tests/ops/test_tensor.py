@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hearing import heard
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from recorded import TORCH, load
 
 import rushlight as torch
-from rushlight.ops.eager.dispatch import LISTENERS
 from rushlight.ops.memory.storage import storage_of
 from rushlight.ops.tensors.tensor import Parameter, Size, Tensor
 
@@ -215,14 +215,11 @@ def test_errors_are_torchs(expression: str, kind: str, message: str) -> None:
     assert str(caught.value).split("\n")[0] == message
 
 
-def test_listeners_hear_every_eager_operator() -> None:
-    heard: list[str] = []
-    LISTENERS.append(lambda entry, values, result: heard.append(entry.full_name))
-    try:
+def test_a_tracer_hears_every_eager_operator() -> None:
+    with heard() as calls:
         (TORCH.ones(2) + 1).tanh()
-    finally:
-        LISTENERS.pop()
-    assert heard == ["aten::ones", "aten::add.Scalar", "aten::tanh"]
+    names = [entry.full_name for entry, _ in calls]
+    assert names == ["aten::ones", "aten::add.Scalar", "aten::tanh"]
 
 
 def test_gradient_modes_nest_and_decorate() -> None:

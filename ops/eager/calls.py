@@ -1,0 +1,110 @@
+"""The call of an operator: machine values in, tensors out; tape and tracer see every one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import Array, dtype_by_number
+from ..memory.named_results import named_results
+from ..memory.quiet import QUIET, enter, leave
+from ..memory.versions import written
+from ..table.grad_mode import is_grad_enabled
+from ..table.table import Operator
+from ..tensors.tape_port import tape
+from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE, current_tracer
+
+__all__ = ["any_requires_grad", "finish", "run"]
+
+_new: Final = object.__new__
+_ndarray: Final = np.ndarray
+
+
+def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+    """Run an operator on machine values; arrays come back as tensors.
+
+    `handles` are the Python arguments: what comes back in place is the same handle again.
+    """
+    if any_requires_grad(handles) and is_grad_enabled():
+        return tape().taped(entry, values, handles)
+    state = enter(QUIET)
+    try:
+        result = entry.forward(*values)
+    finally:
+        leave(state)
+    return finish(entry, values, result, handles)
+
+
+def any_requires_grad(handles: Sequence[Any]) -> bool:
+    """Whether a tensor among some values requires gradients, or may."""
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            if handle._requires_grad:
+                return True
+        elif isinstance(handle, (list, tuple)) and any_requires_grad(handle):
+            return True
+    return False
+
+
+def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
+    """Make tensors of a result's arrays and tell the tracer of this thread, if there is one."""
+    if type(result) is _ndarray:
+        wrapped: Any = _handle_of(result, handles)
+    else:
+        wrapped = _wrapped(entry, result, handles)
+    if entry.is_in_place:
+        written(values[0])
+    elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
+        _note_view(wrapped, handles)
+    if ACTIVE:
+        tracer = current_tracer()
+        if tracer is not None:
+            return tracer.record(entry, values, wrapped, handles)
+    return wrapped
+
+
+def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
+    """Tell views what they are views of, unless that has a history they are not part of."""
+    base = handles[0] if handles else None
+    if not isinstance(base, Tensor) or base._requires_grad:
+        return
+    for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
+        if isinstance(view, Tensor) and view is not base:
+            view._view_of = base
+
+
+def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
+    for handle in handles:
+        if isinstance(handle, Tensor) and handle._array is array:
+            return handle
+    made = _new(Tensor)
+    made._array = array
+    return made
+
+
+def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
+    if isinstance(result, _ndarray):
+        return _handle_of(result, handles)
+    if isinstance(result, tuple) and len(entry.signature.returns) > 1:
+        parts = [_part(r, handles) for r in result]
+        names = [r.name for r in entry.signature.returns]
+        if all(names):
+            return named_results(entry.name.partition("::")[2], names)(parts)
+        return tuple(parts)
+    if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_handle_of(each, [*given, *handles]) for each in result)
+    if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
+        return dtype_by_number(result)
+    return result
+
+
+def _part(result: Any, handles: Sequence[Any]) -> Any:
+    """One of several results."""
+    if isinstance(result, list):
+        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
+        return tuple(_part(each, [*given, *handles]) for each in result)
+    return _handle_of(result, handles) if isinstance(result, np.ndarray) else result

@@ -1,0 +1,70 @@
+"""The port to gradients: what eager calls and tensors ask of the tape, which lies above them.
+
+The tape is loaded when something first requires gradients.  `ops` says once how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, Protocol
+
+from ..table.table import Operator
+
+__all__ = ["Tape", "install", "tape"]
+
+
+class Tape(Protocol):
+    """What `ops/gradients/tape.py` offers; `tensor` is always a handle."""
+
+    def taped(self, entry: Operator, values: list[Any], handles: Sequence[Any], /) -> Any:
+        """Run an operator on machine values and record it."""
+
+    def edge_of(self, tensor: Any, /) -> tuple[Any, int] | None:
+        """Where a tensor came from; None if it needs no gradient."""
+
+    def grad_fn(self, tensor: Any, /) -> Any:
+        """The node that a tensor came from; None for leaves."""
+
+    def get_item(self, tensor: Any, key: Any, /) -> Any:
+        """`tensor[key]`, recorded."""
+
+    def set_item(self, tensor: Any, key: Any, value: Any, /) -> None:
+        """`tensor[key] = value`, recorded."""
+
+    def refresh(self, view: Any, /) -> None:
+        """Bring the history of a view up to date after its memory was written through others."""
+
+    def backward(
+        self,
+        tensors: Any,
+        grads: Any,
+        retain_graph: bool | None,
+        create_graph: bool,
+        inputs: Any,
+        /,
+    ) -> None:
+        """Add gradients to the `grad` of leaves."""
+
+    def register_hook(self, tensor: Any, hook: Any, /) -> Any:
+        """Have a function called with a tensor's gradient."""
+
+    def register_after(self, tensor: Any, hook: Any, /) -> Any:
+        """Have a function called when a gradient was added to a leaf."""
+
+    def retain_grad(self, tensor: Any, /) -> None:
+        """Keep the gradient of a tensor that is no leaf."""
+
+
+_LOADERS: Final[list[Callable[[], Tape]]] = []
+
+
+def install(load: Callable[[], Tape]) -> None:
+    """Say how the tape is loaded."""
+    _LOADERS.append(load)
+
+
+@cache
+def tape() -> Tape:
+    """The tape, loaded when first asked for."""
+    return _LOADERS[0]()
