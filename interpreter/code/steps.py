@@ -20,6 +20,7 @@ from ...typecheck.types import (
     DictType,
     FunctionType,
     ListType,
+    TupleType,
     Type,
 )
 from ..values.tasks import Task
@@ -182,13 +183,14 @@ def _unpack_list(tables: Tables, node: Node, outputs: Operands, inputs: Operands
 
 
 def _index(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
-    position = node.inputs[1].node
-    if not position.is_constant or not isinstance(position.value, int):
+    position, type = node.inputs[1].node, node.inputs[0].type
+    known = position.is_constant and isinstance(position.value, int)
+    if not known or not isinstance(type, TupleType):
         entry = tables.table.operator("prim::TupleIndex")
         assert entry is not None
         return (opcode("call2"), outputs[0], tables.operator(entry), *inputs)
-    length = len(node.inputs[0].type.contained)
-    return (opcode("item"), outputs[0], inputs[0], position.value % length)
+    assert isinstance(position.value, int)
+    return (opcode("item"), outputs[0], inputs[0], position.value % len(type.elements))
 
 
 def _slice(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...ops.memory.quiet import QUIET, enter, leave
@@ -24,8 +24,11 @@ def call(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     self: ScriptObject | None = None,
+    told: Callable[[Failure, Function], Exception] = script_error,
 ) -> Any:
     """Call a function, or a method of `self`, with Python values.
+
+    `told` makes the exception for a failure of the program.
 
     Raises:
         RuntimeError: an argument is missing, unknown or of the wrong type, or an operator failed;
@@ -46,7 +49,7 @@ def call(
         result = _run_quietly(way if record is None else tiers.way(), values)
     except Failure as failure:
         leave_all(depth, invoke)
-        error = script_error(failure, function)
+        error = told(failure, function)
     except BaseException:  # an interrupt
         leave_all(depth, invoke)
         raise

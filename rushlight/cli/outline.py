@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..interpreter.running.mobile import INSTRUCTIONS, MobileCode
 from ..interpreter.values.objects import ScriptObject
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.container import ArchiveReader
 from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
+from ..serialization.mobile.code import INSTRUCTIONS, MobileCode
 from ..serialization.mobile.load import MobileModule, opened_mobile
 
 __all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_lines"]
@@ -99,7 +99,7 @@ def bytecode_text(module: MobileModule) -> str:
     """Every function's instructions, with what their operands stand for."""
     parts = []
     for code in module.codes.values():
-        head = ", ".join(f"{name}: {type.annotation_str}" for name, type, _ in code.arguments)
+        head = ", ".join(f"{a.name}: {a.type.annotation_str}" for a in code.arguments or ())
         lines = [f"{code.name}({head})  # {code.register_size} registers"]
         for place, (name, x, n) in enumerate(code.instructions):
             operands = " ".join(
@@ -116,7 +116,7 @@ def bytecode_text(module: MobileModule) -> str:
 def _told(code: MobileCode, name: str, x: int, place: int) -> str:
     match INSTRUCTIONS[name][0]:
         case "O":
-            return code.operators[x].entry.full_name
+            return code.operators[x].full_name
         case "C":
             text = repr(code.constants[x]).replace("\n", " ")
             return text if len(text) <= 60 else text[:57] + "..."

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import ScriptError, trimmed
-from ..interpreter.failures.errors import Failure
-from ..interpreter.running.mobile import MobileCode
+from ..interpreter.failures.errors import Failure, script_error
+from ..interpreter.running.calling import call
 from ..interpreter.values.actions import ScriptRaise
-from ..interpreter.values.inward import CastError, inward
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.outward import outward
-from ..ops.memory.errors import OperatorError
 from ..ops.tensors.tensor import Tensor
 from ..serialization.archives.load import load_archive
 from ..serialization.files.limits import DEFAULT_LIMITS, Limits
@@ -23,8 +20,10 @@ from ..serialization.mobile.compile import NEWEST_WRITTEN, OLDEST_WRITTEN
 from ..serialization.mobile.info import mobile_extra_files, mobile_operators, mobile_types_used
 from ..serialization.mobile.load import MobileModule, load_mobile, mobile_version
 from ..serialization.mobile.save import save_mobile_to_buffer
+from ..typecheck.functions import Function
 from ..typecheck.types import ANY
 from .archives import check_location
+from .module import RecursiveScriptModule, wrap
 
 __all__ = [
     "LiteScriptModule",
@@ -42,14 +41,18 @@ File = str | Path | IO[bytes]
 
 
 class LiteScriptModule:
-    """A module of the lite interpreter: instructions instead of source text."""
+    """A module of the lite interpreter: instructions instead of source text.
+
+    `graph`, `inlined_graph` and `code` show what the instructions of `forward` were decoded to;
+    `scripted()` is the same module as `torch.jit` has it.
+    """
 
     def __init__(self, module: MobileModule) -> None:
         self._c = module
 
     def __call__(self, *args: Any) -> Any:
         """Run `forward`; arguments are given by position."""
-        return self.forward(*args)
+        return self.run_method("forward", *args)
 
     def forward(self, *args: Any) -> Any:
         """Run `forward`."""
@@ -57,7 +60,7 @@ class LiteScriptModule:
 
     def find_method(self, method_name: str) -> bool:
         """Whether there is a method of that name."""
-        return self._c.method(method_name) is not None
+        return method_name in self._c.root.cls.methods
 
     def run_method(self, method_name: str, *args: Any) -> Any:
         """Run a method.
@@ -67,24 +70,51 @@ class LiteScriptModule:
                 failed.
         """
         with trimmed():
-            code = self._c.method(method_name)
-            if code is None:
+            root = self._c.root
+            method = root.cls.methods.get(method_name)
+            if method is None:
                 raise RuntimeError(f"Method '{method_name}' is not defined.")
-            values = [self._c.root, *_values(code, args)]
-            result = _result(self._c, code, values)
-            return outward(code.result or ANY)(result)
+            return call(method, args, None, root, self._error)
+
+    def _error(self, failure: Failure, function: Function) -> Exception:
+        """The exception for a failure: the lite interpreter's text, and the diagnostics."""
+        error, cause = script_error(failure, function), failure.cause
+        if isinstance(cause, Warning):  # which a filter has made an exception
+            return error
+        made: Any
+        if isinstance(cause, ScriptRaise):
+            made = ScriptError(cause.message)
+        else:
+            kind = "KeyError: " if isinstance(cause, KeyError) else ""
+            text = cause.args[0] if isinstance(cause, KeyError) and cause.args else cause
+            cls = NotImplementedError if isinstance(cause, NotImplementedError) else RuntimeError
+            made = cls(f"{kind}{text}{self._c.failure_place(failure)}")
+        made.diagnostics = getattr(error, "diagnostics", [])
+        return made  # type: ignore[no-any-return]
+
+    def scripted(self) -> RecursiveScriptModule:
+        """The module as `torch.jit.load` gives one: it can be called, looked into, frozen, trained
+        and saved, and shares its tensors with this one."""
+        self._c.methods.define_all()
+        made = wrap(self._c.root)
+        assert isinstance(made, RecursiveScriptModule)
+        return made
 
     def method_names(self) -> list[str]:
         """The names of the root's methods."""
-        prefix = f"{self._c.root.cls.qualified_name}."
-        return [n[len(prefix) :] for n in self._c.codes if n.startswith(prefix)]
+        return list(self._c.root.cls.methods)
 
     def __getattr__(self, name: str) -> Any:
         root: ScriptObject = self.__dict__["_c"].root
         if name in root.cls.attributes:
-            return outward(ANY)(root.slots[root.cls.slot(name)])
-        if self._c.method(name) is not None:
+            found = root.slots[root.cls.slot(name)]
+            if isinstance(found, ScriptObject):  # which is then a module like any other
+                self._c.methods.define_all()
+            return outward(ANY)(found)
+        if name in root.cls.methods:
             return lambda *args: self.run_method(name, *args)
+        if name in ("graph", "inlined_graph", "code"):
+            return getattr(self.scripted(), name)
         raise AttributeError(f"'LiteScriptModule' object has no attribute '{name}'")
 
     def parameters(self) -> list[Tensor]:
@@ -105,49 +135,6 @@ def _tensors(owner: ScriptObject, prefix: str, seen: set[int]) -> list[tuple[str
         elif isinstance(slot, ScriptObject):
             found += _tensors(slot, f"{prefix}{name}.", seen)
     return found
-
-
-def _values(code: MobileCode, args: Sequence[Any]) -> list[Any]:
-    """The machine's values of the arguments; defaults where none are given."""
-    wanted = code.arguments[1:]
-    if wanted and len(args) > len(wanted):
-        raise RuntimeError(
-            f"{code.name}() expected at most {len(wanted)} argument(s) but received {len(args)}"
-        )
-    values = []
-    for position, (name, type, default) in enumerate(wanted):
-        if position < len(args):
-            try:
-                values.append(inward(type)(args[position]))
-            except CastError as reason:
-                raise RuntimeError(f"{code.name}(): argument '{name}': {reason}") from None
-        elif default is not None or str(type).endswith("?"):
-            values.append(default.copy() if isinstance(default, list | dict) else default)
-        else:
-            raise RuntimeError(f"{code.name}() is missing value for argument '{name}'.")
-    return values if wanted else [inward(ANY)(a) for a in args]
-
-
-def _result(module: MobileModule, code: MobileCode, values: list[Any]) -> Any:
-    """The result of running a code; errors as scripts raise them."""
-    try:
-        return module.run(code, values)
-    except ScriptRaise as error:
-        raised: Exception = ScriptError(error.message)
-    except Failure as failure:
-        raised = _shown(failure.cause, module)
-    except (
-        *(OperatorError, ArithmeticError, LookupError, TypeError, ValueError),
-        AttributeError,
-    ) as error:
-        raised = _shown(error, module)
-    raise raised from None
-
-
-def _shown(error: Exception, module: MobileModule) -> Exception:
-    kind = "KeyError: " if isinstance(error, KeyError) else ""
-    text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return RuntimeError(f"{kind}{text}{module.failure_place()}")
 
 
 def _load_for_lite_interpreter(
@@ -213,7 +200,7 @@ def _get_mobile_model_contained_types(f_input: File) -> set[str]:
 def _export_operator_list(module: LiteScriptModule) -> set[str]:
     """The names, with overloads, of the operators that any method of a module calls."""
     codes = module._c.codes.values()
-    return {operator.entry.full_name for code in codes for operator in code.operators}
+    return {operator.full_name for code in codes for operator in code.operators}
 
 
 def _backport_for_mobile(f_input: File, f_output: str | Path, to_version: int) -> bool:

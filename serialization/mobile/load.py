@@ -4,33 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 from ...interpreter.bounds.guard import Guard
-from ...interpreter.running.invoking import invoke
-from ...interpreter.running.mobile import MobileCode, MobileOperator, check_code, execute_mobile
-from ...interpreter.values.actions import ScriptRaise
+from ...interpreter.failures.errors import Failure
 from ...interpreter.values.objects import ScriptObject
-from ...ops.table.table import TABLE, Operator
+from ...ops.table.table import TABLE
 from ...typecheck.functions import Function
+from ...typecheck.relations import join
 from ...typecheck.schema import NO_DEFAULT, Argument
-from ...typecheck.types import ANY, TENSOR, ClassType, Type
+from ...typecheck.types import (
+    ANY,
+    TENSOR,
+    ClassType,
+    ListType,
+    OptionalType,
+    Type,
+)
 from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.limits import DEFAULT_LIMITS, Limits
 from ..loading.builtin_methods import packed_class
-from ..loading.loader import old_meanings
+from ..loading.loader import old_meanings, run
 from ..loading.operator_kinds import REFUSED, kind_of
-from ..pickles.nodes import DictNode, ObjectNode, TensorNode
+from ..pickles.nodes import DictNode, ListNode, ObjectNode, TensorNode
+from ..pickles.nodes import Node as PickleNode
 from ..pickles.read_values import ValueReader
 from ..pickles.tensors import StorageReader
 from ..pickles.value_types import machine_type
 from .arguments import written_to
+from .code import MobileCode, MobileOperator
 from .contents import MobileArgument, MobileContents, MobileFunction
 from .debug import MobileDebug
+from .decode import NODES
 from .flatbuffer import is_flatbuffer, read_mobile_flatbuffer
+from .methods import Methods, instruction_of
 from .pickle import read_mobile_pickle
 from .types import mobile_type
 
@@ -38,45 +48,26 @@ __all__ = ["FileTypes", "MobileModule", "load_mobile", "mobile_version", "opened
 
 
 class MobileModule:
-    """What a mobile archive holds: an object and the functions of its classes, by full name."""
+    """What a mobile archive holds: an object whose classes have methods, and the codes that those
+    were made of, by full name."""
 
-    def __init__(self, codes: Mapping[str, MobileCode], guard: Guard | None = None) -> None:
+    def __init__(
+        self,
+        root: ScriptObject,
+        codes: Mapping[str, MobileCode],
+        methods: Methods,
+        debug: Callable[[], MobileDebug | None] | None = None,
+    ) -> None:
+        self.root = root
         self.codes = codes
-        self.guard = guard
-        self.root = ScriptObject(ClassType("__torch__.Module", is_module=True))
-        self.debug: Callable[[], MobileDebug | None] | None = None
-        self._failed: tuple[str, int] | None = None
+        self.methods = methods
+        self.debug = debug
 
-    def method(self, name: str, owner: ScriptObject | None = None) -> MobileCode | None:
-        """The method of the root, or of another object."""
-        cls = (owner or self.root).cls.qualified_name
-        return self.codes.get(f"{cls}.{name}")
-
-    def run(self, code: MobileCode, arguments: Sequence[Any]) -> Any:
-        """The result of a method on machine values."""
-        self._failed = None
-        return self._execute(code, arguments)
-
-    def failure_place(self) -> str:
-        """Torch's text for where the last failure was; empty if the archive does not say."""
-        debug = self.debug() if self.debug is not None and self._failed is not None else None
-        if debug is None or self._failed is None:
-            return ""
-        return debug.text(*self._failed, self.root.cls.name)
-
-    def _execute(self, code: MobileCode, arguments: Sequence[Any]) -> Any:
-        return execute_mobile(code, arguments, self._call, self.guard, self._note)
-
-    def _note(self, code: MobileCode, index: int) -> None:
-        """An instruction failed; that of the innermost call is told first."""
-        self._failed = self._failed or (code.name, index)
-
-    def _call(self, name: str, arguments: Sequence[Any]) -> Any:
-        owner = arguments[0]
-        code = self.method(name, owner) if isinstance(owner, ScriptObject) else None
-        if code is None:
-            raise AttributeError(f"there is no method '{name}'")
-        return self._execute(code, arguments)
+    def failure_place(self, failure: Failure) -> str:
+        """Torch's text for where a failure was; empty if the archive does not say."""
+        debug = None if self.debug is None else self.debug()
+        place = None if debug is None else instruction_of(failure.nodes)
+        return "" if debug is None or place is None else debug.text(*place, self.root.cls.name)
 
 
 @within_limits("the archive")
@@ -136,6 +127,7 @@ class _Loader:
         self.guard = guard
         self.restores = restores
         self.classes: dict[str, ClassType] = {}
+        self.methods = Methods(contents.title, contents.part, guard)
         self.upgrade = old_meanings(contents.operator_version)
         self.named = FileTypes(contents, self.class_named)
         self.values = ValueReader(
@@ -155,25 +147,28 @@ class _Loader:
             )
         if self.guard is not None:
             self.refuse(codes)
-        module = MobileModule({code.name: code for code in codes}, self.guard)
         for code in codes:
-            wrong = check_code(code)
-            if wrong:
-                raise contents.damaged(f"`{code.name}` {wrong}")
-        root = _Objects(module, contents.storages, self).value(contents.root())
+            owner = code.name.rpartition(".")[0]
+            cls = self.class_named(owner)
+            self.methods.add(code, cls if owner in self.classes else None)
+        objects = _Objects(contents.storages, self)
+        root = objects.value(contents.root())
         if not isinstance(root, ScriptObject):
             raise contents.error("damaged-archive", "holds no module in `data.pkl`")
-        module.root = root
-        module.debug = contents.debug
+        self.methods.classes = frozenset(objects.classes)
+        if self.guard is not None:  # what is refused in them is refused now
+            self.methods.define_all()
         for name in extra_files or ():
             if name in contents.extra:
                 assert extra_files is not None
                 extra_files[name] = contents.extra[name]()
-        return module
+        named = {code.name: code for code in codes}
+        return MobileModule(root, named, self.methods, contents.debug)
 
     def refuse(self, codes: Sequence[MobileCode]) -> None:
         """Refuse operators that reach outside of the program."""
-        for name in (operator.entry.name for code in codes for operator in code.operators):
+        for name in (operator.full_name for code in codes for operator in code.operators):
+            name = name.partition(".")[0]
             kind = kind_of(name)
             if kind in REFUSED:
                 raise self.contents.error(
@@ -193,6 +188,7 @@ class _Loader:
         if not 0 <= function.register_size <= 1 << 20:
             raise self.contents.damaged(f"`{function.name}` has no number of registers")
         returns = function.returns
+        arguments = tuple(self.argument(argument) for argument in function.arguments)
         return MobileCode(
             function.name,
             function.instructions,
@@ -200,7 +196,7 @@ class _Loader:
             tuple(self.values.value(node) for node in function.constants),
             tuple(self.named.type(text) for text in function.types),
             function.register_size,
-            tuple(self.argument(argument) for argument in function.arguments),
+            arguments or None,
             self.named.type(returns[0].type) if len(returns) == 1 else None,
         )
 
@@ -208,25 +204,25 @@ class _Loader:
         self, name: str, overload: str, count: int, unknown: dict[str, None]
     ) -> MobileOperator:
         full_name = f"{name}.{overload}" if overload else name
-        made = _special_operator(full_name, count)
-        if made is not None:
-            return made
+        if full_name in NODES:
+            return MobileOperator(full_name, None, NODES[full_name] if count < 0 else count)
         entry = TABLE.operator(full_name)
         if entry is None:
             unknown[full_name] = None
-            return MobileOperator(_identity(), 0)
-        run = self.upgrade(full_name)
-        forward = partial(_run_function, run) if run is not None else None
-        made = MobileOperator(entry, count, run=forward)
-        defaults = entry.signature if run is None else run.signature
-        return _completed(defaults.arguments, made, self.contents.damaged)
+            return MobileOperator(full_name, None, 0)
+        meaning = self.upgrade(full_name)
+        made = MobileOperator(full_name, entry.signature, count, meaning=meaning)
+        arguments = entry.signature.arguments if meaning is None else meaning.signature.arguments
+        return _completed(arguments, made, self.contents.damaged)
 
-    def argument(self, argument: MobileArgument) -> tuple[str, Type, object]:
-        """Name, type and default."""
+    def argument(self, argument: MobileArgument) -> Argument:
         type = self.named.type(argument.type)
         if isinstance(type, ClassType):  # named tuples are sometimes written by name alone
             type = ANY
-        return argument.name, type, self.values.value(argument.default)
+        default = self.values.value(argument.default)
+        if default is None and not isinstance(type, OptionalType):
+            default = NO_DEFAULT
+        return Argument(argument.name, type, default)
 
 
 class FileTypes:
@@ -263,10 +259,10 @@ class FileTypes:
 class _Objects(ValueReader):
     """The objects of `data.pkl`, whose classes are made of what they hold."""
 
-    def __init__(self, module: MobileModule, storages: StorageReader, loader: _Loader) -> None:
+    def __init__(self, storages: StorageReader, loader: _Loader) -> None:
         super().__init__(storages, loader.class_named, _no_call, "its data", loader.limits)
-        self._module = module
         self._loader = loader
+        self.classes: set[ClassType] = set()
 
     def _object(self, node: ObjectNode) -> Any:
         if packed_class(node.cls.qualified_name) is not None:
@@ -274,45 +270,62 @@ class _Objects(ValueReader):
         cls = self._loader.class_named(node.cls.qualified_name)
         if not isinstance(cls, ClassType):
             raise self._unknown(node.cls)
-        made = ScriptObject(cls)
-        made.slots.clear()
-        restore = self._module.method("__setstate__", made)
+        is_first = cls not in self.classes
+        self.classes.add(cls)
+        restore = cls.methods.get("__setstate__")
         if restore is not None:
+            if is_first:
+                self._loader.methods.define_restoring(restore)
+            made = ScriptObject(cls)
             state = self.value(node.state)
             if self._loader.restores:
-                self._module.run(restore, (made, state))
+                run(restore, (made, state))
             return made
         if not isinstance(node.state, DictNode):
             raise self._damaged(f"has a `{cls.qualified_name}` without attributes")
-        for name, value in node.state.by_name().items():
-            is_tensor = isinstance(value, TensorNode)
-            if name not in cls.attributes:
-                grad = is_tensor and value.requires_grad  # type: ignore[union-attr]
-                kind = "parameter" if grad else "buffer" if is_tensor else "attribute"
-                cls.add_attribute(name, TENSOR if is_tensor else ANY, kind)  # type: ignore[arg-type]
-            attribute = cls.attributes[name]
-            made.slots.append(self._slot(value, attribute))
-            if attribute.type == ANY and not is_tensor:
-                cls.add_attribute(name, _type_of(made.slots[-1]), attribute.kind)
+        state = node.state.by_name()
+        if not is_first and list(state) != list(cls.attributes):
+            raise self._damaged(f"has objects of `{cls.qualified_name}` with other attributes")
+        made = ScriptObject(cls)
+        made.slots.clear()
+        for name, part in state.items():
+            self._attribute(made, name, part)
         return made
 
+    def _attribute(self, made: ScriptObject, name: str, node: PickleNode) -> None:
+        """Put the value of an attribute into its slot; its class takes the type from it."""
+        cls, known = made.cls, made.cls.attributes.get(name)
+        if known is None:
+            is_tensor = isinstance(node, TensorNode)
+            grad = is_tensor and node.requires_grad  # type: ignore[union-attr]
+            kind = "parameter" if grad else "buffer" if is_tensor else "attribute"
+            cls.add_attribute(name, TENSOR, kind)  # type: ignore[arg-type]
+        attribute = cls.attributes[name]
+        slot = self._slot(node, attribute)
+        type = self._type_of(slot, node)
+        if known is not None:
+            type = join(attribute.type, type) or ANY
+        made.slots.append(slot)
+        if type != attribute.type:
+            cls.add_attribute(name, type, attribute.kind)
 
-def _type_of(value: object) -> Type:
-    return value.cls if isinstance(value, ScriptObject) else machine_type(value)
+    def _type_of(self, slot: object, node: PickleNode) -> Type:
+        if isinstance(slot, ScriptObject):
+            return slot.cls
+        if isinstance(node, TensorNode):
+            return TENSOR
+        if isinstance(node, ListNode | DictNode) and node.tag:
+            return self._loader.named.type(node.tag)
+        return _of_anything(machine_type(slot)) if slot == [] else machine_type(slot)
+
+
+def _of_anything(type: Type) -> Type:
+    """An empty list's type, which tells nothing of elements."""
+    return ListType(ANY) if isinstance(type, ListType) else type
 
 
 def _no_call(function: Function, values: Sequence[object]) -> object:
     raise archive_error("damaged-archive", f"`{function.name}` cannot be run here")
-
-
-def _run_function(function: Function, *values: object) -> object:
-    return invoke(function, values)
-
-
-def _identity() -> Any:
-    found = TABLE.operator("aten::detach")
-    assert found is not None
-    return found
 
 
 def _completed(
@@ -320,65 +333,17 @@ def _completed(
     operator: MobileOperator,
     damaged: Callable[[str], ArchiveError],
 ) -> MobileOperator:
-    """The operator with the defaults of the arguments that the code does not push.
+    """The operator with the arguments that the code does not push.
 
     `arguments` are those it had when the code was written.
     """
-    signature = operator.entry.signature
+    signature = operator.signature
+    assert signature is not None
     if operator.pushed < 0 or signature.vararg:
-        return MobileOperator(operator.entry, len(arguments), run=operator.run)
+        return replace(operator, pushed=len(arguments))
     last = written_to(signature)
-    left = arguments[operator.pushed - last : len(arguments) - last]
-    defaults = tuple(argument.default for argument in left)
-    if operator.pushed < last or NO_DEFAULT in defaults or operator.pushed > len(arguments):
+    left = tuple(arguments[operator.pushed - last : len(arguments) - last])
+    missing = any(not argument.has_default for argument in left)
+    if operator.pushed < last or missing or operator.pushed > len(arguments):
         raise damaged(f"`{signature.full_name}` is called with {operator.pushed} arguments")
-    return MobileOperator(operator.entry, operator.pushed, defaults, last, operator.run)
-
-
-# -- operators that are nodes of a kind of their own in graphs
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _raise(message: str, cls: str | None = None) -> None:
-    raise ScriptRaise(message, cls)
-
-
-def _index(tup: tuple[Any, ...], i: int) -> Any:
-    if not -len(tup) <= i < len(tup):
-        raise IndexError("Tuple list index out of range")
-    return tup[i]
-
-
-def _nothing() -> None:
-    return None
-
-
-def _enum_name(value: Any) -> Any:
-    return value.name
-
-
-def _enum_value(value: Any) -> Any:
-    return value.value
-
-
-_SPECIAL: dict[str, tuple[str, Callable[..., Any]]] = {
-    "prim::unchecked_cast": ("prim::unchecked_cast(Any x) -> Any", _same),
-    "prim::TupleIndex": ("prim::TupleIndex(Any tup, int i) -> Any", _index),
-    "prim::Uninitialized": ("prim::Uninitialized() -> Any", _nothing),
-    "prim::RaiseException": ("prim::RaiseException(str msg, str? cls=None) -> ()", _raise),
-    "prim::TupleUnpack": ("prim::TupleUnpack(Any tup) -> Any", _same),
-    "prim::EnumName": ("prim::EnumName(Any enum) -> Any", _enum_name),
-    "prim::EnumValue": ("prim::EnumValue(Any enum) -> Any", _enum_value),
-}
-
-
-def _special_operator(full_name: str, count: int) -> MobileOperator | None:
-    found = _SPECIAL.get(full_name)
-    if found is None:
-        return None
-    entry = Operator(*found)
-    arguments = len(entry.signature.arguments) if count < 0 else count
-    return MobileOperator(entry, arguments, spread=full_name == "prim::TupleUnpack")
+    return replace(operator, left_out=left, last=last)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter.running.mobile import MobileCode, check_code
 from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_interpreter
 from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.mobile.code import MobileCode, check_code
 from rushlight.serialization.mobile.types import mobile_type
 from rushlight.typecheck.types import ANY
 
