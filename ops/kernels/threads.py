@@ -16,7 +16,7 @@ from ...frontend.locks import after_fork
 from ...frontend.started import started
 from ..memory.allocation import carrying
 
-__all__ = ["get_threads", "set_threads", "share"]
+__all__ = ["followers", "get_threads", "set_threads", "share"]
 
 
 class _Part:
@@ -114,6 +114,10 @@ def _wanted() -> int:
 _CREW: Final = _Crew()
 
 
+followers: Final[list[Callable[[int], None]]] = []
+"""What is told when there are to be more threads or fewer."""
+
+
 def get_threads() -> int:
     """How many threads share a large piece of work."""
     return _CREW.size
@@ -130,6 +134,8 @@ def set_threads(count: int) -> None:
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     _CREW.resize(count)
+    for follow in followers:
+        follow(count)
     _limit_blas(count)
 
 

@@ -8,8 +8,6 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family
-from ..kernels.addresses import address
-from ..kernels.threads import share
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from .arrays import numbers_of, quantizer_of
@@ -32,26 +30,24 @@ class _Panels:
     depth: int
     """Bytes of a row: the inputs, filled up to a multiple of four."""
     columns: int
-    arrays: tuple[Array, Array, Array]
-    """The weights in panels, the sum of each column's weights, and its scale."""
+    weights: Array
+    sums: Array
+    """The sum of each column's weights."""
+    scales: Array
 
-    def __post_init__(self) -> None:
-        self.weights, self.sums, self.scales = map(address, self.arrays)
-
-    def multiply(self, form: str, rows: Array, found: int, bias: Array | None) -> Array:
+    def multiply(self, form: str, rows: Array, found: Array, bias: Array | None) -> Array:
         """uint8 [rows, depth] times the weights, by a kernel of `code.integers`.
 
-        `found` is the address of the rows' scale and zero point.
+        `found` holds the rows' scale and zero point.
         """
         integers = family("integers")
-        kernel = integers.panel_product(form)
         height = rows.shape[0]
         out = np.empty((height, self.columns), np.int32 if form == "wholes" else F32)
-        least = max(4, _LEAST // (rows.size * integers.PANEL))
-        share(
-            *(kernel, len(self.arrays[0]), least, height, self.depth // 4, self.columns),
-            *(address(rows), self.weights, self.sums, found, self.scales),
-            *(0 if bias is None else address(bias), address(out)),
+        integers.run(
+            *(integers.panel_product(form), len(self.weights)),
+            *(max(4, _LEAST // (rows.size * integers.PANEL)), height, self.depth // 4),
+            *(self.columns, rows, self.weights, self.sums, found, self.scales),
+            *(out if bias is None else bias, out),
         )
         return out
 
@@ -83,7 +79,7 @@ def _made(packed: PackedLinear) -> _Panels | None:
     sums, scales = np.zeros(filled, np.int32), np.zeros(filled, F32)
     sums[:columns] = numbers.sum(axis=1, dtype=np.int32)
     scales[:columns] = quantizer.scale
-    return _Panels(depth, panels.shape[1] * 4, columns, (panels, sums, scales))
+    return _Panels(depth, panels.shape[1] * 4, columns, panels, sums, scales)
 
 
 def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
@@ -103,13 +99,11 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
     if rows.shape[-1] != panels.inputs or (bias is not None and bias.shape != (panels.columns,)):
         return None  # they were changed
     numbers, found = np.zeros((rows.size // panels.inputs, panels.depth), np.uint8), np.empty(2)
-    scale = address(found)
-    quantize(
-        len(numbers), panels.inputs, panels.depth, most, address(rows), address(numbers), scale
-    )
+    counts = (len(numbers), len(numbers) + 1, panels.inputs, panels.depth, most)
+    family("integers").run(quantize, *counts, rows, numbers, found)
     if found[0] != found[0]:
         raise OperatorError("the input of a dynamically quantized layer holds NaN")
-    made = panels.multiply("floats" if bias is None else "bias", numbers, scale, bias)
+    made = panels.multiply("floats" if bias is None else "bias", numbers, found, bias)
     return made.reshape(*x.shape[:-1], panels.columns)
 
 
@@ -129,5 +123,5 @@ def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> A
         filled[:, : rows.shape[1]] = rows
         rows = filled
     found = np.array([1.0, zero_point])
-    made = panels.multiply("wholes", rows[...], address(found), None)
+    made = panels.multiply("wholes", rows[...], found, None)
     return made.reshape(*numbers.shape[:-1], panels.columns)

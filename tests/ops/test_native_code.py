@@ -7,8 +7,10 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rushlight.ops import kernels
-from rushlight.ops.kernels.addresses import address
 from rushlight.ops.kernels.code import elf, objects
-from rushlight.ops.kernels.code.loops import module_text
+from rushlight.ops.kernels.code.loops import module_text, pointwise_kernel
+from rushlight.ops.kernels.code.row_programs import row_kernel
+from rushlight.ops.kernels.code.run import _by_ctypes, run
 from rushlight.ops.kernels.code.target import Target, host
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
@@ -109,14 +112,11 @@ def test_place_in_the_array_changes_no_bit(name: str) -> None:
 
 def _run(target: Target, name: str, x: Any) -> Any:
     """A formula by code for another CPU, whose instructions this one has too."""
-    import ctypes
-
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
-    place = placed(assembled(module_text(target, name, "a"), target), ("pointwise",))["pointwise"]
+    kernel = placed(assembled(module_text(target, name, "a"), target), ("pointwise",))["pointwise"]
     out = np.empty_like(x)
-    signature = (ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-    ctypes.CFUNCTYPE(None, *signature)(place)(0, x.size, address(x), address(out))
+    run(kernel, x.size, x.size + 1, x, out)
     return out
 
 
@@ -136,6 +136,105 @@ def test_code_for_arm_is_made() -> None:
     made = assembled(module_text(arm, "gelu", "a"), arm)
     assert made[:4] == b"\x7fELF"
     assert int.from_bytes(made[18:20], "little") == 183
+
+
+# ------------------------------------------------------------------------- calls and their threads
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    from rushlight.ops.kernels import threads
+
+    before = threads.get_threads()
+    yield threads.set_threads
+    threads.set_threads(before)
+
+
+@pytest.mark.parametrize("call", [run, _by_ctypes])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_ranges_cover_the_whole(
+    call: Callable[..., None], count: int, threads: Callable[[int], None]
+) -> None:
+    threads(count)
+    kernel = pointwise_kernel("lerp", "aan")
+    random = np.random.default_rng(count)
+    for size in (0, 1, 7, 64, 1000, 4099):
+        x, end = (random.standard_normal(size).astype(F) for _ in range(2))
+        want = x + F(0.25) * (end - x)
+        for least in (1, 3, 500, 10000):
+            out = np.full(size + 1, 7, F)
+            call(kernel, size, least, x, end, np.array(0.25, F), out)
+            assert np.array_equal(out[:-1], want)
+            assert out[-1] == 7
+
+
+def test_numbers_reach_kernels(threads: Callable[[int], None]) -> None:
+    kernel = row_kernel("squares")
+    x, found = np.arange(6, dtype=F).reshape(2, 3), []
+    for call in (run, _by_ctypes):
+        out = np.empty(2)
+        call(kernel, 2, 1, 3, 1.5, x, out)
+        found.append(out.tolist())
+    assert found == [[2.75, 20.75]] * 2
+
+
+@pytest.mark.skipif(run is _by_ctypes, reason="no native calls here")
+def test_arguments_that_kernels_do_not_take_are_refused() -> None:
+    kernel = pointwise_kernel("exp", "a")
+    for arguments in ((kernel, 1), (kernel, 1, 1, "text"), (kernel, 1, 1, None), (kernel, 1.0)):
+        with pytest.raises(TypeError, match="kernels take ints, floats and arrays"):
+            run(*arguments)
+    with pytest.raises(TypeError):
+        run(kernel, 1, 1, *[0] * 25)
+    with pytest.raises(OverflowError):
+        run(kernel, 1, 1, 1 << 70)
+
+
+def test_many_threads_call_kernels_while_their_number_changes(
+    threads: Callable[[int], None],
+) -> None:
+    kernel = pointwise_kernel("tanh", "a")
+    x = np.linspace(-4, 4, 50_000, dtype=F)
+    want = np.empty_like(x)
+    run(kernel, x.size, x.size + 1, x, want)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for _ in range(40):
+            out = np.empty_like(x)
+            run(kernel, x.size, 1000, x, out)
+            if out.tobytes() != want.tobytes():
+                wrong.append(1)
+
+    workers = [Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for count in (1, 3, 2, 4, 1, 2) * 3:
+        threads(count)
+        sleep(0.001)
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_child_has_threads_of_its_own(threads: Callable[[int], None]) -> None:
+    threads(2)
+    kernel = pointwise_kernel("exp", "a")
+    x = np.linspace(-4, 4, 50_000, dtype=F)
+    want, out = np.empty_like(x), np.empty_like(x)
+    run(kernel, x.size, 1000, x, want)
+    child = os.fork()
+    if not child:
+        try:
+            for _ in range(20):
+                run(kernel, x.size, 1000, x, out)
+            os._exit(0 if out.tobytes() == want.tobytes() else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    run(kernel, x.size, 1000, x, out)
+    assert out.tobytes() == want.tobytes()
 
 
 # ------------------------------------------------------------------------------ products of bytes
@@ -234,7 +333,7 @@ def _process(folder: Path) -> list[str]:
 def test_warm_processes_import_no_compiler_and_bad_files_are_made_anew(tmp_path: Path) -> None:
     first = _process(tmp_path)
     assert first[1:] == ["True", "False"]
-    (file,) = tmp_path.glob("*.o")
+    (file,) = tmp_path.glob("pointwise-*.o")
     assert file.stat().st_mode & 0o777 == 0o600
     kept = file.read_bytes()
     if elf.is_known():

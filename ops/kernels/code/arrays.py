@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..addresses import address
-from ..threads import share
 from .loops import pointwise_kernel
+from .run import run
 
 __all__ = ["apply", "combine"]
 
@@ -30,7 +29,7 @@ def combine(name: str, *operands: Any) -> Any:
     """
     kernel = pointwise_kernel(name, "".join(map(_form, operands)))
     out = np.empty(operands[0].shape, _FLOAT32)
-    share(kernel, out.size, _LEAST, *map(address, operands), address(out))
+    run(kernel, out.size, _LEAST, *operands, out)
     return out
 
 

@@ -17,6 +17,7 @@ __all__ = ["assembled", "placed"]
 def _native() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     # Windows' own form of objects cannot be loaded into memory by LLVM
     return llvm.get_process_triple() + ("-elf" if sys.platform == "win32" else "")
 

@@ -7,13 +7,13 @@ sums are of whole numbers, so their order does not matter.
 
 from __future__ import annotations
 
-from ctypes import c_int64, c_void_p
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
-from .objects import native_function
+from .objects import kernel
+from .run import run
 from .target import Target, host
 from .text import (
     BYTE,
@@ -30,7 +30,7 @@ from .text import (
     Variable,
 )
 
-__all__ = ["PANEL", "packed_columns", "panel_product", "row_quantizer"]
+__all__ = ["PANEL", "packed_columns", "panel_product", "row_quantizer", "run"]
 
 PANEL: Final = 16
 """Columns of a panel."""
@@ -54,8 +54,8 @@ def packed_columns(weights: Any) -> Any:
 # ------------------------------------------------------------------------------- rows to bytes
 
 
-def row_quantizer() -> Any:
-    """`quantize(rows, depth, stride, most, x, numbers, found)` of float32 [rows, depth].
+def row_quantizer() -> int | None:
+    """A kernel of `depth, stride, most, x, numbers, found` for all rows of float32 [rows, depth].
 
     The range of all elements decides scale and zero point for numbers from 0 to `most`, by the
     rule of `quantizer_for`; they are left in `found`, float64 [2].  The numbers are written to
@@ -64,14 +64,13 @@ def row_quantizer() -> Any:
     """
     if not host().has_fma:
         return None
-    signature = (*[c_int64] * 4, *[c_void_p] * 3)
-    return native_function("quantize_rows", (), signature, _quantize_rows)
+    return kernel("quantize_rows", (), _quantize_rows)
 
 
 def _quantize_rows(target: Target) -> str:
     code = Code(target)
     rows, depth, stride, most = (
-        code.argument(INT64, name) for name in ("rows", "depth", "stride", "most")
+        code.argument(INT64, name) for name in ("stop", "depth", "stride", "most")
     )
     x, numbers, found = (code.argument(POINTER, name) for name in ("x", "numbers", "found"))
     least, largest = _extremes(code, x, rows * depth)
@@ -88,9 +87,9 @@ def _quantize_rows(target: Target) -> str:
             mask = code.first(depth - at)
             seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
             code.store_if(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
-    names = [(INT64, name) for name in ("rows", "depth", "stride", "most")]
+    names = [(INT64, name) for name in ("depth", "stride", "most")]
     places = [(POINTER, name) for name in ("x", "numbers", "found")]
-    return code.function("quantize_rows", [*names, *places])
+    return code.kernel("quantize_rows", [*names, *places])
 
 
 def _numbers(x: Value, factor: Value, offset: Value) -> Value:
@@ -152,21 +151,18 @@ def _quantizer(code: Code, least: Value, largest: Value, most: Value) -> tuple[V
 # ------------------------------------------------------------------------------------- product
 
 
-def panel_product(form: str) -> Any:
-    """`multiply(start, stop, rows, depth, columns, numbers, weights, sums, found, scales, bias,
-    out)` for the panels from start to stop, into [rows, columns].
+def panel_product(form: str) -> int:
+    """A kernel of `rows, depth, columns, numbers, weights, sums, found, scales, bias, out` for a
+    range of panels, into [rows, columns].
 
     `depth` counts fours of bytes; `sums` holds the sum of each column's weights, `found` what
     `row_quantizer` left.  The forms: "wholes", sums as int32; "floats", scaled; "bias", with a
     bias too, float32 [columns].
     """
-    signature = (*[c_int64] * 5, *[c_void_p] * 7)
-    return native_function(
-        "panel_product", (form,), signature, lambda target: _product(target, form)
-    )
+    return kernel("panel_product", (form,), lambda target: _product(target, form))
 
 
-_COUNTS: Final = ("start", "stop", "rows", "depth", "columns")
+_COUNTS: Final = ("rows", "depth", "columns")
 _PLACES: Final = ("numbers", "weights", "sums", "found", "scales", "bias", "out")
 
 
@@ -240,7 +236,7 @@ def _added(code: Code, sums: Value, four: Value, weights: Value) -> Value:
 def _product(target: Target, form: str) -> str:
     made = _Product(target, form)
     code, count = made.code, made.count
-    start, stop, rows = count["start"], count["stop"], count["rows"]
+    start, stop, rows = code.argument(INT64, "start"), code.argument(INT64, "stop"), count["rows"]
     whole_rows = rows & -_ROWS
     whole_panels = start + ((stop - start) & -_PANELS)
     for first, last, panels in ((start, whole_panels, _PANELS), (whole_panels, stop, 1)):
@@ -250,4 +246,4 @@ def _product(target: Target, form: str) -> str:
             with code.counted(whole_rows, rows) as row:
                 made.block(row, 1, panel, panels)
     arguments = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _PLACES)]
-    return code.function("panel_product", arguments)
+    return code.kernel("panel_product", arguments)

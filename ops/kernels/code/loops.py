@@ -1,15 +1,14 @@
 """Formulas over arrays: one pass, a vector at a time, on a range of the elements.
 
-A kernel is called as `kernel(start, stop, operands..., result)`, arrays by address.  An operand is
-an array as large as the result, or one number.
+A kernel takes operands and the result.  An operand is an array as large as the result, or one
+number, in memory too.
 """
 
 from __future__ import annotations
 
-from ctypes import c_int64, c_void_p
-from typing import Any, Final
+from typing import Final
 
-from .objects import native_function
+from .objects import kernel
 from .scalars import FORMULAS
 from .target import Target
 from .text import BYTE, FLOAT, INT64, LANES, POINTER, Code, Value
@@ -19,14 +18,12 @@ __all__ = ["module_text", "pointwise_kernel"]
 _STEP: Final = 2 * LANES
 
 
-def pointwise_kernel(name: str, operands: str) -> Any:
-    """The kernel of a formula.  `operands` has a letter for each: `a`, an array of float32; `m`, an
-    array of bool; `n`, a float32.  None without native code.
+def pointwise_kernel(name: str, operands: str) -> int:
+    """The kernel of a formula.
+
+    `operands` has a letter for each: `a`, an array of float32; `m`, one of bool; `n`, a float32.
     """
-    signature = (c_int64, c_int64, *[c_void_p] * (len(operands) + 1))
-    return native_function(
-        "pointwise", (name, operands), signature, lambda target: module_text(target, name, operands)
-    )
+    return kernel("pointwise", (name, operands), lambda target: module_text(target, name, operands))
 
 
 class _Operand:
@@ -68,5 +65,4 @@ def module_text(target: Target, name: str, operands: str) -> str:
     with code.counted(whole, stop, LANES) as at:
         one(at, code.first(stop - at))
     places = [*(f"a{index}" for index in range(len(given))), "result"]
-    arguments = [(INT64, "start"), (INT64, "stop"), *((POINTER, place) for place in places)]
-    return code.function("pointwise", arguments)
+    return code.kernel("pointwise", [(POINTER, place) for place in places])

@@ -7,7 +7,6 @@ compiler.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import tempfile
@@ -24,33 +23,38 @@ from ..cache_folder import cache_folder
 from . import elf
 from .target import Target, host
 
-__all__ = ["Signature", "is_possible", "native_function"]
+__all__ = ["is_possible", "kernel", "native_addresses"]
 
-Signature = tuple[Any, ...]
-"""The ctypes of a function's arguments."""
-
-_MADE: Final[dict[tuple[str, ...], Any]] = {}
+_MADE: Final[dict[tuple[str, ...], dict[str, int]]] = {}
 _MAKING: Final = fork_safe_lock()
 _DIGEST: Final = 32
 
 
-def native_function(
-    name: str, parameters: tuple[object, ...], signature: Signature, text: Callable[[Target], str]
-) -> Any:
-    """A function that native code has under `name`; calls let go of Python's lock.
+def kernel(name: str, parameters: tuple[object, ...], text: Callable[[Target], str]) -> int:
+    """The address of a kernel that native code has under `name`, for `code.run`.
 
     `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`.
+
     Raises:
         OSError: the system lets no memory of ours be executed (see `is_possible`).
     """
+    return native_addresses(name, parameters, (name,), text)[name]
+
+
+def native_addresses(
+    name: str,
+    parameters: tuple[object, ...],
+    functions: tuple[str, ...],
+    text: Callable[[Target], str],
+) -> dict[str, int]:
+    """The addresses of several functions of one module, as `kernel` says."""
     key = (name, *map(repr, parameters))
     try:
         return _MADE[key]
     except KeyError:
         with _MAKING, uncounted():
             if key not in _MADE:
-                address = _address(name, key, text)
-                _MADE[key] = ctypes.CFUNCTYPE(None, *signature)(address)
+                _MADE[key] = _addresses(functions, key, text)
             return _MADE[key]
 
 
@@ -59,17 +63,19 @@ def is_possible() -> bool:
     return not elf.is_known() or elf.can_execute()
 
 
-def _address(name: str, key: tuple[str, ...], text: Callable[[Target], str]) -> int:
+def _addresses(
+    functions: tuple[str, ...], key: tuple[str, ...], text: Callable[[Target], str]
+) -> dict[str, int]:
     file = _file(key)
     kept = _read(file)
     if kept is not None:
         with suppress(elf.ForeignObject, RuntimeError):
-            return _placed(kept, name)
+            return _placed(kept, functions)
     target = host()
     made: bytes = _assembler().assembled(text(target), target)
-    address = _placed(made, name)
+    found = _placed(made, functions)
     _keep(file, made)
-    return address
+    return found
 
 
 def _assembler() -> Any:
@@ -77,10 +83,11 @@ def _assembler() -> Any:
     return import_module(".assemble", __package__)
 
 
-def _placed(data: bytes, name: str) -> int:
-    loader = elf.placed if elf.is_known() else _assembler().placed
-    address: int = loader(data, (name,))[name]
-    return address
+def _placed(data: bytes, functions: tuple[str, ...]) -> dict[str, int]:
+    if elf.is_known():
+        return elf.placed(data, functions)
+    found: dict[str, int] = _assembler().placed(data, functions)
+    return found
 
 
 # ------------------------------------------------------------------------------------ on disk

@@ -1,19 +1,18 @@
 """Kernels that go along the rows of contiguous float32 matrices.
 
 Sums are taken in double precision, in 64 lanes which are added up in a fixed order, so that they
-depend on nothing but the row.  A kernel is called as `kernel(start, stop, size, places...)` for the
-rows from start to stop, arrays by address.
+depend on nothing but the row.  A kernel takes the size of a row, a number and arrays; its range is
+one of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ctypes import c_double, c_int64, c_void_p
 from math import inf
-from typing import Any, Final
+from typing import Final
 
-from .objects import native_function
+from .objects import kernel
 from .scalars import exp, log
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
@@ -105,9 +104,8 @@ class _Rows:
 
     def text(self) -> str:
         """The text of the kernel."""
-        numbers = [(INT64, name) for name in ("start", "stop", "size")]
         places = [(POINTER, name) for name in self.places]
-        return self.code.function("rows", [*numbers, (DOUBLE, "number"), *places])
+        return self.code.kernel("rows", [(INT64, "size"), (DOUBLE, "number"), *places])
 
 
 def _larger(known: Value, seen: Value) -> Value:
@@ -232,7 +230,7 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
 """What each kernel does, and the arrays it takes."""
 
 
-def row_kernel(name: str) -> Any:
+def row_kernel(name: str) -> int:
     """A kernel; it takes a number too: the mean of `squares`, the epsilon of norms."""
     program, places = _PROGRAMS[name]
 
@@ -241,5 +239,4 @@ def row_kernel(name: str) -> Any:
         program(rows)
         return rows.text()
 
-    signature = (*[c_int64] * 3, c_double, *[c_void_p] * len(places))
-    return native_function("rows", (name,), signature, text)
+    return kernel("rows", (name,), text)

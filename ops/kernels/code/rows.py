@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ctypes import c_int64, c_void_p
 from typing import Any, Final
 
 import numpy as np
 
-from ..addresses import address
-from ..threads import share
-from .objects import native_function
+from .objects import kernel
 from .row_programs import row_kernel
+from .run import run
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 
@@ -34,8 +32,7 @@ def _along(name: str, x: Any, *others: Any, number: float = 0.0) -> None:
     """Run a kernel over the rows of x; the other arrays follow by name."""
     x = x[...]  # which no other thread can change
     least = _PER_THREAD // max(1, x.shape[1]) + 1
-    places = map(address, (x, *others))
-    share(row_kernel(name), x.shape[0], least, x.shape[1], number, *places)
+    run(row_kernel(name), x.shape[0], least, x.shape[1], number, x, *others)
 
 
 def softmax(x: Any) -> Any:
@@ -94,10 +91,9 @@ def column_sums(x: Any) -> Any:
     x = x[...]  # which no other thread can change
     outer, height, width = x.shape
     out = np.empty((outer, width), np.float64)
-    signature = (*[c_int64] * 5, c_void_p, c_void_p)
-    kernel = native_function("column_sums", (), signature, _column_sums)
     least = max(_STEP, _PER_THREAD // max(1, outer * height))
-    share(kernel, width, least, outer, height, width, address(x), address(out))
+    summing = kernel("column_sums", (), _column_sums)
+    run(summing, width, least, outer, height, width, x, out)
     return out
 
 
@@ -130,8 +126,8 @@ def _column_sums(target: Target) -> str:
             sum_up(n, [first + LANES * i for i in range(_BESIDE)], None)
         with code.counted(whole, stop, LANES) as first:
             sum_up(n, [first], code.first(stop - first))
-    arguments = [*((INT64, name) for name in names), (POINTER, "x"), (POINTER, "out")]
-    return code.function("column_sums", arguments)
+    counts = [(INT64, name) for name in ("outer", "height", "width")]
+    return code.kernel("column_sums", [*counts, (POINTER, "x"), (POINTER, "out")])
 
 
 _PIECE: Final = 1 << 15

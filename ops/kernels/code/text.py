@@ -377,13 +377,25 @@ class Code:
 
     # --------------------------------------------------------------------------------- the whole
 
-    def function(self, name: str, arguments: Sequence[tuple[Kind, str]]) -> str:
-        """The text of the function that this is the body of; it returns nothing."""
-        given = ", ".join(f"{kind} %{word}" for kind, word in arguments)
+    def kernel(self, name: str, arguments: Sequence[tuple[Kind, str]]) -> str:
+        """The text of the kernel that this is the body of.
+
+        It has arguments `start` and `stop`, a range of the work; the others come as words of 64
+        bits each, one after the other in memory.
+        """
+        taken = (
+            line
+            for index, (kind, word) in enumerate(arguments)
+            for line in (
+                f"  %{word}.place = getelementptr i64, ptr %words, i64 {index}",
+                f"  %{word} = load {kind}, ptr %{word}.place",
+            )
+        )
         return "\n".join(
             [
                 *sorted(self._declared),
-                f"define void @{name}({given}) #0 {{",
+                f"define void @{name}(ptr %words, i64 %start, i64 %stop) #0 {{",
+                *taken,
                 *self._places,
                 *self._lines,
                 "  ret void",

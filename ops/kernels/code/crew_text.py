@@ -1,0 +1,333 @@
+"""The code that shares work among threads, and calls kernels from Python.
+
+A job lies in memory of its own:
+
+    0    the generation of the work, times 2**32, and how many pieces nobody has begun
+    64   how many pieces are done
+    128  how many threads sleep
+    192  kernel, arguments, count, pieces; 224 whether there is a job; 232 whether to end
+
+Pieces are taken by exchanging the first word, so a thread that comes late takes none of another
+job: the generation has changed.  Threads without work look for some for a while, then sleep on the
+generation (futex(2), x86-64 Linux).  What ends threads changes the generation and no piece, so that
+work which is under way goes on.
+
+Python calls `run(kernel, count, least, arguments...)`, a function of the kind METH_FASTCALL.  Whole
+numbers, floats and arrays, which give the address of their elements, become 64-bit words; a kernel
+is called with their address and a range: `kernel(arguments, start, stop)`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
+
+JOB_SIZE: Final = 256
+SPINS: Final = 2000
+"""How often a thread looks for work before it sleeps: some 30 us."""
+MOST_ARGUMENTS: Final = 24
+_PIECES: Final = 4
+"""Pieces a thread, so that none waits long for another."""
+
+TABLE: Final = (
+    *("array_type", "int_type", "float_type", "none", "type_error"),
+    *("as_int", "error", "set_error", "let_go", "take_back", "hold", "drop", "call"),
+    *("start", "state"),
+)
+"""What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
+and functions; `start` makes threads, `state` is where the job's address and their number lie."""
+
+_CREW: Final = """
+define internal void @piece(ptr %job, i64 %index) {
+  %kernel_place = getelementptr i8, ptr %job, i64 192
+  %words_place = getelementptr i8, ptr %job, i64 200
+  %count_place = getelementptr i8, ptr %job, i64 208
+  %pieces_place = getelementptr i8, ptr %job, i64 216
+  %done = getelementptr i8, ptr %job, i64 64
+  %kernel = load ptr, ptr %kernel_place
+  %words = load ptr, ptr %words_place
+  %count = load i64, ptr %count_place
+  %pieces = load i64, ptr %pieces_place
+  %next = add i64 %index, 1
+  %before = mul i64 %count, %index
+  %after = mul i64 %count, %next
+  %start = udiv i64 %before, %pieces
+  %stop = udiv i64 %after, %pieces
+  call void %kernel(ptr %words, i64 %start, i64 %stop)
+  %was = atomicrmw add ptr %done, i64 1 release
+  ret void
+}
+
+define internal i1 @take(ptr %job) {
+entry:
+  br label %look
+look:
+  %word = load atomic i64, ptr %job acquire, align 8
+  %left = and i64 %word, 4294967295
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %nothing, label %claim
+claim:
+  %less = sub i64 %word, 1
+  %pair = cmpxchg ptr %job, i64 %word, i64 %less acq_rel acquire
+  %mine = extractvalue { i64, i1 } %pair, 1
+  br i1 %mine, label %work, label %look
+work:
+  %index = sub i64 %left, 1
+  call void @piece(ptr %job, i64 %index)
+  ret i1 true
+nothing:
+  ret i1 false
+}
+
+define void @work(ptr %job, i64 %spins) {
+entry:
+  %sleepers = getelementptr i8, ptr %job, i64 128
+  %ending = getelementptr i8, ptr %job, i64 232
+  br label %again
+again:
+  %some = call i1 @take(ptr %job)
+  br i1 %some, label %again, label %idle
+idle:
+  %word = load atomic i64, ptr %job acquire, align 8
+  %end = load atomic i32, ptr %ending acquire, align 4
+  %ends = icmp ne i32 %end, 0
+  br i1 %ends, label %out, label %check
+check:
+  %left = and i64 %word, 4294967295
+  %more = icmp ne i64 %left, 0
+  br i1 %more, label %again, label %spin
+spin:
+  %k = phi i64 [0, %check], [%k1, %pause]
+  %now = load atomic i64, ptr %job acquire, align 8
+  %changed = icmp ne i64 %now, %word
+  br i1 %changed, label %again, label %pause
+pause:
+  call void asm sideeffect "pause", "~{memory}"()
+  %k1 = add i64 %k, 1
+  %on = icmp ult i64 %k1, %spins
+  br i1 %on, label %spin, label %tired
+tired:
+  %o1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
+  %last = load atomic i64, ptr %job seq_cst, align 8
+  %late = icmp ne i64 %last, %word
+  br i1 %late, label %awake, label %sleep
+sleep:
+  %generation = lshr i64 %word, 32
+  %place = getelementptr i8, ptr %job, i64 4
+  %r = call i64 asm sideeffect "syscall", \
+"={rax},{rax},{rdi},{rsi},{rdx},{r10},~{rcx},~{r11},~{memory}"\
+(i64 202, ptr %place, i64 128, i64 %generation, i64 0)
+  br label %awake
+awake:
+  %o2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
+  br label %again
+out:
+  ret void
+}
+
+define internal void @wake(ptr %job) {
+entry:
+  %sleepers = getelementptr i8, ptr %job, i64 128
+  %asleep = load atomic i32, ptr %sleepers seq_cst, align 4
+  %any = icmp ne i32 %asleep, 0
+  br i1 %any, label %call, label %out
+call:
+  %place = getelementptr i8, ptr %job, i64 4
+  %r = call i64 asm sideeffect "syscall", \
+"={rax},{rax},{rdi},{rsi},{rdx},~{rcx},~{r11},~{memory}"\
+(i64 202, ptr %place, i64 129, i64 2147483647)
+  br label %out
+out:
+  ret void
+}
+
+define void @end(ptr %job) {
+  %ending = getelementptr i8, ptr %job, i64 232
+  store atomic i32 1, ptr %ending seq_cst, align 4
+  %was = atomicrmw add ptr %job, i64 4294967296 seq_cst
+  call void @wake(ptr %job)
+  ret void
+}
+
+define internal void @share(ptr %job, ptr %kernel, ptr %words, i64 %count, i64 %pieces) {
+entry:
+  %busy = getelementptr i8, ptr %job, i64 224
+  %pair = cmpxchg ptr %busy, i32 0, i32 1 acquire monotonic
+  %free = extractvalue { i32, i1 } %pair, 1
+  br i1 %free, label %mine, label %alone
+alone:
+  call void %kernel(ptr %words, i64 0, i64 %count)
+  ret void
+mine:
+  %kernel_place = getelementptr i8, ptr %job, i64 192
+  %words_place = getelementptr i8, ptr %job, i64 200
+  %count_place = getelementptr i8, ptr %job, i64 208
+  %pieces_place = getelementptr i8, ptr %job, i64 216
+  %done = getelementptr i8, ptr %job, i64 64
+  store ptr %kernel, ptr %kernel_place
+  store ptr %words, ptr %words_place
+  store i64 %count, ptr %count_place
+  store i64 %pieces, ptr %pieces_place
+  store atomic i64 0, ptr %done monotonic, align 8
+  %word = load atomic i64, ptr %job monotonic, align 8
+  %generation = lshr i64 %word, 32
+  %next = add i64 %generation, 1
+  %high = shl i64 %next, 32
+  %new = or i64 %high, %pieces
+  store atomic i64 %new, ptr %job seq_cst, align 8
+  call void @wake(ptr %job)
+  br label %help
+help:
+  %some = call i1 @take(ptr %job)
+  br i1 %some, label %help, label %join
+join:
+  %k = phi i64 [0, %help], [%k1, %wait], [0, %yield]
+  %made = load atomic i64, ptr %done acquire, align 8
+  %all = icmp eq i64 %made, %pieces
+  br i1 %all, label %out, label %wait
+wait:
+  call void asm sideeffect "pause", "~{memory}"()
+  %k1 = add i64 %k, 1
+  %on = icmp ult i64 %k1, 2000
+  br i1 %on, label %join, label %yield
+yield:
+  %r = call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)
+  br label %join
+out:
+  store atomic i32 0, ptr %busy release, align 4
+  ret void
+}
+"""
+
+_RUN: Final = """
+@message = private constant [53 x i8] c"kernels take ints, floats and arrays, 24 at the most\\00"
+
+define ptr @run(ptr %self, ptr %given, i64 %n) {
+entry:
+  %words = alloca [{room} x i64], align 64
+  %table = getelementptr i8, ptr %self, i64 {bytes_begin}
+{loads}
+  %most = icmp ule i64 %n, {room}
+  %least_given = icmp uge i64 %n, 3
+  %fits = and i1 %most, %least_given
+  br i1 %fits, label %next, label %wrong
+next:
+  %i = phi i64 [0, %entry], [%i1, %kept]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %look, label %ready
+look:
+  %object_place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %object_place
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %value_place = getelementptr i8, ptr %object, i64 {head}
+  %is_array = icmp eq ptr %type, %array_type
+  %is_float = icmp eq ptr %type, %float_type
+  %is_direct = or i1 %is_array, %is_float
+  br i1 %is_direct, label %direct, label %other
+direct:
+  %seen = load i64, ptr %value_place
+  br label %kept
+other:
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %whole, label %wrong
+whole:
+  %number = call i64 %as_int(ptr %object)
+  %odd = icmp eq i64 %number, -1
+  br i1 %odd, label %doubt, label %kept
+doubt:
+  %raised = call ptr %error()
+  %is_raised = icmp ne ptr %raised, null
+  br i1 %is_raised, label %failed, label %kept
+kept:
+  %word = phi i64 [%seen, %direct], [%number, %whole], [%number, %doubt]
+  %word_place = getelementptr i64, ptr %words, i64 %i
+  store i64 %word, ptr %word_place
+  %i1 = add i64 %i, 1
+  br label %next
+wrong:
+  call void %set_error(ptr %type_error, ptr @message)
+  br label %failed
+failed:
+  ret ptr null
+ready:
+  %kernel = load ptr, ptr %words
+  %count_place = getelementptr i64, ptr %words, i64 1
+  %least_place = getelementptr i64, ptr %words, i64 2
+  %arguments = getelementptr i64, ptr %words, i64 3
+  %count = load i64, ptr %count_place
+  %least = load i64, ptr %least_place
+  %parts = udiv i64 %count, %least
+  %is_small = icmp eq i64 %parts, 0
+  br i1 %is_small, label %quick, label %long
+quick:
+  call void %kernel(ptr %arguments, i64 0, i64 %count)
+  br label %done
+long:
+  %threads_place = getelementptr i8, ptr %state, i64 8
+  %threads = load i64, ptr %threads_place
+  %several = icmp ugt i64 %threads, 1
+  %divides = icmp ugt i64 %parts, 1
+  %pays = and i1 %several, %divides
+  br i1 %pays, label %crew, label %single
+crew:
+  %job = load ptr, ptr %state
+  %there = icmp ne ptr %job, null
+  br i1 %there, label %together, label %begin
+begin:
+  %begun = call ptr %call(ptr %start)
+  %failed_start = icmp eq ptr %begun, null
+  br i1 %failed_start, label %failed, label %begun_well
+begun_well:
+  call void %drop(ptr %begun)
+  %job_now = load ptr, ptr %state
+  %made = icmp ne ptr %job_now, null
+  br i1 %made, label %together, label %single
+together:
+  %this = phi ptr [%job, %crew], [%job_now, %begun_well]
+  %wanted = mul i64 %threads, {pieces}
+  %fewer = icmp ult i64 %parts, %wanted
+  %cut = select i1 %fewer, i64 %parts, i64 %wanted
+  %held = call ptr %let_go()
+  call void @share(ptr %this, ptr %kernel, ptr %arguments, i64 %count, i64 %cut)
+  call void %take_back(ptr %held)
+  br label %done
+single:
+  %kept_state = call ptr %let_go()
+  call void %kernel(ptr %arguments, i64 0, i64 %count)
+  call void %take_back(ptr %kept_state)
+  br label %done
+done:
+  call void %hold(ptr %none)
+  ret ptr %none
+}
+"""
+
+
+def crew_text(head: int, bytes_begin: int) -> str:
+    """The module: `work`, which threads run until `end`, and `run`.
+
+    `head` is the size of what every Python object begins with, whose last word is its type;
+    `bytes_begin` is where the bytes of a bytes object lie in it.
+    """
+    loads = [
+        line
+        for index, name in enumerate(TABLE)
+        for line in (
+            f"  %{name}_word = getelementptr ptr, ptr %table, i64 {index}",
+            f"  %{name} = load ptr, ptr %{name}_word",
+        )
+    ]
+    values = {
+        "room": MOST_ARGUMENTS + 3,
+        "bytes_begin": bytes_begin,
+        "type_at": head - 8,
+        "head": head,
+        "pieces": _PIECES,
+        "loads": "\n".join(loads),
+    }
+    run = _RUN
+    for name, value in values.items():
+        run = run.replace(f"{{{name}}}", str(value))
+    return _CREW + run
