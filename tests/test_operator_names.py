@@ -1,0 +1,114 @@
+"""What is known of an operator stands in its declaration: lists of operators elsewhere may only
+shrink."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import rushlight.ops
+from rushlight.ops.table.table import TABLE
+
+ROOT = Path(rushlight.ops.__file__).resolve().parent.parent
+NAMES = {name.partition("::")[2] for name in TABLE.names()}
+WORD = re.compile(r"(?:\b(?:aten|prim|quantized)::)?(\w+)")
+
+NOT_FAMILIES = ("table", "memory", "eager", "tensors")
+"""The rooms of `ops` that declare next to nothing."""
+
+TEXTS = (
+    "frontend/codes",
+    "frontend/unsupported.py",
+    "interpreter/code/instructions.py",
+    "ops/memory/counting_code.py",
+)
+"""Sentences, instructions and LLVM's text, whose words are operators' names by chance; archives and
+what is read of them (`serialization`) name operators as others write them, too."""
+
+ALLOWED = (
+    # what stands for an operator in Python: signs, names, types
+    "typecheck/advice.py: BUILTINS TYPES",
+    "typecheck/annotations.py: TYPE_NAMES",
+    "typecheck/attributes.py: _PRIM _ATEN",
+    "typecheck/elements.py: _OF_TENSORS _WORDS",
+    "typecheck/expressions.py: BINARY COMPARE",
+    "typecheck/operators.py: _TENSOR_PROPERTIES",
+    "typecheck/special_forms.py: OPERATORS_BY_NAME CASTS_BY_NAME _MAGIC",
+    "interpreter/code/steps.py: _OF_PYTHON _TOLD_MORE",
+    "interpreter/running/mobile.py: _AS_OPERATORS",
+    "ops/eager/binding.py: _TYPE_NAMES",
+    "ops/eager/functional.py: FUNCTIONS",
+    "ops/eager/masked.py: FUNCTIONS",
+    "ops/eager/methods.py: _BINARY _IN_PLACE _UNARY",
+    "ops/eager/namespace.py: _BY_HAND",
+    "ops/tensors/tensor.py: _ITERATION",
+    "rushlight/__init__.py: _FUNCTIONAL",
+    "rushlight/jit/builtin_functions.py: _RENAMED _MATH _CMATH _SPECIAL",
+    "rushlight/jit/scripted_objects.py: _FORWARDED",
+    "rushlight/nn/init.py: _GAINS",
+    # kinds and printed texts
+    "ir/kinds.py: _KINDS",
+    "ops/eager/python_forms.py: _OPTIONS",
+    "ops/tensors/differentiable.py: _DETACH_VIEW",
+    # what passes and tracing rewrite
+    "ir/passes/arithmetic.py: _NEUTRAL",
+    "ir/passes/constant_propagation.py: _COMPARISONS",
+    "ir/passes/fold_frozen.py: _ASK_FOR_FORM _CONVOLUTIONS",
+    "ir/passes/mutable_constants.py: _UNDEFINED_CONTENTS",
+    "ir/passes/mutation.py: _ASK_FOR_FORM",
+    "ir/passes/normalize.py: _RENAMED",
+    "ir/trace_arguments.py: _CHANGES DECOMPOSED",
+    "ir/tracing.py: STRICT _MIGHT _READERS",
+    # what a declaration could say
+    "typecheck/matching.py: _NEVER_CHOSEN",
+    "interpreter/bounds/work.py: _ROWS",
+    "interpreter/running/freeze.py: _VIEWS",
+    "ops/memory/overlap.py: _READ_FIRST _APART",
+    "ops/table/layer_names.py: LAYER_FUNCTIONS OPERATORS_ALONE NEVER_METHODS",
+    "ops/table/layouts.py: _CONTIGUOUS_OUT",
+    "ops/table/out_forms.py: COMPUTED_IN_OUT",
+    "ops/eager/binding.py: TAKE_NUMBERS",
+    "ops/eager/dispatch.py: _FACTORIES",
+    "ops/eager/methods.py: _FUNCTIONS_ALONE",
+    "ops/eager/namespace.py: _METHODS_ALONE",
+    "ops/eager/old_signatures.py: _NUMBERS",
+)
+"""The tables there are, by file.  Let none be added; the last ones should go."""
+
+
+def files() -> Iterator[tuple[str, ast.Module]]:
+    """The product's files outside the families of operators."""
+    rooms = [ROOT / "ops" / room for room in NOT_FAMILIES]
+    parts = [ROOT / part for part in ("frontend", "typecheck", "ir", "interpreter")]
+    for folder in (*parts, *rooms, ROOT / "rushlight"):
+        for file in sorted(folder.rglob("*.py")):
+            name = file.relative_to(ROOT).as_posix()
+            linked = folder.name == "rushlight" and file.resolve() != file
+            if not linked and not name.startswith(TEXTS):
+                yield name, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def operators_named(value: ast.expr) -> set[str]:
+    """The operators whose names are words of the strings in an expression; schemas aside."""
+    strings = (n.value for n in ast.walk(value) if isinstance(n, ast.Constant))
+    texts = (text for text in strings if isinstance(text, str) and "->" not in text)
+    return {word for text in texts for word in WORD.findall(text)} & NAMES
+
+
+def tables() -> Iterator[tuple[str, str]]:
+    """The module-level variables that name at least four operators, with their files."""
+    for file, tree in files():
+        for node in tree.body:
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            named = ast.unparse(target)
+            if named != "__all__" and len(operators_named(node.value)) >= 4:
+                yield file, named
+
+
+def test_no_new_table_of_operators_stands_beside_their_declarations() -> None:
+    split = (line.split(": ") for line in ALLOWED)
+    assert set(tables()) <= {(file, name) for file, names in split for name in names.split()}
