@@ -177,7 +177,8 @@ class Native:
         began = perf_counter()
         status, result = self._run_natively(values)
         if status == DONE and perf_counter() - began < self._spent / max(1, self._calls):
-            self._stage = _Stage.HOT
+            if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
+                self._stage = _Stage.HOT
             return result
         self._trials += 1
         if self._trials >= TRIALS:

@@ -192,7 +192,7 @@ def test_threads_may_give_up_native_code_while_others_try_it() -> None:
     given = made._given
 
     def later(values: Any) -> Any:
-        made._run = None  # as another thread does after its last trial
+        made._give_up()  # as another thread does after its last trial
         return given(values)
 
     made._given = later  # type: ignore[method-assign]
