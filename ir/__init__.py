@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .graph import Graph
+from .graph import PRINTER
 from .printer import print_graph
 
-Graph.formatter = print_graph
+PRINTER.install(print_graph)

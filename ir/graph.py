@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import ClassVar, NamedTuple
+from typing import Final, NamedTuple
 
 from ..frontend.clock import ARMED, checkpoint
+from ..frontend.port import Port
 from ..frontend.source import UNKNOWN, Span
 from ..frontend.value_class import value_class
 from ..typecheck.functions import Bounding
 from ..typecheck.schema import Signature
 from ..typecheck.types import TENSOR, Type
 
-__all__ = ["Block", "CallSite", "Graph", "Node", "Use", "Value"]
+__all__ = ["PRINTER", "SOURCE_PRINTER", "Block", "CallSite", "Graph", "Node", "Use", "Value"]
 
 
 @value_class(frozen=True, slots=True)
@@ -415,18 +416,20 @@ class Block:
         self.param.remove_output(index)
 
 
+PRINTER: Final[Port[Callable[[Graph], str]]] = Port()
+"""What makes the text of a graph: see `printer`."""
+
+SOURCE_PRINTER: Final[Port[Callable[[Graph], str]]] = Port()
+"""What makes source code of a graph: `serialization`, a floor above."""
+
+
 class Graph:
     """A function's body.
 
     `guard` bounds what it may use up, if it comes from code that is not trusted.  The guard belongs
     to the nodes: a graph that copies of them are put into has it too.
     `insertion` is the node before which `insert` puts new nodes (at first the end of the block).
-    `formatter` makes the text of a graph; the package sets it to `printer.print_graph`.
-    `source_formatter` makes source code of it; `serialization`, a floor above, sets that.
     """
-
-    formatter: ClassVar[Callable[[Graph], str]] = object.__repr__
-    source_formatter: ClassVar[Callable[[Graph], str]] = object.__repr__
 
     def __init__(self) -> None:
         self._last_id = -1
@@ -529,11 +532,14 @@ class Graph:
         self._names[wanted] = value
 
     def __str__(self) -> str:
-        return Graph.formatter(self)
+        return self._text(PRINTER)
 
     def pretty_print(self) -> str:
         """The graph as source code: `def graph(x: Tensor) -> Tensor: ...`."""
-        return Graph.source_formatter(self)
+        return self._text(SOURCE_PRINTER)
+
+    def _text(self, printer: Port[Callable[[Graph], str]]) -> str:
+        return repr(self) if printer.installed is None else printer.installed(self)
 
 
 def split_suffix(name: str) -> tuple[str, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.graph import Graph
+from ..ir.graph import SOURCE_PRINTER
 from .printing.printer import print_graph_source
 
-Graph.source_formatter = print_graph_source
+SOURCE_PRINTER.install(print_graph_source)

@@ -9,7 +9,7 @@ from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.table.grad_mode import RUNNING, is_grad_enabled
 from ...typecheck.functions import Function
 from ..failures.errors import Failure, script_error
-from ..values.objects import ScriptObject, call_method
+from ..values.objects import ScriptObject
 from .contexts import entered, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
@@ -70,10 +70,3 @@ def _run_quietly(way: Way, values: Sequence[Any]) -> Any:
         return way.run(values)
     finally:
         leave(loud)
-
-
-def _call_method(owner: ScriptObject, method: Function, /, *args: Any, **kwargs: Any) -> Any:
-    return call(method, args, kwargs, owner)
-
-
-call_method.append(_call_method)

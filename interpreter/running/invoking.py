@@ -13,7 +13,7 @@ from ...typecheck.types import ANY, ClassType, InterfaceType
 from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, task_error
-from ..values.objects import ScriptObject, run_method
+from ..values.objects import RUN, ScriptObject
 from ..values.outward import outward
 from ..values.tasks import Task
 from ..values.values import to_machine
@@ -68,7 +68,7 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
     return tiers_of(target).way().run(values)
 
 
-run_method.append(invoke)
+RUN.install(invoke)
 
 
 def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...frontend.bounds import BoundExceeded
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
@@ -22,19 +22,12 @@ from ...typecheck.types import (
     Type,
 )
 from ...typecheck.value_types import ValueTypes
-from .objects import EnumMember, ScriptObject
+from .objects import HOST, EnumMember, ScriptObject
 
 __all__ = [
-    *("CannotInfer", "class_type_of", "class_types", "infer_type", "refused_classes"),
+    *("CannotInfer", "class_type_of", "infer_type"),
     "type_of_value",
 ]
-
-class_types: list[Callable[[type], Type | None]] = []
-"""Asked in turn for the type of a Python class; the public face, which compiles classes, adds to
-it."""
-
-refused_classes: list[tuple[type, str]] = []
-"""Python classes whose objects have no type of their own, each with torch's reason."""
 
 
 class CannotInfer(Exception):
@@ -51,7 +44,7 @@ def type_of_value(value: object) -> Type | None:
 
 def class_type_of(cls: type) -> Type | None:
     """The type of a Python class's objects, if it is a script class or an enumeration."""
-    return next((t for find in class_types if (t := find(cls)) is not None), None)
+    return None if HOST.installed is None else HOST.installed.class_type(cls)
 
 
 def infer_type(value: object) -> Type:
@@ -144,9 +137,9 @@ def _object_type(value: object) -> Type:
     found = class_type_of(value.__class__)
     if found is not None and not isinstance(value, type):
         return found
-    for cls, reason in refused_classes:
-        if isinstance(value, cls):
-            raise CannotInfer(reason)
+    reason = None if HOST.installed is None else HOST.installed.refusal(value)
+    if reason is not None:
+        raise CannotInfer(reason)
     raise CannotInfer(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as "
         "inputs or outputs of traced functions, but instead got value of type "

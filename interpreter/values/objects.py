@@ -5,25 +5,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
 from ...frontend.kept import KeptWith
+from ...frontend.port import Port
 from ...ops.memory.errors import OperatorError
 from ...typecheck.types import BOOL, ClassType, EnumType, Type
 
 __all__ = [
+    "HOST",
+    "RUN",
     "EnumMember",
+    "Host",
     "ScriptObject",
-    "call_method",
     "comes_from",
     "enum_member",
-    "module_handles",
-    "object_members",
     "python_class",
     "python_classes",
-    "run_method",
 ]
 
 python_classes: KeptWith[Type, type] = KeptWith()
@@ -62,21 +61,31 @@ def _contents(type: ClassType | EnumType) -> object:
     return [(a.name, a.type.annotation_str) for a in type.attributes.values()]
 
 
-module_handles: list[Callable[[ScriptObject], object]] = []
-"""What makes the Python module of a script object that has none yet; the public face adds it."""
+class Host(Protocol):
+    """What values ask of the public face, which knows live modules and classes."""
+
+    def module_of(self, target: ScriptObject) -> object:
+        """The Python module of a script object, a new one if it has none yet."""
+
+    def member_of(self, target: ScriptObject, name: str) -> object:
+        """A member that objects have for looking into them.
+
+        Raises:
+            AttributeError: there is none of the name.
+        """
+
+    def class_type(self, cls: type) -> Type | None:
+        """The type of a Python class's objects, compiled now if need be; None if it has none."""
+
+    def refusal(self, value: object) -> str | None:
+        """torch's reason why a Python object has no type of its own, where that is a special
+        one."""
 
 
-run_method: list[Callable[[str, Sequence[object]], object]] = []
-"""What runs a method of the first value; `run` puts it here."""
+HOST: Final[Port[Host]] = Port()
 
-
-object_members: list[Callable[[ScriptObject, str], object]] = []
-"""What finds the members that objects have for looking into them, by name; the public face adds
-it.  Each raises AttributeError for a name that it does not know."""
-
-
-call_method: list[Callable[..., object]] = []
-"""What calls a method with Python's values: (object, method, arguments...)."""
+RUN: Final[Port[Callable[[str, Sequence[object]], object]]] = Port()
+"""What runs a method of the first value."""
 
 
 class ScriptObject:
@@ -102,11 +111,8 @@ class ScriptObject:
         if name not in ScriptObject.__slots__ and not name.startswith("__"):
             if name in self.cls.attributes:
                 return self.slots[self.cls.slot(name)]
-            for find in object_members:
-                return find(self, name)
-            method = self.cls.methods.get(name)
-            for call in call_method if method is not None else ():
-                return partial(call, self, method)
+            if HOST.installed is not None:
+                return HOST.installed.member_of(self, name)
         raise AttributeError(f"{self.cls.qualified_name} does not have a field with name '{name}'")
 
     def __copy__(self) -> ScriptObject:
@@ -126,9 +132,8 @@ class ScriptObject:
 
     def __lt__(self, other: object) -> bool:
         """The program's own `__lt__`, for sorting."""
-        for run in run_method:
-            return bool(run("__lt__", (self, other)))
-        return NotImplemented
+        run = RUN.installed
+        return NotImplemented if run is None else bool(run("__lt__", (self, other)))
 
     def check_sortable(self) -> None:
         """Whether objects of the class can be put in order.

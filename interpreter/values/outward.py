@@ -29,7 +29,7 @@ from ...typecheck.types import (
     Type,
 )
 from .actions import read_slot
-from .objects import EnumMember, ScriptObject, module_handles, python_class
+from .objects import HOST, EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
 from .tasks import Future
 from .type_cache import kept_by_type
@@ -135,7 +135,7 @@ def _object_outward(value: ScriptObject) -> Any:
     if value.handle is not None:
         return value.handle
     if value.cls.is_module:
-        return next((make(value) for make in module_handles), value)
+        return value if HOST.installed is None else HOST.installed.module_of(value)
     python = python_class(value.cls)
     if python is None:
         return value

@@ -10,6 +10,7 @@ from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..typecheck.names import SpecialForm
 from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
+from . import host as host  # it tells the floors below
 from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from .classes import interface
 from .decorators import (

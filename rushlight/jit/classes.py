@@ -15,7 +15,7 @@ from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.running.evaluating import evaluate
-from ..interpreter.values.inference import class_types, refused_classes, type_of_value
+from ..interpreter.values.inference import type_of_value
 from ..interpreter.values.objects import comes_from
 from ..interpreter.values.values import to_machine
 from ..ir.define import define_function
@@ -59,10 +59,6 @@ def class_type(cls: type) -> Type | None:
         if issubclass(cls, enum.Enum):
             return _enum_type(cls)
         return script_class(cls, {}) if _can_be_compiled(cls) else None
-
-
-class_types.append(class_type)
-refused_classes.append((Module, "Cannot infer concrete type of torch.nn.Module"))
 
 
 def _can_be_compiled(cls: type) -> bool:

@@ -29,7 +29,7 @@ from ..typecheck.types import ClassType
 from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
-from .resolver import LiveResolver, overloading
+from .resolver import OVERLOADS, LiveResolver
 from .session import Compilation, compiling
 
 __all__ = [
@@ -70,6 +70,7 @@ def method_function(cls: ClassType, name: str, python: Callable[..., Any]) -> Fu
     return Function(f"{cls.qualified_name}.{name}", define=_define, python=python, owner=cls)
 
 
+@OVERLOADS.install
 def overloaded_functions(
     python: Callable[..., Any], declared: Sequence[Callable[..., Any]]
 ) -> tuple[Function, ...]:
@@ -95,9 +96,6 @@ def overloaded_methods(
             cls.methods[numbered] = _overload(qualified, python, one, cls)
         found.append(cls.methods[numbered])
     return tuple(found)
-
-
-overloading.append(overloaded_functions)
 
 
 def _overload(

@@ -13,13 +13,9 @@ from typing import IO, Any, ClassVar, Final, Literal, NoReturn
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
+from ..frontend.port import Port
 from ..frontend.walks import fold
-from ..interpreter.values.objects import (
-    ScriptObject,
-    module_handles,
-    object_members,
-    python_classes,
-)
+from ..interpreter.values.objects import ScriptObject, python_classes
 from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..nn.modules.module import Module
 from ..ops.python_values.display_aten import format_for_print
@@ -93,6 +89,15 @@ class _Forward:
         return self if instance is None else instance.__getattr__("forward")
 
 
+FINISH: Final[Port[Callable[[Any], None]]] = Port()
+"""What compiles an object whose `__init__` has run: see `script`."""
+
+
+def _finish(module: Any) -> None:
+    assert FINISH.installed is not None
+    FINISH.installed(module)
+
+
 class ScriptMeta(type):
     """Takes the `script_method`s out of a class body and compiles them when an object is made."""
 
@@ -117,12 +122,9 @@ class ScriptMeta(type):
             original(self, *args, **kwargs)
             made: Any = type(self)
             if made is cls:
-                ScriptMeta.finish(self)
+                _finish(self)
 
         cls.__init__ = initialise  # type: ignore[misc]
-
-    finish: ClassVar[Callable[[Any], None]]
-    """Compiles the object and lets it stand for the compiled module; set by `script`."""
 
 
 class ScriptModule(Module, metaclass=ScriptMeta):
@@ -164,7 +166,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             compiled = self
             if "_c" not in self.__dict__:
                 if type(self) is ScriptModule and "_actual_script_module" not in self.__dict__:
-                    ScriptMeta.finish(self)
+                    _finish(self)
                 if "_actual_script_module" not in self.__dict__:
                     # still in `__init__`: compiled with the object, when all attributes are there
                     self.__dict__.setdefault("_texts", []).append((src, scope))
@@ -466,10 +468,7 @@ def wrap(target: ScriptObject) -> Module:
     return RecursiveScriptModule(target)
 
 
-module_handles.append(wrap)
-
-
-def _member(target: ScriptObject, name: str) -> object:
+def member_of(target: ScriptObject, name: str) -> object:
     """A member that script objects have for looking into them, found when first needed."""
     method = target.cls.methods.get(name)
     if method is not None:
@@ -484,6 +483,3 @@ def _member(target: ScriptObject, name: str) -> object:
             f"{target.cls.qualified_name} does not have a field with name '{name}'"
         )
     return functools.partial(members[name], target)
-
-
-object_members.append(_member)

@@ -16,12 +16,13 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from ..frontend.diagnostics import Demand
 from ..frontend.from_python import comment_types
 from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
+from ..frontend.port import Port
 from ..frontend.source import Span
 from ..interpreter.values.inward import CastError
 from ..interpreter.values.objects import ScriptObject, python_classes
@@ -301,8 +302,8 @@ def _value(value: Any, constant: bool) -> Meaning | None:
     return None
 
 
-overloading: list[Callable[[Any, Sequence[Any]], tuple[Function, ...]]] = []
-"""What compiles a function of several signatures; `compile` puts it here."""
+OVERLOADS: Final[Port[Callable[[Any, Sequence[Any]], tuple[Function, ...]]]] = Port()
+"""What compiles a function of several signatures: see `compile`."""
 
 
 def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = False) -> PythonName:
@@ -441,8 +442,8 @@ def _function(value: Any, compile: CompileFunction) -> Meaning | None:
     if isinstance(value, FlagDispatch):
         return _flagged(value, compile)
     declared = overloads_of(value) if inspect.isfunction(value) else []
-    if declared:
-        return OverloadedFunction(overloading[0](value, declared))
+    if declared and OVERLOADS.installed is not None:
+        return OverloadedFunction(OVERLOADS.installed(value, declared))
     if inspect.isfunction(value):
         return FunctionName(compile(value))
     if isinstance(value, functools.partial):

@@ -31,7 +31,7 @@ from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
 from .members import container_method, contents_of
-from .module import RecursiveScriptModule, ScriptMeta, ScriptModule, not_castable
+from .module import FINISH, RecursiveScriptModule, ScriptModule, not_castable
 from .preparing import prepared
 from .scripted_objects import RecursiveScriptClass, script_object
 from .session import CompilationFailed, compiling
@@ -331,6 +331,7 @@ def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+@FINISH.install
 def _finish(module: Any) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
     own = module.__dict__
@@ -346,6 +347,3 @@ def _finish(module: Any) -> None:
     for name in ("_parameters", "_buffers", "_modules"):
         del own[name]
     own["_actual_script_module"] = RecursiveScriptModule(target)
-
-
-ScriptMeta.finish = staticmethod(_finish)
