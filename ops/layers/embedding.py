@@ -36,6 +36,23 @@ def _check_indices(indices: Array, place: int, name: str, function: str) -> None
         )
 
 
+def _check_table(self: Array, function: str) -> None:
+    if self.ndim != 2:
+        raise OperatorError(
+            f"Expected 2-dimensional tensor, but got {self.ndim}-dimensional tensor for argument "
+            f"#1 'self' (while checking arguments for {function})",
+            code="shape-mismatch",
+        )
+
+
+def _no_norm(self: Array) -> OperatorError:
+    return OperatorError(
+        "norm(): input dtype should be either floating point or complex. "
+        f"Got {dtype_of(self).scalar_name} instead.",
+        code="dtype-mismatch",
+    )
+
+
 @operator(
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"
@@ -60,11 +77,21 @@ def embedding(
 )
 def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     """Shorten the named rows that are longer than `max_norm`."""
+    _check_table(self, "embedding_renorm_")
     _check_indices(indices, 2, "indices", "embedding_renorm_")
     rows = np.unique(indices)
+    if rows.size and not is_within(rows, len(self)):
+        wrong = next(row for row in rows.tolist() if not 0 <= row < len(self))
+        if not -len(self) <= wrong < len(self):
+            raise IndexOutOfRange(
+                f"select(): index {wrong} out of range for tensor of size {list(self.shape)} at "
+                "dimension 0"
+            )
+    if rows.size and self.dtype.kind in "biu":
+        raise _no_norm(self)
     lengths = vector_length(self[rows], norm_type, -1)
     long = lengths > max_norm
-    scale = max_norm / (lengths[long] + 1e-7)
+    scale = max_norm / (lengths[long].astype(np.float64) + 1e-7)
     self[rows[long]] *= scale[:, None].astype(self.dtype)
     return self
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..linear_algebra.distance import vector_length
-from ..memory.dtype import Array
-from ..memory.errors import IndexOutOfRange
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, dtype_of
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.pointwise import as_array
 from ..table.table import operator
 
@@ -16,14 +17,18 @@ __all__: list[str] = []
 @operator("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")
 def norm_except_dim(v: Array, pow: int, dim: int) -> Array:
     """The norm over all dimensions but one, which stay with size 1; over all of them for -1."""
+    axis = wrap_dim(dim, v.ndim)
+    if dim != -1 and not v.ndim:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    if v.dtype.kind in "biu":
+        raise OperatorError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {dtype_of(v).scalar_name} instead.",
+            code="dtype-mismatch",
+        )
     if dim == -1:
         return vector_length(v.reshape(-1), pow, -1)
-    if not 0 <= dim < v.ndim:
-        raise IndexOutOfRange(
-            f"Dimension out of range (expected to be in range of [{-v.ndim}, {v.ndim - 1}], "
-            f"but got {dim})"
-        )
-    others = tuple(axis for axis in range(v.ndim) if axis != dim)
+    others = tuple(other for other in range(v.ndim) if other != axis)
     return vector_length(v, pow, others, True) if others else as_array(np.abs(v))
 
 

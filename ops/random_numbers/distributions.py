@@ -20,7 +20,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS
 from ..table.pointwise import as_array
 from ..table.promotion import kind
-from ..table.refusals import cpp_name
+from ..table.refusals import Refusal, cpp_name
 from ..table.table import operator
 from .random import (
     Generator,
@@ -260,15 +260,22 @@ _THIRD: Final = float(np.float32(1) / np.float32(3))
 _SQUEEZE: Final = float(np.float32(0.0331))
 
 
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
+
+
 def _gamma(stream: _Uniform, alpha: float, rounded: Rounding) -> float:
     scale = 1.0
     if alpha < 1:
         if alpha == 0:
             return 0.0
-        scale = math.pow(1 - stream.draw(), rounded(1 / alpha))
+        scale = _power(1 - stream.draw(), rounded(1 / alpha))
         alpha = rounded(alpha + 1)
     d = rounded(alpha - _THIRD)
-    c = 1 / math.sqrt(9 * d)
+    c = 1 / math.sqrt(9 * d) if d > 0 else math.nan
     while True:
         x = stream.normal()
         y = 1 + c * x
@@ -283,6 +290,10 @@ def _gamma(stream: _Uniform, alpha: float, rounded: Rounding) -> float:
             return scale * d * v
 
 
+_refuse_gamma: Final = Refusal("biuhqc", "gamma_cpu")
+_refuse_dirichlet: Final = Refusal("biuhqc", "dirichlet")
+
+
 def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Array:
     stream = _Uniform(generator)
     return _each(lambda alpha: _gamma(stream, alpha, rounded), self)
@@ -290,18 +301,21 @@ def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Arra
 
 @operator("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor")
 def standard_gamma(self: Array, generator: Generator | None) -> Array:
+    _refuse_gamma(self.dtype)
     rounded = float if self.dtype == np.float64 else _single
     drawn = _gammas(self, generator, rounded).astype(self.dtype)
-    return as_array(np.maximum(drawn, np.finfo(self.dtype).tiny))
+    return as_array(np.fmax(drawn, np.finfo(self.dtype).tiny))
 
 
 @operator("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor")
 def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     """Points of the simplex, from gamma numbers divided by their sum."""
-    drawn = _gammas(self, generator, float)
+    _refuse_dirichlet(self.dtype)
+    least = np.finfo(self.dtype).tiny
+    drawn = np.fmax(_gammas(self, generator, float), least)
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
     below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
-    return as_array(np.clip(shares, np.finfo(self.dtype).tiny, below_one))
+    return as_array(np.fmin(np.fmax(shares, least), below_one))
 
 
 # --------------------------------------------------------------------------- copies filled

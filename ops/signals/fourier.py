@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from ..shapes.creation import OPTIONS, float_dtype
 from ..table.layouts import contiguous, in_order
 from ..table.pointwise import as_array
 from ..table.promotion import kind
+from ..table.refusals import Refusal
 from ..table.table import operator
 
 __all__ = ["complex_of", "transform", "transform_real"]
@@ -371,16 +373,33 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
 
 @operator(f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
 def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
-    wanted = float_dtype(dtype)
-    steps = np.arange(n)
+    steps = np.arange(_checked_count(n))
     steps[(n + 1) // 2 :] -= n
-    return as_array(steps.astype(wanted) * wanted.type(1 / (n * d) if n else 0)).astype(wanted)
+    return _frequencies(steps, n, d, dtype, "fftfreq")
 
 
 @operator(f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
 def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
+    return _frequencies(np.arange(_checked_count(math.trunc(n / 2) + 1)), n, d, dtype, "rfftfreq")
+
+
+def _checked_count(n: int) -> int:
+    if n < 0:
+        raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    return n
+
+
+def _frequencies(steps: Array, n: int, d: float, dtype: int | None, name: str) -> Array:
+    """Whole steps divided by `n * d`."""
     wanted = float_dtype(dtype)
-    return as_array(np.arange(n // 2 + 1).astype(wanted) * wanted.type(1 / (n * d) if n else 0))
+    if kind(wanted) < 2:
+        raise OperatorError(f"{name} requires a floating point or complex dtype")
+    _refuse_steps(wanted)
+    unit = wanted.type(np.divide(1.0, n * d))
+    return as_array(steps.astype(wanted) * unit).astype(wanted)
+
+
+_refuse_steps: Final = Refusal("qc", "arange_cpu")
 
 
 def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
