@@ -10,7 +10,7 @@ from ...ops.table.grad_mode import RUNNING, is_grad_enabled
 from ...typecheck.functions import Function
 from ..failures.errors import Failure, script_error
 from ..values.objects import ScriptObject
-from .contexts import entered, leave_all
+from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
 from .recording import begun, finished
@@ -35,18 +35,20 @@ def call(
             the text is torch's.
         ScriptError: the program raised an exception.
     """
-    tiers = tiers_of(function)
-    way = tiers.way()
+    tiers, records = tiers_of(function), RUNNING.record is not None
+    way = tiers.way(records)
     given = args if self is None else (self, *args)
     values = tiers.binding.bind(given, kwargs)
     record = None
-    if is_grad_enabled() and RUNNING.record is None:
+    if not records and is_grad_enabled():
         reached = Reached((*given, *kwargs.values()) if kwargs else given)
         if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
             record = begun(reached)
-    depth = entered()
+    depth = len(ENTERED.objects)
     try:
-        result = _run_quietly(way if record is None else tiers.way(), values)
+        if record is not None:
+            way = tiers.way(True)
+        result = _run_quietly(way, values)
     except Failure as failure:
         leave_all(depth, invoke)
         error = told(failure, function)

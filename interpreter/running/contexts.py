@@ -8,7 +8,7 @@ from typing import Any
 from ..code.machine import Invoke
 from ..values.objects import ScriptObject
 
-__all__ = ["entered", "enter", "leave", "leave_all"]
+__all__ = ["ENTERED", "enter", "leave", "leave_all"]
 
 
 class _Entered(threading.local):
@@ -18,28 +18,23 @@ class _Entered(threading.local):
         self.objects: list[ScriptObject] = []
 
 
-_ENTERED = _Entered()
-
-
-def entered() -> int:
-    """How many contexts are entered now."""
-    return len(_ENTERED.objects)
+ENTERED = _Entered()
 
 
 def enter(owner: ScriptObject, invoke: Invoke) -> Any:
     """Enter a context."""
     result = invoke("__enter__", (owner,))
-    _ENTERED.objects.append(owner)
+    ENTERED.objects.append(owner)
     return result
 
 
 def leave(owner: ScriptObject, invoke: Invoke) -> Any:
     """Leave the innermost context, which is this one."""
-    _ENTERED.objects.pop()
+    ENTERED.objects.pop()
     return invoke("__exit__", (owner, None, None, None))
 
 
 def leave_all(depth: int, invoke: Invoke) -> None:
     """Leave the contexts that a failure has left open, innermost first."""
-    while len(_ENTERED.objects) > depth:
-        leave(_ENTERED.objects[-1], invoke)
+    while len(ENTERED.objects) > depth:
+        leave(ENTERED.objects[-1], invoke)

@@ -64,8 +64,8 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
         method = owner.cls.method(target)
         if method is None:
             raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
-        return tiers_of(method).way().run(values)
-    return tiers_of(target).way().run(values)
+        return tiers_of(method).way(RUNNING.record is not None).run(values)
+    return tiers_of(target).way(RUNNING.record is not None).run(values)
 
 
 RUN.install(invoke)
@@ -93,7 +93,7 @@ def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
     if not isinstance(task.tiers, Tiers):
         task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
     try:
-        return TaskResult(task.tiers.way().run(values))
+        return TaskResult(task.tiers.way(RUNNING.record is not None).run(values))
     except Failure as failure:
         return TaskResult(error=task_error(failure, task))
 

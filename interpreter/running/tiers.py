@@ -9,7 +9,7 @@ from typing import Any
 
 from ...frontend.deep_stack import deeply
 from ...ir.define import graph_of
-from ...ops.table.autocast import autocast_state
+from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function
@@ -42,6 +42,7 @@ class Way:
     def __init__(self, executable: Executable, calls: Calls, invoke: Invoke) -> None:
         self.executable = executable
         self.plan: Plan | None = None
+        self._native = executable.native
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
@@ -59,9 +60,8 @@ class Way:
             if plan is None:
                 return self._on_machine(values)
         try:
-            native = self.executable.native
-            if native is not None:
-                return native.call(plan, values)
+            if self._native is not None:
+                return self._native.call(plan, values)
             return plan.run(*values)
         except Exception as cause:
             if is_from_outside(cause):
@@ -137,18 +137,19 @@ class Tiers:
         self._kind = kind
         self._ways: dict[object, Way] = {}
 
-    def way(self) -> Way:
-        """The way for the present mode.
+    def way(self, records: bool = False) -> Way:
+        """The way for the present autocast, recorded or not.
 
         Raises:
             UnsupportedKind: the machine has no instruction for a node of the graph.
             RuntimeError: what autocast shall do is not known beforehand.
         """
-        records = RUNNING.record is not None
         state = autocast_state()
-        mode = (records, state) if state else records
-        found = self._ways.get(mode)
-        return self._made(mode) if found is None else found
+        mode = records if state is OFF or not state else (records, state)
+        try:
+            return self._ways[mode]
+        except KeyError:
+            return self._made(mode)
 
     def _made(self, mode: object) -> Way:
         with DEFINING:

@@ -21,6 +21,7 @@ from .record import Policy
 from .table import TABLE, operator
 
 __all__ = [
+    "OFF",
     "Autocast",
     "autocast_state",
     "eager_policy",
@@ -65,8 +66,10 @@ class Autocast:
         return replace(self, **changes)
 
 
-_OFF: Final = Autocast()
-_STATE: ContextVar[Autocast] = ContextVar("autocast", default=_OFF)
+OFF: Final = Autocast()
+"""The state of who has never switched it on."""
+
+_STATE: ContextVar[Autocast] = ContextVar("autocast", default=OFF)
 
 autocast_state: Final[Callable[[], Autocast]] = _STATE.get
 
