@@ -64,6 +64,12 @@ def embedding(
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
+    if indices.size * weight.shape[1] >= LARGE and is_ready(weight):
+        lookups = family("lookups")
+        if lookups is not None:
+            rows = lookups.rows(weight, np.ascontiguousarray(indices, np.int64).reshape(-1))
+            if rows is not None:
+                return as_array(rows.reshape(*indices.shape, -1))
     if indices.size and not is_within(indices, len(weight)):
         raise IndexOutOfRange(
             "index out of range in self", headline=f"the table has {len(weight)} rows"
@@ -165,19 +171,19 @@ def _bags(
     indices, offsets = settled(indices), settled(offsets)
     _check_bags(weight, indices, offsets, mode)
     starts = offsets[:-1] if include_last_offset else offsets
-    lengths = np.diff(np.append(starts, indices.size))
-    if lengths.size and lengths.min() >= 0:
-        bag_of = np.repeat(np.arange(lengths.size), lengths)
+    begins = np.empty(starts.size + 1, np.int64)
+    begins[:-1], begins[-1] = starts, indices.size
+    sizes = begins[1:] - begins[:-1]
+    in_order = bool(sizes.size) and sizes.item(sizes.argmin()) >= 0
+    if in_order:
+        bag_of = np.arange(sizes.size).repeat(sizes)
     else:
         bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
     if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):
-        tables = family("tables") if indices.size * weight.shape[1] >= LARGE else None
-        if tables is not None:
-            begins = np.append(starts, indices.size).astype(np.int64, copy=False)
-            sizes = np.diff(begins)
-            if not np.any(sizes < 0):
-                made = tables.bags(weight, indices, begins, mode == _MEAN)
-                return made, bag_of, sizes, sizes
+        lookups = family("lookups") if indices.size * weight.shape[1] >= LARGE else None
+        if lookups is not None and in_order:
+            named = indices.astype(np.int64, copy=False)
+            return lookups.bags(weight, named, begins, mode == _MEAN), bag_of, sizes, sizes
     kept = indices != padding
     named, bags = indices[kept], bag_of[kept]
     rows = widened(weight)[named]

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -235,6 +236,33 @@ def test_a_forked_child_has_threads_of_its_own(threads: Callable[[int], None]) -
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     run(kernel, x.size, 1000, x, out)
     assert out.tobytes() == want.tobytes()
+
+
+# ------------------------------------------------------------------------------ rows of tables
+
+
+@pytest.mark.parametrize("width", [1, 16, 65, 130, 200])
+def test_rows_are_taken_and_summed_by_index(width: int) -> None:
+    random = np.random.default_rng(width)
+    table = random.standard_normal((50, width)).astype(F)
+    index = random.integers(0, 50, 300)
+    lookups = kernels.family("lookups")
+    assert np.array_equal(lookups.rows(table, index), table[index])
+    begins = np.array([0, 0, 1, 250, 250, 300])
+    bags = [table[index[first:last]] for first, last in pairwise(begins)]
+    sums = [np.add.accumulate(bag, 0)[-1] if len(bag) else np.zeros(width, F) for bag in bags]
+    assert np.array_equal(lookups.bags(table, index, begins, False), np.stack(sums))
+    means = [total / F(max(len(bag), 1)) for total, bag in zip(sums, bags, strict=True)]
+    assert np.array_equal(lookups.bags(table, index, begins, True), np.stack(means))
+
+
+def test_rows_that_are_not_there_are_never_read() -> None:
+    lookups = kernels.family("lookups")
+    table, far = np.ones((5, 70), F), [5, -1, 2**62, -(2**63)]
+    for place in far:
+        assert lookups.rows(table, np.array([1, place, 2])) is None
+    made = lookups.bags(table, np.array(far), np.array([-(2**62), 2, 2**62]), False)
+    assert made.tolist() == [[2.0] * 70] * 2
 
 
 # ------------------------------------------------------------------------------ products of bytes

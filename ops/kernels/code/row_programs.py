@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from math import inf
 from typing import Final
 
@@ -49,14 +50,8 @@ class _Rows:
     def each(self, visit: Callable[[int, Value, Value | None], None]) -> None:
         """Visit the vectors of a row: the one of four it is, the index it begins at, and a mask if
         the row ends within."""
-        many, whole = self.size & -_STEP, self.size & -LANES
-        with self.code.counted(self.zero, many, _STEP) as at:
-            for place in range(_BESIDE):
-                visit(place, at + place * LANES, None)
-        with self.code.counted(many, whole, LANES) as at:
-            visit(0, at, None)
-        with self.code.when(whole < self.size):
-            visit(0, whole, self.code.first(self.size - whole))
+        places = cycle(range(_BESIDE))
+        self.code.vectors(self.size, _BESIDE, lambda at, mask: visit(next(places), at, mask))
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""

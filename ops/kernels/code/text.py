@@ -141,6 +141,11 @@ class Value:
         """Whether it is equal; false for NaN."""
         return self._compared("oeq", "eq", other)
 
+    def below(self, other: Number) -> Value:
+        """Whether a whole number is from 0 to another, which it is not."""
+        text = f"icmp ult {self.kind} {self.name}, {self.taken(other).name}"
+        return self.code.let(self.kind.of("i1"), text)
+
     def bits(self, kind: Kind) -> Value:
         """The same bits as another kind of the same size."""
         return self.code.let(kind, f"bitcast {self.kind} {self.name} to {kind}")
@@ -361,6 +366,23 @@ class Code:
         at.set(now + step)
         self.say(f"br label %{label}test")
         self._lines.append(f"{label}end:")
+
+    def vectors(
+        self, size: Value, beside: int, visit: Callable[[Value, Value | None], None]
+    ) -> None:
+        """Visit the vectors of a row by the index they begin at; with a mask where the row ends.
+
+        Several are worked on side by side.
+        """
+        step = beside * LANES
+        many, whole = size & -step, size & -LANES
+        with self.counted(self.constant(INT64, 0), many, step) as at:
+            for place in range(beside):
+                visit(at + place * LANES, None)
+        with self.counted(many, whole, LANES) as at:
+            visit(at, None)
+        with self.when(whole < size):
+            visit(whole, self.first(size - whole))
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:

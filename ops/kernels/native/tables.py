@@ -1,4 +1,4 @@
-"""Kernels that follow indices: adding into rows, bags of rows, running extremes, the k largest."""
+"""Kernels that follow indices: adding into rows, running extremes, the k largest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..threads import share
 from .compile import compiled, inlined
 
-__all__ = ["add_rows", "bags", "resample", "running_largest", "top"]
+__all__ = ["add_rows", "resample", "running_largest", "top"]
 
 _MOST = 1 << 17
 
@@ -35,38 +35,6 @@ def add_rows(target: Any, index: Any, source: Any) -> bool:
     if index.size != source.shape[0] or target.shape[1] != source.shape[1]:
         return False
     return bool(_add_rows(target, index, source))
-
-
-@compiled
-def _bags(
-    start: int, stop: int, weight: Any, index: Any, begins: Any, mean: bool, out: Any
-) -> None:
-    for b in range(start, stop):
-        made = out[b]
-        first, last = max(begins[b], 0), min(begins[b + 1], index.size)
-        for j in range(made.size):
-            made[j] = 0
-        for i in range(first, last):
-            at = index[i]
-            if 0 <= at < weight.shape[0]:
-                row = weight[at]
-                for j in range(made.size):
-                    made[j] += row[j]
-        if mean and last > first:
-            count = made.dtype.type(last - first)
-            for j in range(made.size):
-                made[j] /= count
-
-
-def bags(weight: Any, index: Any, begins: Any, mean: bool) -> Any:
-    """The sums or means of bags of rows; bag b holds the indices from `begins[b]` on.
-
-    An index that is no row adds nothing.
-    """
-    out = np.empty((begins.size - 1, weight.shape[1]), weight.dtype)
-    each = max(1, index.size * weight.shape[1] // max(1, out.shape[0]))
-    share(_bags, out.shape[0], _MOST // each + 1, weight, index, begins, mean, out)
-    return out
 
 
 @compiled
