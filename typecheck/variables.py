@@ -71,14 +71,12 @@ def _match_variable(formal: VariableType, actual: Type, bound: dict[str, Type]) 
     if known is None:
         bound[formal.name] = actual
         return ""
-    joined = join(known, actual)
-    if joined is None:
+    if join(known, actual) is None:
         return (
             f"Type variable '{formal.name}' previously matched to type "
             f"{known.annotation_str} is matched to type {actual.annotation_str}"
         )
-    bound[formal.name] = joined
-    return ""
+    return ""  # the first one stays: whoever asks sees whether the other fits it
 
 
 def _match_list(formal: ListType, actual: Type, bound: dict[str, Type]) -> str:

@@ -13,6 +13,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.storage import is_resizable
+from ..shapes.query import size_of
 from ..shapes.shape import expand
 from ..table.inline import inline
 from ..table.ordered import check_kernel
@@ -185,6 +186,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
 @operator("aten::mv(Tensor self, Tensor vec) -> Tensor", autocast_in_graphs="lower")
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
+        size_of(self, 0)
         raise _rank_error(
             f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}", self, vec
         )
@@ -409,6 +411,15 @@ operator(
     autocast_in_graphs="lower",
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
+        ranks = f"{self.ndim}, {mat.ndim}, {vec.ndim}"
+        raise _rank_error(f"vector + matrix @ vector expected, got {ranks}", mat, vec)
+    if mat.shape[1] != len(vec) or self.size not in (1, len(mat)):
+        raise OperatorError(
+            f"size mismatch, got input ({size_of(self, 0)}), mat ({_by(mat.shape)}), "
+            f"vec ({len(vec)})",
+            code="shape-mismatch",
+        )
     if self.itemsize == 2:
         found = _once(addmv, self, mat, vec, beta, alpha)
         if found is not None:
@@ -429,6 +440,8 @@ operator(
     autocast_in_graphs="lower",
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
+        size_of(batch, dim)
     if self.itemsize == 2:
         found = _once(baddbmm, self, batch1, batch2, beta, alpha)
         if found is not None:
@@ -450,6 +463,8 @@ operator(
 )
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""
+    for batch, dim in ((batch1, 1), (batch2, 2)):
+        size_of(batch, dim)
     products = _checked_batches(batch1, batch2, "addmm_impl_cpu_")
     if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
         total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch

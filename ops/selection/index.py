@@ -122,6 +122,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
 
     One number goes to where a mask says whatever its dtype is.
     """
+    if len(indices) > self.ndim:
+        _key(self, indices)
     if values.base is not None or self.base is not None or values is self:
         check_apart(self, (values, *indices), itself=False)
     if values.size == 1 and values.dtype != self.dtype and not accumulate and _is_mask(indices):

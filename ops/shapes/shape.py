@@ -108,6 +108,12 @@ def unflatten(self: Array, dim: int, sizes: Sequence[int]) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if not sizes:
         raise OperatorError("unflatten: sizes must be non-empty")
+    if not self.ndim:
+        raise OperatorError(
+            "unflatten got an unexpected error:\n"
+            f"Dimension specified as {axis} but tensor has no dimensions",
+            code="shape-mismatch",
+        )
     try:
         parts = infer_size(sizes, self.shape[axis])
     except OperatorError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import nan
 from typing import Any
 
@@ -119,3 +120,34 @@ def test_few_rows_times_a_large_turned_matrix(rows: int) -> None:
     ):
         assert result.is_contiguous()
         np.testing.assert_allclose(result.numpy(), wanted, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda: rushlight.ones(2, 2).addmv(rushlight.ones(2, 2), rushlight.ones(2)),
+            "expected, got 2, 2, 1$",
+        ),
+        (
+            lambda: rushlight.ones(3).addmv(rushlight.ones(2, 3), rushlight.ones(2)),
+            r"\(3\), mat \(2x3\), vec",
+        ),
+        (
+            lambda: rushlight.tensor(1.0).mv(rushlight.ones(2)),
+            "Dimension specified as 0 but tensor has no",
+        ),
+        (
+            lambda: rushlight.ones(2).baddbmm(rushlight.ones(2, 2), rushlight.ones(2, 2)),
+            "but got 2",
+        ),
+        (lambda: rushlight.ones(2).addbmm(rushlight.ones(2), rushlight.ones(2)), "but got 1"),
+        (
+            lambda: rushlight.tensor(1.0).unflatten(0, [1]),
+            "Dimension specified as 0 but tensor has no",
+        ),
+    ],
+)
+def test_ranks_that_products_do_not_take(call: Callable[[], Any], told: str) -> None:
+    with pytest.raises(RuntimeError, match=told):
+        call()

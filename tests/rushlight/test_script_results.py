@@ -350,3 +350,46 @@ def test_lists_are_not_repeated_negative_times(monkeypatch: Any) -> None:
         assert scripted([], -1) == ([], []), way
         with pytest.raises(RuntimeError, match="vector::reserve"):
             scripted([1], -1)
+
+
+def append(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    xs.append(x)
+
+
+def insert(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    xs.insert(0, x)
+
+
+def put(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    xs[0] = x
+
+
+def put_in_dict(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    ys["a"] = x
+
+
+def default(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    return ys.get("a", x)
+
+
+def extend(xs: List[int], x: Optional[int], ys: Dict[str, int], zs: List[Optional[int]]):
+    xs.extend(zs)
+
+
+@pytest.mark.parametrize("function", [append, insert, put, put_in_dict, default, extend])
+def test_containers_hold_what_their_types_say(function: Callable[..., Any]) -> None:
+    """The first argument binds a type variable; others do not widen it."""
+    told = r"instead found type '(Optional\[int\]|List\[Optional\[int\]\])'"
+    with pytest.raises(RuntimeError, match=told):
+        torch.jit.script(function)
+
+
+def widen(zs: List[Optional[int]], x: int):
+    zs.append(x)
+    zs[0] = None
+    zs.insert(1, x)
+    return zs
+
+
+def test_containers_of_optionals_take_both() -> None:
+    assert torch.jit.script(widen)([1], 2) == [None, 2, 2]
