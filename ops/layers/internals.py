@@ -14,7 +14,7 @@ from ..arithmetic.convert import to_dtype
 from ..arithmetic.elementwise import mul_number as multiply
 from ..arithmetic.elementwise import sub
 from ..arithmetic.scalar_maths import as_c_int
-from ..linear_algebra.linalg import addmm, baddbmm
+from ..linear_algebra.product_sums import addmm, baddbmm
 from ..memory.dtype import Array, Device, Scalar, check_device, numpy_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import normal_, uniform_

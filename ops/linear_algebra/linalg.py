@@ -9,20 +9,34 @@ import numpy as np
 
 from ..arithmetic.elementwise import mul
 from ..kernels import blas
-from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
+from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
-from ..memory.metadata import become
-from ..memory.storage import is_resizable
 from ..shapes.query import size_of
 from ..shapes.shape import expand
 from ..table.inline import inline
 from ..table.ordered import check_kernel
-from ..table.pointwise import as_array, broadcast_error, cast, in_place, number_in, write
-from ..table.promotion import kind, promote
+from ..table.pointwise import as_array, broadcast_error, cast
+from ..table.promotion import kind
 from ..table.refusals import cpp_name
 from ..table.table import operator
 
-__all__ = ["gated_dot", "linear", "matmul", "mm", "mv"]
+__all__ = [
+    "bmm",
+    "by",
+    "checked_batches",
+    "dot",
+    "dtypes_differ",
+    "gated_dot",
+    "inner_sizes_differ",
+    "linear",
+    "matmul",
+    "mm",
+    "mv",
+    "once",
+    "outer",
+    "product",
+    "rank_error",
+]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -30,18 +44,18 @@ _float32: Final = np.dtype(np.float32)
 _float64: Final = np.dtype(np.float64)
 
 
-def _by(shape: tuple[int, ...]) -> str:
+def by(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape))
 
 
 # --------------------------------------------------------------------------- errors
 
 
-def _inner_sizes_differ(
+def inner_sizes_differ(
     a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
 ) -> OperatorError:
     return OperatorError(
-        f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})",
+        f"mat1 and mat2 shapes cannot be multiplied ({by(a)} and {by(b)})",
         code="shape-mismatch",
         headline=f"matrices of shapes {list(a)} and {list(b)} cannot be multiplied",
         roles={
@@ -51,7 +65,7 @@ def _inner_sizes_differ(
     )
 
 
-def _dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
+def dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
     x, y = dtype_of(a), dtype_of(b)
     return OperatorError(
         f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}",
@@ -77,7 +91,7 @@ def _vector_error(self: Array, vec: Array) -> OperatorError:
     )
 
 
-def _rank_error(sentence: str, *arrays: Array) -> OperatorError:
+def rank_error(sentence: str, *arrays: Array) -> OperatorError:
     ranks = ", ".join(f"{list(a.shape)}" for a in arrays)
     return OperatorError(sentence, code="shape-mismatch", headline=f"{sentence}: got {ranks}")
 
@@ -120,7 +134,7 @@ _DOT: Final = (
 _DOT_NAMES: Final = {"gated_dot": gated_dot}
 
 
-def _product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
+def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
@@ -144,14 +158,14 @@ _MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", na
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
-        raise _rank_error("self must be a matrix", self, mat2)
+        raise rank_error("self must be a matrix", self, mat2)
     if mat2.ndim != 2:
-        raise _rank_error("mat2 must be a matrix", self, mat2)
+        raise rank_error("mat2 must be a matrix", self, mat2)
     if self.shape[1] != mat2.shape[0]:
-        raise _inner_sizes_differ(self.shape, mat2.shape, ("self", "mat2"))
+        raise inner_sizes_differ(self.shape, mat2.shape, ("self", "mat2"))
     if self.dtype is not mat2.dtype and self.dtype != mat2.dtype:
-        raise _dtypes_differ(self, mat2, ("self", "mat2"))
-    return _product(self, mat2)
+        raise dtypes_differ(self, mat2, ("self", "mat2"))
+    return product(self, mat2)
 
 
 @operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
@@ -187,7 +201,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         size_of(self, 0)
-        raise _rank_error(
+        raise rank_error(
             f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}", self, vec
         )
     if self.shape[1] != vec.shape[0]:
@@ -201,13 +215,13 @@ def mv(self: Array, vec: Array) -> Array:
             headline=f"a `{x}` matrix cannot be multiplied with a `{y}` vector",
             roles={"self": f"is `{x}`", "vec": f"is `{y}`", "other": f"is `{y}`"},
         )
-    return _product(self, vec, "addmv_impl_cpu")
+    return product(self, vec, "addmv_impl_cpu")
 
 
 @operator("aten::dot(Tensor self, Tensor tensor) -> Tensor", autocast_in_graphs="widest")
 def dot(self: Array, tensor: Array) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
-        raise _rank_error(
+        raise rank_error(
             f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors", self, tensor
         )
     if self.dtype != tensor.dtype:
@@ -230,21 +244,21 @@ def dot(self: Array, tensor: Array) -> Array:
                 "other": f"has {b} elements",
             },
         )
-    return _product(self, tensor, "dot")
+    return product(self, tensor, "dot")
 
 
 @operator(
     "aten::bmm(Tensor self, Tensor mat2) -> Tensor", autocast="lower", autocast_in_graphs="lower"
 )
 def bmm(self: Array, mat2: Array) -> Array:
-    return _checked_batches(self, mat2, "bmm")
+    return checked_batches(self, mat2, "bmm")
 
 
-def _checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
+def checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
     if self.ndim != 3:
-        raise _rank_error("batch1 must be a 3D tensor", self, mat2)
+        raise rank_error("batch1 must be a 3D tensor", self, mat2)
     if mat2.ndim != 3:
-        raise _rank_error("batch2 must be a 3D tensor", self, mat2)
+        raise rank_error("batch2 must be a 3D tensor", self, mat2)
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
         raise _batch_error(self, mat2)
     if self.dtype != mat2.dtype:
@@ -300,9 +314,9 @@ def matmul(self: Array, other: Array) -> Array:
                 return _dot(self, other)
             except ValueError:
                 left = self.shape if rank == 2 else (1, *self.shape)
-                raise _inner_sizes_differ(left, other.shape, ("self", "other")) from None
+                raise inner_sizes_differ(left, other.shape, ("self", "other")) from None
     if self.ndim == 0 or other.ndim == 0:
-        raise _rank_error(
+        raise rank_error(
             f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and "
             f"{other.ndim}D",
             self,
@@ -322,7 +336,7 @@ def matmul(self: Array, other: Array) -> Array:
 
 def _broadcast_matmul(a: Array, b: Array) -> Array:
     if a.dtype != b.dtype:
-        raise _dtypes_differ(a, b, ("self", "other"))
+        raise dtypes_differ(a, b, ("self", "other"))
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
         if a.ndim > 2 and b.ndim > 2:
@@ -331,189 +345,12 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
             rows = a.size // max(a.shape[-1], 1)
             raise _vector_error(a.reshape(rows, a.shape[-1]), b)
         flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
-        raise _inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
+        raise inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
     try:
         folded = min(a.ndim, b.ndim) < 3
         return _batched(a, b, "addmm_impl_cpu_" if folded else "bmm")
     except ValueError:
         raise broadcast_error(a.shape[:-2], b.shape[:-2], ("self", "other")) from None
-
-
-# --------------------------------------------------------------------------- product and sum
-
-
-def _scaled(array: Array, factor: Scalar) -> Array:
-    if factor == 1:
-        return array
-    return as_array(np.multiply(array, number_in(factor, array.dtype)))
-
-
-def _once(forward: Callable[..., Array], *values: Any) -> Array | None:
-    """What `forward` makes of 16-bit floats of one dtype: computed in float32, rounded once.
-
-    None for operands of other dtypes.
-    """
-    arrays = [value for value in values if type(value) is np.ndarray]
-    dtype = arrays[0].dtype
-    if dtype.itemsize != 2 or kind(dtype) != 2 or any(a.dtype is not dtype for a in arrays):
-        return None
-    wide = (v.astype(_float32) if type(v) is np.ndarray else v for v in values)
-    return forward(*wide).astype(dtype)
-
-
-def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
-    """`beta * self + alpha * product`; a beta of 0 drops `self`, even where it is not a number."""
-    bias = expand(self, product.shape)
-    product = _scaled(product, alpha)
-    if beta == 0:
-        return product
-    return as_array(np.add(_scaled(bias, beta), product))
-
-
-@operator(
-    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor",
-    autocast="lower",
-    autocast_in_graphs="lower",
-)
-def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    if mat1.ndim != 2 or mat2.ndim != 2:
-        which = "mat1" if mat1.ndim != 2 else "mat2"
-        rank = (mat1 if mat1.ndim != 2 else mat2).ndim
-        raise _rank_error(f"{which} must be a matrix, got {rank}-D tensor", mat1, mat2)
-    if mat1.shape[1] != mat2.shape[0]:
-        raise _inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
-    if mat1.dtype != mat2.dtype:
-        raise _dtypes_differ(mat1, mat2, ("mat1", "mat2"))
-    if self.dtype != mat1.dtype:
-        raise OperatorError(
-            "self and mat2 must have the same dtype, but got "
-            f"{dtype_of(self).scalar_name} and {dtype_of(mat2).scalar_name}",
-            code="dtype-mismatch",
-            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
-            roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
-        )
-    if self.itemsize == 2:
-        found = _once(addmm, self, mat1, mat2, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, _product(mat1, mat2), beta, alpha)
-
-
-operator(
-    "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
-)(in_place(addmm))
-
-
-@operator(
-    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    autocast_in_graphs="lower",
-)
-def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
-    if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
-        ranks = f"{self.ndim}, {mat.ndim}, {vec.ndim}"
-        raise _rank_error(f"vector + matrix @ vector expected, got {ranks}", mat, vec)
-    if mat.shape[1] != len(vec) or self.size not in (1, len(mat)):
-        raise OperatorError(
-            f"size mismatch, got input ({size_of(self, 0)}), mat ({_by(mat.shape)}), "
-            f"vec ({len(vec)})",
-            code="shape-mismatch",
-        )
-    if self.itemsize == 2:
-        found = _once(addmv, self, mat, vec, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, mv(mat, vec), beta, alpha)
-
-
-operator(
-    "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
-)(in_place(addmv))
-
-
-@operator(
-    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor",
-    autocast="lower",
-    autocast_in_graphs="lower",
-)
-def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
-        size_of(batch, dim)
-    if self.itemsize == 2:
-        found = _once(baddbmm, self, batch1, batch2, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, _checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
-
-
-operator(
-    "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor(a!)"
-)(in_place(baddbmm))
-
-
-@operator(
-    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor",
-    autocast="lower",
-    autocast_in_graphs="lower",
-)
-def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    """`beta * self + alpha * the sum of the batch's products`."""
-    for batch, dim in ((batch1, 1), (batch2, 2)):
-        size_of(batch, dim)
-    products = _checked_batches(batch1, batch2, "addmm_impl_cpu_")
-    if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
-        total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch
-        for number, (one, other) in enumerate(zip(batch1, batch2, strict=True)):
-            total = addmm(total, one, other, 1 if number else beta, alpha)
-        return total if len(batch1) else _plus(total, np.zeros_like(total), beta, alpha)
-    total = np.add.reduce(products, 0, products.dtype)
-    return _plus(self, as_array(total), beta, alpha)
-
-
-@operator(
-    "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor(a!)"
-)
-def addbmm_in_place(
-    self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar
-) -> Array:
-    """Alone among its like, it takes the shape of the result."""
-    result = addbmm(self, batch1, batch2, beta, alpha)
-    if self.shape == result.shape:
-        return write(self, result)
-    if result.size > self.size and not is_resizable(self):
-        raise OperatorError(
-            "Trying to resize storage that is not resizable",
-            code="shape-mismatch",
-            headline=f"`self` has shape {list(self.shape)}, the result {list(result.shape)}",
-        )
-    return become(self, result)
-
-
-@operator(
-    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    autocast_in_graphs="lower",
-)
-def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    """`beta * self + alpha * outer(vec1, vec2)`."""
-    for name, vector in (("vec1", vec1), ("vec2", vec2)):
-        if vector.ndim != 1:
-            sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
-            raise _rank_error(sentence, vector)
-    check_kernel("addr_cpu", self, "uqe")
-    product = outer(_scaled(vec1, alpha), vec2)
-    return _plus(cast(self, promote(self.dtype, product.dtype)), product, beta, 1)
-
-
-operator(
-    "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
-)(in_place(addr))
 
 
 @operator(
@@ -541,7 +378,7 @@ def _features_differ(input: Array, weight: Array) -> OperatorError:
     columns = input.shape[-1] if input.ndim else 1
     takes = f"takes inputs with {weight.shape[-1]} features, but got {columns}"
     return OperatorError(
-        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {_by(weight.T.shape)})",
+        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {by(weight.T.shape)})",
         code="shape-mismatch",
         headline=f"a weight of shape {list(weight.shape)} {takes}",
         layer=takes,
@@ -550,6 +387,19 @@ def _features_differ(input: Array, weight: Array) -> OperatorError:
             "weight": f"needs an input of shape [*, {weight.shape[-1]}]",
         },
     )
+
+
+def once(forward: Callable[..., Array], *values: Any) -> Array | None:
+    """What `forward` makes of 16-bit floats of one dtype: computed in float32, rounded once.
+
+    None for operands of other dtypes.
+    """
+    arrays = [value for value in values if type(value) is np.ndarray]
+    dtype = arrays[0].dtype
+    if dtype.itemsize != 2 or kind(dtype) != 2 or any(a.dtype is not dtype for a in arrays):
+        return None
+    wide = (v.astype(_float32) if type(v) is np.ndarray else v for v in values)
+    return forward(*wide).astype(dtype)
 
 
 @operator(
@@ -577,21 +427,21 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
                 return result
             return np.add(result, bias, result)
     if dtype.itemsize == 2 and bias is not None:
-        found = _once(linear, input, weight, bias)
+        found = once(linear, input, weight, bias)
         if found is not None:
             return found
     if input.dtype is not weight.dtype and input.dtype != weight.dtype:
-        raise _dtypes_differ(input, weight, ("input", "weight"))
+        raise dtypes_differ(input, weight, ("input", "weight"))
     turned = weight.T
     if weight.ndim == 1:
         return matmul(input, weight) if bias is None else matmul(input, weight) + bias
     if not input.ndim or input.shape[-1] != turned.shape[0]:
         raise _features_differ(input, weight)
     if input.ndim > 2:
-        flat = _product(input.reshape(-1, input.shape[-1]), turned)
+        flat = product(input.reshape(-1, input.shape[-1]), turned)
         result = flat.reshape(*input.shape[:-1], weight.shape[0])
     else:
-        result = _product(input, turned)
+        result = product(input, turned)
     if bias is None:
         return result
     if result.ndim < 3:

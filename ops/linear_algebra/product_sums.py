@@ -1,0 +1,190 @@
+"""Products of matrices and vectors, added to a tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..memory.metadata import become
+from ..memory.storage import is_resizable
+from ..shapes.query import size_of
+from ..shapes.shape import expand
+from ..table.ordered import check_kernel
+from ..table.pointwise import as_array, cast, in_place, number_in, write
+from ..table.promotion import kind, promote
+from ..table.table import operator
+from .linalg import (
+    by,
+    checked_batches,
+    dtypes_differ,
+    inner_sizes_differ,
+    mv,
+    once,
+    outer,
+    product,
+    rank_error,
+)
+
+__all__ = ["addmm", "baddbmm"]
+
+
+def _scaled(array: Array, factor: Scalar) -> Array:
+    if factor == 1:
+        return array
+    return as_array(np.multiply(array, number_in(factor, array.dtype)))
+
+
+def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * product`; a beta of 0 drops `self`, even where it is not a number."""
+    bias = expand(self, product.shape)
+    product = _scaled(product, alpha)
+    if beta == 0:
+        return product
+    return as_array(np.add(_scaled(bias, beta), product))
+
+
+@operator(
+    "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
+def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        which = "mat1" if mat1.ndim != 2 else "mat2"
+        rank = (mat1 if mat1.ndim != 2 else mat2).ndim
+        raise rank_error(f"{which} must be a matrix, got {rank}-D tensor", mat1, mat2)
+    if mat1.shape[1] != mat2.shape[0]:
+        raise inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
+    if mat1.dtype != mat2.dtype:
+        raise dtypes_differ(mat1, mat2, ("mat1", "mat2"))
+    if self.dtype != mat1.dtype:
+        raise OperatorError(
+            "self and mat2 must have the same dtype, but got "
+            f"{dtype_of(self).scalar_name} and {dtype_of(mat2).scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
+            roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
+        )
+    if self.itemsize == 2:
+        found = once(addmm, self, mat1, mat2, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, product(mat1, mat2), beta, alpha)
+
+
+operator(
+    "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmm))
+
+
+@operator(
+    "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="lower",
+)
+def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
+        ranks = f"{self.ndim}, {mat.ndim}, {vec.ndim}"
+        raise rank_error(f"vector + matrix @ vector expected, got {ranks}", mat, vec)
+    if mat.shape[1] != len(vec) or self.size not in (1, len(mat)):
+        raise OperatorError(
+            f"size mismatch, got input ({size_of(self, 0)}), mat ({by(mat.shape)}), "
+            f"vec ({len(vec)})",
+            code="shape-mismatch",
+        )
+    if self.itemsize == 2:
+        found = once(addmv, self, mat, vec, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, mv(mat, vec), beta, alpha)
+
+
+operator(
+    "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addmv))
+
+
+@operator(
+    "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
+def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
+        size_of(batch, dim)
+    if self.itemsize == 2:
+        found = once(baddbmm, self, batch1, batch2, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
+
+
+operator(
+    "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)(in_place(baddbmm))
+
+
+@operator(
+    "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+)
+def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * the sum of the batch's products`."""
+    for batch, dim in ((batch1, 1), (batch2, 2)):
+        size_of(batch, dim)
+    products = checked_batches(batch1, batch2, "addmm_impl_cpu_")
+    if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
+        total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch
+        for number, (one, other) in enumerate(zip(batch1, batch2, strict=True)):
+            total = addmm(total, one, other, 1 if number else beta, alpha)
+        return total if len(batch1) else _plus(total, np.zeros_like(total), beta, alpha)
+    total = np.add.reduce(products, 0, products.dtype)
+    return _plus(self, as_array(total), beta, alpha)
+
+
+@operator(
+    "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor(a!)"
+)
+def addbmm_in_place(
+    self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar
+) -> Array:
+    """Alone among its like, it takes the shape of the result."""
+    result = addbmm(self, batch1, batch2, beta, alpha)
+    if self.shape == result.shape:
+        return write(self, result)
+    if result.size > self.size and not is_resizable(self):
+        raise OperatorError(
+            "Trying to resize storage that is not resizable",
+            code="shape-mismatch",
+            headline=f"`self` has shape {list(self.shape)}, the result {list(result.shape)}",
+        )
+    return become(self, result)
+
+
+@operator(
+    "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    autocast_in_graphs="lower",
+)
+def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """`beta * self + alpha * outer(vec1, vec2)`."""
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
+            raise rank_error(sentence, vector)
+    check_kernel("addr_cpu", self, "uqe")
+    outside = outer(_scaled(vec1, alpha), vec2)
+    return _plus(cast(self, promote(self.dtype, outside.dtype)), outside, beta, 1)
+
+
+operator(
+    "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor(a!)"
+)(in_place(addr))
