@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ..frontend.source import UNKNOWN, Span
 from ..typecheck.schema import OperatorTable, Signature
 from ..typecheck.typed import Binding, Default, FromTuple, Gathered, Given, Repeated
-from ..typecheck.types import INT, ClassType, ListType, TupleType, Type
+from ..typecheck.types import INT, ListType, TupleType, Type
 from .constants import create_constant
 from .graph import Block, Graph, Node, Value
 
@@ -198,8 +198,7 @@ class Emitter:
         """Read a variable; for as long as the read is there, it has the variable's name."""
         node = self.emit("prim::Load", (), (type,))
         node.attributes["name"] = name
-        is_module = isinstance(type, ClassType) and type.is_live
-        if is_meaningful(name) and not is_module:
+        if is_meaningful(name) and not type.is_live:
             node.output.name = name
         return node.output
 

@@ -39,7 +39,8 @@ def assign_name(
     if isinstance(value, Constant):
         value = value_of(scope, value, span)
     outer = scope.frame.find_outside(name)
-    if isinstance(value, typed.Expr) and _is_live_module(value) and annotated is None:
+    if isinstance(value, typed.Expr) and value.type.is_live and annotated is None:
+        # it stands for one module, known now, and is no variable
         _bind_sugar(scope, target, scope.let(value, into), outer)
         return
     if not isinstance(value, typed.Expr):
@@ -320,11 +321,6 @@ def _report_hidden(scope: Scope, target: tree.Attribute, span: Span) -> None:
         "the top level first",
         torch_span=span,
     )
-
-
-def _is_live_module(value: typed.Expr) -> bool:
-    """Whether a name for the value stands for one module, known now, and is no variable."""
-    return isinstance(value.type, ClassType) and value.type.is_live
 
 
 def _contains(type: Type, cls: ClassType) -> bool:

@@ -10,7 +10,7 @@ from .dispatch import sugared
 from .interfaces import why_unfit
 from .literals import integer_of
 from .member_index import report_unknown_index
-from .members import container_kind, rows_in, slots_of
+from .members import rows_in, slots_of
 from .relations import is_subtype
 from .schema import Argument, Signature
 from .scope import Scope
@@ -36,7 +36,7 @@ def container_item(
         if not _fitting_members(scope, value, hint, node.span):
             return scope.unknown(node.span)
         return _indexed_at_run_time(value, position, hint)
-    numbered = container_kind(value.type) in NUMBERED
+    numbered = value.type.container in NUMBERED
     rows = list(rows_in(scope, value, "values", node.span))
     if numbered:
         number = integer_of(position)

@@ -6,7 +6,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .matching import Given, Match, choose
-from .members import container_kind, members_of, rows_of
+from .members import members_of, rows_of
 from .mismatches import origin
 from .names import TypeName
 from .operators import call_operator
@@ -48,7 +48,7 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
     type = value.type
     if isinstance(type, ListType | DictType | TupleType) or type in (TENSOR, STRING, UNKNOWN):
         return value
-    if container_kind(type):
+    if type.container:
         return members_of(value, span)
     if isinstance(type, ClassType) and type.method("__len__") is not None:
         scope.report(

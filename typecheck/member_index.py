@@ -11,7 +11,7 @@ from ..frontend.edits import joined
 from ..frontend.source import Span
 from . import typed
 from .scope import Scope
-from .types import ClassType, InterfaceType
+from .types import ClassType
 
 __all__ = ["report_unknown_index"]
 
@@ -67,7 +67,7 @@ def _members_label(value: typed.Expr) -> tuple[Label, ...]:
     if place is None or place.value is None:
         return ()
     types = [attribute.type for attribute in value.type.attributes.values()]
-    count = sum(isinstance(t, ClassType | InterfaceType) and t.is_module for t in types)
+    count = sum(t.is_module for t in types)
     members = "1 module" if count == 1 else f"{count} modules"
     return (Label(place.value, f"{members}, each with its own type"),)
 

@@ -8,9 +8,9 @@ from ..frontend.source import Span
 from . import typed
 from .scope import Scope
 from .sugar import ContainerMethod, Item, MemberSequence, Sugar
-from .types import STRING, ClassType, InterfaceType, Type
+from .types import STRING, ClassType, InterfaceType
 
-__all__ = ["container_kind", "container_method", "members_of", "rows_in", "rows_of", "slots_of"]
+__all__ = ["container_method", "members_of", "rows_in", "rows_of", "slots_of"]
 
 KEYED = frozenset({"ModuleDict", "ParameterDict"})
 
@@ -25,14 +25,9 @@ _TREE_METHODS = frozenset(
 Row = tuple[str, typed.Expr]
 
 
-def container_kind(type: Type) -> str:
-    """The kind of container that a live module is; "" if it is none."""
-    return type.container if isinstance(type, ClassType) else ""
-
-
 def members_of(value: typed.Expr, span: Span) -> MemberSequence:
     """What a loop over a container goes over: the keys of a dict, the members of the rest."""
-    if container_kind(value.type) in KEYED:
+    if value.type.container in KEYED:
         return MemberSequence(span, value, "keys")
     return MemberSequence(span, value, "values")
 
@@ -68,7 +63,7 @@ def rows_in(scope: Scope, value: typed.Expr, form: str, span: Span) -> Iterator[
     """What a method such as `named_children` of a module gives, with its names."""
     what = form.removeprefix("named_")
     if what in ("items", "keys", "values", "children"):
-        kind = container_kind(value.type)
+        kind = value.type.container
         parameters = kind.startswith("Parameter") and what != "children"
         yield from slots_of(value, span, "parameter" if parameters else "module")
     elif what == "modules":
@@ -105,8 +100,5 @@ def slots_of(value: typed.Expr, span: Span, kind: str) -> Iterator[Row]:
     if not isinstance(cls, ClassType):
         return
     for name, attribute in cls.attributes.items():
-        is_module = isinstance(attribute.type, ClassType | InterfaceType) and (
-            attribute.type.is_module
-        )
-        if is_module if kind == "module" else attribute.kind == kind:
+        if attribute.type.is_module if kind == "module" else attribute.kind == kind:
             yield name, typed.GetAttribute(span, attribute.type, value, name)

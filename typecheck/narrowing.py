@@ -339,7 +339,7 @@ def is_instance(scope: Scope, node: tree.Call) -> Condition:
 
 def _is_module_of(scope: Scope, value: typed.Expr, wanted: tree.Expr) -> bool | None:
     """Whether a live module is of a class; None if something else is asked."""
-    if not isinstance(value.type, ClassType) or not value.type.is_live:
+    if not value.type.is_live:
         return None
     nodes = wanted.elements if isinstance(wanted, tree.TupleDisplay) else (wanted,)
     tests = [getattr(scope.meaning(node), "has_instance", None) for node in nodes]

@@ -13,7 +13,6 @@ from .dispatch import checks, expression, sugared
 from .function_calls import call_method
 from .literals import integer_of
 from .matching import Given
-from .members import container_kind
 from .mismatches import origin
 from .operators import call_operator
 from .relations import is_subtype, join_all
@@ -73,7 +72,7 @@ def check_subscript(scope: Scope, node: tree.Subscript, hint: Type | None) -> Su
     if len(node.indices) > 1 or value.type == TENSOR:
         return _tensor_item(scope, value, node)
     by_number = isinstance(value.type, ClassType) and value.type.is_module
-    if container_kind(value.type) or (by_number and isinstance(hint, InterfaceType)):
+    if value.type.container or (by_number and isinstance(hint, InterfaceType)):
         return container_item(scope, value, node, hint)
     index = node.indices[0]
     if isinstance(index, tree.Slice):

@@ -34,10 +34,15 @@ class Type:
     """A type; `contained` are its type arguments, in order.
 
     `size` counts the parts that its text spells, `depth` how deep they lie in each other.
+    `is_module` says that its values are modules, `is_live` that they are one live module, and
+    `container` which kind of container that is ("" for none): see `ClassType`.
     """
 
     size = 1
     depth = 1
+    is_module: bool = False
+    is_live: bool = False
+    container: str = ""
 
     @property
     def contained(self) -> tuple[Type, ...]:

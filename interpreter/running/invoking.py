@@ -9,7 +9,7 @@ from ...ops.python_values.futures import TaskResult
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function, PythonFunction
-from ...typecheck.types import ANY, ClassType, InterfaceType
+from ...typecheck.types import ANY
 from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, task_error
@@ -101,14 +101,10 @@ def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
 def _member(owner: ScriptObject, key: object) -> Any:
     """A submodule by number or name."""
     if isinstance(key, int):
-        names = [a.name for a in owner.cls.attributes.values() if _is_module(a.type)]
+        names = [a.name for a in owner.cls.attributes.values() if a.type.is_module]
         if not -len(names) <= key < len(names):
             raise IndexError("list index out of range")
         key = names[key]
     elif key not in owner.cls.attributes:
         raise KeyError(f"Key Error, {key}")
     return owner.slots[owner.cls.slot(str(key))]
-
-
-def _is_module(type: object) -> bool:
-    return isinstance(type, ClassType | InterfaceType) and type.is_module
