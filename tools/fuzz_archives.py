@@ -3,8 +3,9 @@
     python tools/fuzz_archives.py --count 100000 --state fuzz.json
     python tools/fuzz_archives.py --count 100000 --kind pickles
 
-`--kind` leaves all but one kind of files away: archives (zip), pickles, graphs (their texts) or
-flatbuffers; the last three are quick, since they meet their reader alone.  Seeds are fixed:
+`--kind` leaves all but one kind of files away: archives (zip), pickles, graphs (their texts),
+flatbuffers or bytecode (mobile archives whose instructions alone change); all but the first are
+quick, since they meet their reader alone.  Seeds are fixed:
 mutation N is always the same.  With `--state` the run can be stopped and goes on where it was.
 Every mutation is loaded without trust, in a worker process with a limit of memory and time; what
 breaks a rule (another exception, a hang, a crash, a file touched) is printed with its number, and
@@ -31,8 +32,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+for _folder in (ROOT, ROOT / "tools"):
+    if str(_folder) not in sys.path:
+        sys.path.insert(0, str(_folder))
+
+from fuzz_bytecode import change_instructions
 
 SECONDS = 5.0
 MEMORY = 4 << 30
@@ -75,6 +79,8 @@ def kind_of(data: bytes) -> str:
         return "graphs"
     if data.startswith(PICKLE):
         return "pickles"
+    if data.startswith(BYTECODE):
+        return "bytecode"
     return "flatbuffers" if data[4:8] == b"PTMF" else "archives"
 
 
@@ -85,7 +91,14 @@ def sources(kind: str) -> list[bytes]:
         records = [_readable(data) for data in found if kind_of(data) == "archives"]
         pairs = [pair for each in records for pair in each.items()]
         return [PICKLE + content for name, content in pairs if name.endswith(".pkl")]
+    if kind == "bytecode":
+        return [BYTECODE + data for data in found if "bytecode.pkl" in _flat(_readable(data))]
     return [data for data in found if kind in ("all", kind_of(data))]
+
+
+def _flat(entries: dict[str, bytes]) -> set[str]:
+    """The names of records without the folder that they are in."""
+    return {name.partition("/")[2] for name in entries}
 
 
 def _readable(data: bytes) -> dict[str, bytes]:
@@ -96,7 +109,9 @@ def _readable(data: bytes) -> dict[str, bytes]:
         return {}
 
 
-KINDS = ("all", "archives", "pickles", "graphs", "flatbuffers")
+KINDS = ("all", "archives", "pickles", "graphs", "flatbuffers", "bytecode")
+BYTECODE = b"bytecode\n"
+"""What mobile archives begin with whose instructions alone change; mutations leave it."""
 PICKLE = b"pickle\n"
 """What bare pickles begin with here; mutations leave it."""
 
@@ -207,6 +222,13 @@ def bare_pickle(chance: random.Random, data: bytes) -> bytes:
         change = chance.choice((_pickle, _pickle, _pickle, flip, cut))
         data = change(chance, data) if change is _pickle else change(chance, data or b"N")
     return data
+
+
+def bytecode(chance: random.Random, data: bytes) -> bytes:
+    """Instructions of a mobile archive changed, moved, left out or added."""
+    entries = _entries(data)
+    name = next(name for name in entries if name.endswith("bytecode.pkl"))
+    return _zipped(chance, entries | {name: change_instructions(chance, entries[name])})
 
 
 MUTATIONS: tuple[Mutation, ...] = (flip, cut, records, pickles, pickles, code, code)
@@ -353,6 +375,8 @@ def mutated(number: int, sources: Sequence[bytes]) -> bytes:
         return GRAPH + graph_text(chance, data.removeprefix(GRAPH))
     if data.startswith(PICKLE):
         return PICKLE + bare_pickle(chance, data.removeprefix(PICKLE))
+    if data.startswith(BYTECODE):
+        return BYTECODE + bytecode(chance, data.removeprefix(BYTECODE))
     for _ in range(chance.choice((1, 1, 1, 2))):
         mutation = chance.choice(MUTATIONS)
         try:
@@ -380,6 +404,7 @@ def try_one(data: bytes) -> str:
         "graphs": (_parse,),
         "pickles": (_read_pickle,),
         "flatbuffers": (_look, _load_mobile),
+        "bytecode": (_run_mobile,),
         "archives": (_look, _load_mobile, _load_weights, _run),
     }
     for use in uses[kind_of(data)]:
@@ -403,7 +428,15 @@ def _load_mobile(data: bytes, limits: Any) -> None:
     from rushlight.jit.mobile import _load_for_lite_interpreter
 
     if b"bytecode.pkl" in data or data[4:8] == b"PTMF":
-        _load_for_lite_interpreter(io.BytesIO(data))
+        _load_for_lite_interpreter(io.BytesIO(data), trust="none", limits=limits)
+
+
+def _run_mobile(data: bytes, limits: Any) -> None:
+    import rushlight as torch
+    from rushlight.jit.mobile import _load_for_lite_interpreter
+
+    content = io.BytesIO(data.removeprefix(BYTECODE))
+    _load_for_lite_interpreter(content, trust="none", limits=limits)(torch.ones(1, 2), 2)
 
 
 def _load_weights(data: bytes, limits: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import ScriptError, trimmed
-from ..interpreter.failures.errors import Failure, script_error
+from ..interpreter.failures.errors import Failure, is_from_outside, script_error
 from ..interpreter.running.calling import call
 from ..interpreter.values.actions import ScriptRaise
 from ..interpreter.values.objects import ScriptObject
@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 File = str | Path | IO[bytes]
+
+
+_MISFITS = (AttributeError, LookupError, TypeError, ValueError)
+"""What the conversion of a result raises if a damaged file declares another type for it."""
 
 
 class LiteScriptModule:
@@ -74,7 +78,13 @@ class LiteScriptModule:
             method = root.cls.methods.get(method_name)
             if method is None:
                 raise RuntimeError(f"Method '{method_name}' is not defined.")
-            return call(method, args, None, root, self._error)
+            try:
+                return call(method, args, None, root, self._error)
+            except _MISFITS as error:
+                if is_from_outside(error):
+                    raise
+                wrong = f"{method_name}() gives back a value that is not of its type: {error}"
+            raise RuntimeError(wrong)
 
     def _error(self, failure: Failure, function: Function) -> Exception:
         """The exception for a failure: the lite interpreter's text, and the diagnostics."""

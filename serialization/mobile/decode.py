@@ -22,7 +22,7 @@ from typing import Final
 from ...frontend.clock import ARMED, checkpoint
 from ...frontend.source import Span
 from ...interpreter.values.objects import ScriptObject
-from ...ir.constants import create_constant, type_of
+from ...ir.constants import constant_value, create_constant, type_of
 from ...ir.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE
 from ...typecheck.functions import Function
@@ -253,7 +253,8 @@ class _Decoder:
         if self.code.instructions[back][:2] != ("JMP", self.at - back):
             raise self.fault("the loop's end does not lead back to it")
         start, limit, condition, *carried = self.take(n + 1)
-        if not start.node.is_constant or start.node.value != 0:
+        zero = constant_value(start)
+        if zero.__class__ is not int or zero != 0:
             raise self.fault("the loop does not begin at 0")
         held = self.held_over(self.at + 1, back)
         inputs = [limit, condition, *carried, *(self.registers[r] for r in held)]

@@ -13,7 +13,9 @@ from functools import partial
 from ...frontend.deep_stack import deeply
 from ...frontend.source import UNKNOWN as NOWHERE
 from ...interpreter.bounds.guard import Guard
+from ...interpreter.running.evaluating import CONTEXT
 from ...ir.graph import Graph, Node
+from ...ir.passes.canonical_loops import canonicalize_loops
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function
@@ -146,7 +148,9 @@ class Methods:
         except Incomplete as error:
             _, place = instruction_of([error.node]) or ("", 0)
             raise self._wrong(self._codes[function], place, str(error)) from None
-        deeply(partial(eliminate_dead_code, graph_in(function)))
+        graph = graph_in(function)
+        deeply(partial(canonicalize_loops, graph, CONTEXT))
+        deeply(partial(eliminate_dead_code, graph))
 
     def _wrong(self, code: MobileCode, place: int, why: str) -> ArchiveError:
         """The error of one instruction."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -118,7 +119,14 @@ def test_failures_have_diagnostics() -> None:
 
 def graph_of(*instructions: tuple[str, int, int], arguments: int = 1) -> str:
     code = MobileCode(
-        "__torch__.M.f", instructions, (), (0, True, "f"), (ListType(INT),), 4, None, None
+        "__torch__.M.f",
+        instructions,
+        (),
+        (0, True, "f", np.ones(2)),
+        (ListType(INT),),
+        4,
+        None,
+        None,
     )
     assert not check_code(code)
     return str(decode(code, arguments))
@@ -140,6 +148,11 @@ RETURN = (("LOADC", 0, 0), ("RET", 0, 0))
         ((("JF", 2, 0), ("LOADC", 0, 0), *RETURN), 2, "different numbers of values"),
         ((("LOADC", 1, 0), ("JF", 2, 0), ("DROP", 0, 0), *RETURN), 2, "takes values"),
         ((("LOOP", 2, 2), ("JMP", -1, 0), *RETURN), 0, "takes values from the stack"),
+        (
+            (("LOADC", 3, 0), *[("LOADC", 1, 0)] * 2, ("LOOP", 2, 2), ("JMP", -1, 0), *RETURN),
+            3,
+            "does not begin at 0",
+        ),
         (
             (("LOADC", 0, 0), ("LOADC", 1, 0), ("LOOP", 2, 2), ("JMP", -1, 0), *RETURN),
             2,
