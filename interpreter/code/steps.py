@@ -57,13 +57,6 @@ class Tables(Protocol):
 
 Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
 
-_OF_INTS = {
-    "aten::add.int": "add_int",
-    "aten::sub.int": "sub_int",
-    "aten::mul.int": "mul_int",
-}
-"""Operators on whole numbers with an instruction of their own, which wraps as they do."""
-
 _OF_PYTHON: dict[object, str] = {
     operator.add: "add",
     operator.sub: "sub",
@@ -81,8 +74,8 @@ _OF_PYTHON: dict[object, str] = {
 }
 """Instructions for operators whose forward is a function of Python that does the same."""
 
-_OF_NONE = {"aten::__is__": "is", "aten::__isnot__": "is_not"}
-"""Instructions for operators one of whose operands is None."""
+_OF_NONE = frozenset({"is", "is_not"})
+"""Instructions that do what their operators do if an operand is None."""
 
 
 def make_step(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> list[Instruction]:
@@ -112,13 +105,11 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     ):  # of any number of tensors: recorded as Python's call
         function = PythonFunction("einsum", einsum, node.signature)
         return (opcode("function"), outputs[0], tables.type(FunctionType(function)), inputs)  # type: ignore[arg-type]
-    simple = _OF_INTS.get(full_name) or _OF_PYTHON.get(entry.forward)
-    if full_name in _OF_NONE and any(value.type == NONE for value in node.inputs):
-        simple = _OF_NONE[full_name]
-    if simple is not None and outputs:
-        return (opcode(simple), outputs[0], *inputs)
-    if full_name == "aten::append.t" and not outputs:
-        return (opcode("append"), *inputs)
+    simple = entry.instruction or _OF_PYTHON.get(entry.forward, "")
+    if simple in _OF_NONE and all(value.type != NONE for value in node.inputs):
+        simple = ""
+    if simple and bool(outputs) == (simple != "append"):
+        return (opcode(simple), *outputs, *inputs)
     if full_name in _TOLD_MORE:
         inputs += _TOLD_MORE[full_name](tables, node)
     number = tables.operator(entry)

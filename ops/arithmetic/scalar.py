@@ -59,19 +59,31 @@ def zero_division(sentence: str) -> OperatorError:
 # Sums and products wrap as unsigned ones do: numba tells the compiler that signed ones never do.
 
 
-@operator("aten::add.int(int a, int b) -> int", native=native("int64(uint64({0}) + uint64({1}))"))
+@operator(
+    "aten::add.int(int a, int b) -> int",
+    instruction="add_int",
+    native=native("int64(uint64({0}) + uint64({1}))"),
+)
 def add_ints(a: int, b: int) -> int:
     result = a + b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-@operator("aten::sub.int(int a, int b) -> int", native=native("int64(uint64({0}) - uint64({1}))"))
+@operator(
+    "aten::sub.int(int a, int b) -> int",
+    instruction="sub_int",
+    native=native("int64(uint64({0}) - uint64({1}))"),
+)
 def sub_ints(a: int, b: int) -> int:
     result = a - b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-@operator("aten::mul.int(int a, int b) -> int", native=native("int64(uint64({0}) * uint64({1}))"))
+@operator(
+    "aten::mul.int(int a, int b) -> int",
+    instruction="mul_int",
+    native=native("int64(uint64({0}) * uint64({1}))"),
+)
 def mul_ints(a: int, b: int) -> int:
     result = a * b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
@@ -370,7 +382,7 @@ operator("aten::__not__(bool self) -> bool", native=native("not {0}"))(python.no
 _PLACELESS: Final = (int, float, Device)
 
 
-@operator("aten::__is__(t1 self, t2 obj) -> bool")
+@operator("aten::__is__(t1 self, t2 obj) -> bool", instruction="is")
 def is_same(self: Any, obj: Any) -> bool:
     """Whether two values are one; those without a place of their own are when they are equal."""
     if type(self) in _PLACELESS:
@@ -378,7 +390,7 @@ def is_same(self: Any, obj: Any) -> bool:
     return self is obj
 
 
-@operator("aten::__isnot__(t1 self, t2 obj) -> bool")
+@operator("aten::__isnot__(t1 self, t2 obj) -> bool", instruction="is_not")
 def is_not_same(self: Any, obj: Any) -> bool:
     return not is_same(self, obj)
 

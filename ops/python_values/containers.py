@@ -132,6 +132,7 @@ def set_element(values: List, index: int, element: Any) -> List:
 
 @operator(
     "aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)",
+    instruction="append",
     native=native("{0}.append({1})", writes=True),
 )
 def append(values: List, element: Any) -> List:

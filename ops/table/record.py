@@ -32,6 +32,7 @@ class Known(TypedDict, total=False):
     cuts_off: bool
     effects: bool
     inline: tuple[Inline, ...]
+    instruction: str
     layout: str
     native: tuple[Native, ...]
     random: bool
@@ -45,6 +46,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
     twin.pop("inline", None)
+    twin.pop("instruction", None)
     twin.pop("layout", None)
     twin.pop("native", None)
     return twin
@@ -67,6 +69,9 @@ class Operator:
 
     inline: tuple[Inline, ...] = ()
     """How plans write it out."""
+
+    instruction: str = ""
+    """The instruction of the machine's own that does the same."""
 
     native: tuple[Native, ...] = ()
     """How native code writes it out."""

@@ -26,7 +26,7 @@ from rushlight.interpreter.plans.plan import Plan, make_plan
 from rushlight.ir.constants import create_constant
 from rushlight.ir.graph import Graph, Value
 from rushlight.ops.arithmetic.scalar import wrap64
-from rushlight.ops.table.inline import SHORT, Inline, Native
+from rushlight.ops.table.inline import NAMES, SHORT, Inline, Native
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import (
@@ -213,6 +213,13 @@ def test_forms_in_plans(entry: Operator, form: Inline) -> None:
         given = [samples(type) for i, type in enumerate(types) if i not in constants]
         for values in itertools.product(*given):
             assert outcome(run, values) == outcome(forward, values), values
+
+
+def test_a_name_means_the_same_in_all_forms() -> None:
+    meanings: dict[str, object] = dict(NAMES)
+    for _, form in PLAN_FORMS:
+        for name, meaning in form.names.items():
+            assert meanings.setdefault(name, meaning) is meaning
 
 
 LARGE_ARRAYS = [
