@@ -36,26 +36,36 @@ def fused_float(a: Any, b: Any, c: Any) -> Array:
 def fused_double(a: Array, b: float, c: float) -> Array:
     """`a * b + c` in double with one rounding.
 
-    Product and sum are computed with their errors (Dekker, Knuth); where the rounding of both
-    together is in doubt, it is decided by exact fractions.
+    The sum of the exact parts of product and sum is rounded to odd before it is added (Boldo and
+    Melquiond 2008); numbers near the ends of the range are left to exact fractions.
     """
     if b == 1.0:
         return a + c
     if c == 0.0:
         return a * b
-    product, low = _two_product(a, b)
-    total = product + c
-    part = total - product
-    error = ((product - (total - part)) + (c - part)) + low
-    result = total + error
-    # the sum of both errors is itself rounded: near a tie look exactly
-    doubtful = np.abs(error) * (1 + 2.0**-40) >= 0.5 * np.spacing(np.abs(result))
-    doubtful |= (error - (result - total)) != 0
-    if np.any(doubtful):
+    with np.errstate(all="ignore"):
+        product, low = _two_product(a, b)
+        first, first_rest = _two_sum(low, c)
+        second, second_rest = _two_sum(product, first)
+        rest, error = _two_sum(first_rest, second_rest)
+        odd = (rest.view(np.int64) & 1).astype(bool)
+        toward = np.where(error > 0, np.inf, -np.inf)
+        rest = np.where((error != 0) & ~odd, np.nextafter(rest, toward), rest)
+        result = np.asarray(second + rest)
+        size = np.abs(product)
+        sure = ((size > 1e-250) & (size < 1e290) & (np.abs(a) < 1e290)) | (a == 0.0)
+        sure &= abs(b) < 1e290 and abs(c) < 1e290
+    if not sure.all():
         flat, source = result.reshape(-1), a.reshape(-1)
-        for i in np.flatnonzero(doubtful):
+        for i in np.flatnonzero(~sure):
             flat[i] = _fused_exactly(float(source[i]), b, c)
     return result
+
+
+def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
 
 
 def _two_product(a: Array, b: float) -> tuple[Array, Array]:
@@ -71,4 +81,8 @@ def _two_product(a: Array, b: float) -> tuple[Array, Array]:
 def _fused_exactly(a: float, b: float, c: float) -> float:
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return a * b + c
-    return float(Fraction(a) * Fraction(b) + Fraction(c))
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.errors import OperatorError
 from ..table.declare import number_first, number_second, of_two
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -21,15 +22,27 @@ Step = Callable[[int, Any, Any, Any], Any]
 """(k, x, value of degree k, value of degree k - 1) -> value of degree k + 1."""
 
 
+_MOST: Final = 1 << 18
+"""Steps that a recurrence may take."""
+
 _LARGEST: Final = 2.0**63
 """Degrees from here on, and NaN, count as negative."""
 
 
 def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
-    """The value of degree n at x: 1 for 0, `first` for 1, 0 below."""
+    """The value of degree n at x: 1 for 0, `first` for 1, 0 below.
+
+    Raises:
+        OperatorError: a degree is too large for counting up to it.
+    """
+    most = int(np.max(n, initial=0))
     before, last = np.ones_like(x), np.asarray(first, x.dtype)
     result = np.where(n == 0, before, np.where(n == 1, last, x.dtype.type(0)))
-    for degree in range(1, int(np.max(n, initial=0))):
+    for degree in range(1, most):
+        if degree > _MOST:
+            raise OperatorError(
+                f"a polynomial of degree {most} is out of reach: more than {_MOST} steps"
+            )
         before, last = last, np.asarray(step(degree, x, last, before), x.dtype)
         result = np.where(n == degree + 1, last, result)
         if not ((n > degree + 1) & ~np.isnan(last)).any():
@@ -95,19 +108,20 @@ def _hermite_h(x: Any, n: Any) -> Any:
     def step(k: int, x: Any, last: Any, before: Any) -> Any:
         return (x + x) * last - (k + k) * before
 
-    return _within_limit(x, n, _recurrence(x, n, x + x, step))
+    return _within_limit(x, n, x + x, step)
 
 
 def _hermite_he(x: Any, n: Any) -> Any:
     def step(k: int, x: Any, last: Any, before: Any) -> Any:
         return x * last - k * before
 
-    return _within_limit(x, n, _recurrence(x, n, x, step))
+    return _within_limit(x, n, x, step)
 
 
-def _within_limit(x: Any, n: Any, value: Any) -> Any:
+def _within_limit(x: Any, n: Any, first: Any, step: Step) -> Any:
     """Hermite's polynomials are given up where they overflow: at degree 128, or 512 in double."""
     limit = 128 if x.dtype == np.float32 else 512
+    value = _recurrence(x, np.where(n > limit, 0, n), first, step)
     return np.where(n > limit, x.dtype.type(np.nan), value)
 
 

@@ -228,10 +228,12 @@ gradient("aten::qr", self=lambda gs, results: _qr(gs, results), name="LinalgQrBa
 @composite("aten::linalg_matrix_power", "aten::matrix_power")
 def matrix_power(self: Any, n: int) -> Any:
     """A matrix times itself."""
-    base = aten.linalg_inv(self) if n < 0 else self
-    found = None
-    for _ in range(abs(n)):
-        found = base if found is None else found @ base
+    base, found, left = aten.linalg_inv(self) if n < 0 else self, None, abs(n)
+    while left:
+        if left % 2:
+            found = base if found is None else found @ base
+        left //= 2
+        base = base @ base if left else base
     return self * 0 + aten.eye(self.shape[-1], dtype=self.dtype) if found is None else found * 1
 
 

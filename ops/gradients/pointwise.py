@@ -254,10 +254,9 @@ for _name, _words in _SPECIAL.items():
 @composite("aten::mvlgamma", "aten::special_multigammaln")
 def multigamma(self: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
-    total: Any = p * (p - 1) / 4 * math.log(math.pi)
-    for j in range(p):
-        total = total + (self - j / 2).lgamma()
-    return total
+    places = aten.arange(p, dtype=self.dtype) / 2
+    total = (self.unsqueeze(-1) - places).lgamma().sum([-1])
+    return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
 # --------------------------------------------------------------------------- signs and limits

@@ -14,7 +14,10 @@ import numpy as np
 from .dtype import Array
 from .errors import OperatorError
 
-__all__ = ["check_count", "check_storage", "repeated"]
+__all__ = ["MOST_DIMENSIONS", "check_count", "check_storage", "repeated", "too_many_dimensions"]
+
+MOST_DIMENSIONS: Final = 64
+"""Of NumPy's arrays."""
 
 _MOST: Final = 2**63 - 1
 _LARGEST: Final = 2**59
@@ -33,13 +36,26 @@ def check_count(sizes: Iterable[int]) -> int:
     return count
 
 
+def too_many_dimensions(count: int) -> OperatorError:
+    """The error of a tensor that NumPy has no array for."""
+    return OperatorError(
+        f"tensors of more than {MOST_DIMENSIONS} dimensions are not supported, but {count} are "
+        "asked for",
+        code="shape-mismatch",
+    )
+
+
 def check_storage(sizes: list[int]) -> None:
     """See that a new tensor may have these sizes.
 
     Raises:
-        OperatorError: no memory is that large.
+        OperatorError: no memory is that large, or NumPy does not count so many dimensions.
     """
-    if check_count(sizes) > _LARGEST:
+    if len(sizes) > MOST_DIMENSIONS:
+        raise too_many_dimensions(len(sizes))
+    if max(sizes, default=0) > _MOST:
+        raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    if prod(size or 1 for size in sizes) > _LARGEST:
         raise OperatorError(
             f"Storage size calculation overflowed with sizes={sizes}", code="shape-mismatch"
         )

@@ -142,12 +142,17 @@ def told(error: Exception) -> Exception:
         made: OperatorError = out_of_memory(error)
     elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
         text = str(error) or type(error).__name__
+        if text.startswith(_TOO_LARGE):
+            text = "Storage size calculation overflowed"
         made = IndexOutOfRange(text) if type(error) is IndexError else OperatorError(text)
     else:
         return error
     made.__suppress_context__ = True
     return made
 
+
+_TOO_LARGE: Final = ("array is too big", "Maximum allowed dimension", "maximum supported dimension")
+"""How NumPy's errors about sizes begin."""
 
 _STUMBLED: Final = (
     *(ArithmeticError, AssertionError, AttributeError),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .counts import MOST_DIMENSIONS, too_many_dimensions
 from .dtype import Array
 from .errors import OperatorError
 
@@ -64,6 +65,8 @@ def bounds_of(array: Array) -> tuple[int, int]:
 
 def _overflow(shape: Ints, strides: Ints, itemsize: int) -> OperatorError:
     """The error of sizes and strides that NumPy has no array for."""
+    if len(shape) > MOST_DIMENSIONS:
+        return too_many_dimensions(len(shape))
     count = prod(shape)
     if count < 0 or count > _MOST:
         return OperatorError("numel: integer multiplication overflow", code="shape-mismatch")

@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.table import operator
+from .few_windows import max_in, sums_in
 from .max_pool import max_over
 
 __all__: list[str] = []
@@ -36,10 +37,13 @@ def _sums_along(array: Array, axis: int, count: int) -> Array:
         split = (*array.shape[:axis], count, size // count, *array.shape[axis + 1 :])
         return np.asarray(array.reshape(split).sum(axis + 1))
     start, stop = _bounds(size, count)
+    longest = int((stop - start).max(initial=0))
+    if 0 < count < longest:
+        return sums_in(array, axis, list(map(slice, start.tolist(), stop.tolist())))
     shape = [1] * array.ndim
     shape[axis] = count
     total = array.take(start, axis)
-    for k in range(1, int((stop - start).max(initial=0))):
+    for k in range(1, longest):
         exists = (start + k < stop).reshape(shape)
         part = array.take(np.minimum(start + k, size - 1), axis)
         np.add(total, part, out=total, where=np.broadcast_to(exists, total.shape))
@@ -190,8 +194,13 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
         axis = input.ndim - dims + place
         size, count = input.shape[axis], output[place]
         start, stop = _bounds(size, count)
-        at = _share(size, count, input.ndim, axis)
-        values, index = max_over(values, index, axis, int((stop - start).max()), at, scale)
+        longest = int((stop - start).max())
+        if count < longest:
+            windows = list(map(slice, start.tolist(), stop.tolist()))
+            values, index = max_in(values, index, axis, windows, scale)
+        else:
+            at = _share(size, count, input.ndim, axis)
+            values, index = max_over(values, index, axis, longest, at, scale)
         scale *= size
     assert index is not None
     return values.astype(input.dtype, copy=False), index.astype(_INT64, copy=False)

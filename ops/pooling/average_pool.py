@@ -15,6 +15,7 @@ from ..table.pointwise import operand
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .few_windows import sums_in, windows_of
 from .pool_checks import Geometry, check_ints, pool_geometry
 
 __all__: list[str] = []
@@ -34,6 +35,9 @@ def _sums_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
         g.output[place],
     )
     after = max(0, (count - 1) * stride + kernel - before - array.shape[axis])
+    if count < kernel:  # a kernel may be longer than any memory, its windows are few then
+        sums = sums_in(array, axis, windows_of(array.shape[axis], g, place))
+        return sums + sums.dtype.type(0) if before or after else sums
     if before or after:
         widths = [(0, 0)] * array.ndim
         widths[axis] = (before, after)

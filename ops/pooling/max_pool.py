@@ -8,6 +8,7 @@ counts as larger than everything, and the last NaN wins.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import prod
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .few_windows import cut_at, max_in, windows_of
 from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
 __all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
@@ -51,6 +53,14 @@ def _widened(array: Array, axis: int, before: int, after: int) -> Array:
 def _values_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
     kernel, stride, dilation = g.kernel[place], g.stride[place], g.dilation[place]
     count, before = g.output[place], g.padding[place]
+    if count < kernel:  # a kernel may be longer than any memory, its windows are few then
+        return np.concatenate(
+            [
+                array[cut_at(axis, cut)].max(axis, keepdims=True, initial=lowest(array.dtype))
+                for cut in windows_of(array.shape[axis], g, place)
+            ],
+            axis,
+        )
     needed = (count - 1) * stride + dilation * (kernel - 1) + 1
     after = max(0, needed - before - array.shape[axis])
     source = _widened(array, axis, before, after)
@@ -133,6 +143,8 @@ def _max_along(
     """`max_over` for windows that lie regularly: what they see are slices."""
     size, count, stride = values.shape[axis], g.output[place], g.stride[place]
     dilation, before = g.dilation[place], g.padding[place]
+    if count < g.kernel[place]:
+        return max_in(values, index, axis, windows_of(size, g, place), scale)
     starts = np.arange(count) * stride - before
     first = np.where(starts < 0, starts + -(starts // dilation) * dilation, starts)
     best, places = _taken(values, index, axis, first.clip(0, size - 1), scale)
@@ -167,7 +179,22 @@ def _with_places(input: Array, g: Geometry) -> tuple[Array, Array]:
         values, index = _max_along(values, index, axis, g, place, scale)
         scale *= size
     assert index is not None
+    _mark_empty(values, index, input.shape[input.ndim - dims :], g)
     return values, index
+
+
+def _mark_empty(values: Array, index: Array, sizes: tuple[int, ...], g: Geometry) -> None:
+    """Windows that lie outside hold the lowest value, at the place where they begin."""
+    if all(step <= size for step, size in zip(g.dilation, sizes, strict=True)):
+        return  # steps from the padding on the left end inside
+    ways = range(len(sizes))
+    first = [np.array([w.start for w in windows_of(sizes[d], g, d)], np.int64) for d in ways]
+    outside = [first[d] >= sizes[d] for d in ways]
+    if any(each.any() for each in outside):
+        where = reduce(np.logical_or.outer, outside)
+        np.copyto(values, lowest(values.dtype), where=where)
+        scaled = [first[d] * prod(sizes[d + 1 :]) for d in ways]
+        np.copyto(index, reduce(np.add.outer, scaled), where=where)
 
 
 # --------------------------------------------------------------------------- operators

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.counts import check_storage
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
@@ -238,6 +239,7 @@ def randperm(n: int, dtype: int | None, *options: Any) -> Array:
 def randperm_from(n: int, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     if n < 0:
         raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    check_storage([n])
     return permutation(generator, n).astype(np.int64 if dtype is None else numpy_dtype(dtype))
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import in_format
+from ..memory.counts import check_count
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -179,6 +180,8 @@ def empty_strided(
 
 
 def _empty(size: Sizes, stride: Sizes, dtype: np.dtype[Any]) -> Array:
+    if min(size, default=0) >= 0:
+        check_count(size)
     check_sizes(size, "empty_strided")
     if len(size) != len(stride):
         raise OperatorError(
@@ -278,12 +281,8 @@ for _schema, _view in (
 )
 def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Array:
     """Other sizes on the same memory, which is exchanged for larger one if it is too small."""
-    for n in size:
-        if n < 0:
-            raise OperatorError(
-                f"Trying to create tensor with negative dimension {n}: {list(size)}",
-                code="shape-mismatch",
-            )
+    if min(size, default=0) < 0:
+        raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
     if memory_format == 1:
         raise OperatorError("Unsupported memory formatPreserve")
     if memory_format is None and self.shape == tuple(size):

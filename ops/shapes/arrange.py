@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations, combinations_with_replacement
+from math import comb
 from typing import Final
 
 import numpy as np
 
-from ..memory.counts import repeated
+from ..memory.counts import check_count, repeated
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -354,8 +355,13 @@ def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
         raise OperatorError(f"Expect a non-negative number, but got {r}")
     if not r:
         return np.empty(0, self.dtype)
+    if self.size > 1 and r >= 63:
+        raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    check_count([self.size] * r)  # torch makes all of them before it chooses
     choose = combinations_with_replacement if with_replacement else combinations
-    places = np.fromiter(chain.from_iterable(choose(range(self.size), r)), _INT64)
+    count = comb(self.size + r - 1, r) if with_replacement else comb(self.size, r)
+    chosen = chain.from_iterable(choose(range(self.size), r))
+    places = np.fromiter(chosen, _INT64, r * count)
     return np.take(self, places.reshape(-1, r))
 
 

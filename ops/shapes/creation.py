@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
-from ..memory.counts import check_storage
+from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
 from ..memory.dtype import (
     Array,
     Device,
@@ -52,7 +52,7 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
     """
     count = 1
     for dim in size:
-        count *= dim
+        count *= dim or 1
         if dim < 0:
             raise OperatorError(
                 f"{name}: Dimension size must be non-negative."
@@ -61,7 +61,7 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
                 code="shape-mismatch",
                 headline=f"a size cannot be negative: {list(size)}",
             )
-    if count > _MANY:
+    if count > _MANY or len(size) > MOST_DIMENSIONS:
         check_storage(list(size))
     return size
 
@@ -226,6 +226,8 @@ def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
     for name, value in (("n", n), ("m", m)):
         if value < 0:
             raise OperatorError(f"{name} must be greater or equal to 0, got {value}")
+    check_count([n, m])
+    check_storage([n, m])
     return np.eye(n, m, dtype=float_dtype(dtype))
 
 
@@ -268,6 +270,7 @@ def arange(
     if wanted.kind in "iu" and not whole:
         if wanted != _INT64:  # how many is decided by the numbers as they were given
             count = math.ceil((end - start) / step)
+            check_storage([count])
             start, step = int(start), int(step)
             return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
         start, end, step, whole = int(start), int(end), int(step), True
@@ -277,6 +280,7 @@ def arange(
     if not abs(steps) < 1 << 62:
         raise OperatorError("invalid size, possible overflow?")
     count = -(-(end - start) // step) if whole else math.ceil(steps)
+    check_storage([count])
     if whole:
         return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
     return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
@@ -306,6 +310,7 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
     if not abs(steps) < 1 << 62:
         raise OperatorError("invalid size, possible overflow?")
     count = int(steps) + 1
+    check_storage([count])
     places = np.arange(count, dtype=np.float64)
     return np.asarray(start + step * places).astype(float_dtype(dtype))
 
@@ -341,19 +346,16 @@ def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
     number = dtype.type
     first, last = number(start), number(end)
     step = (last - first) / number(steps - 1)
-    places = np.arange(steps, dtype=dtype)
+    middle = steps // 2
+    up, down = np.arange(middle, dtype=dtype), np.arange(steps - middle, dtype=dtype)[::-1]
     if dtype.kind == "c":
-        rising, falling = first + step * places, last - step * places[::-1]
+        rising, falling = first + step * up, last - step * down
     elif dtype == np.float32:
-        rising, falling = (
-            fused_float(step, places, first),
-            fused_float(-step, places[::-1], last),
-        )
+        rising, falling = fused_float(step, up, first), fused_float(-step, down, last)
     else:
-        rising = fused_double(places, float(step), float(first))
-        falling = fused_double(places[::-1], -float(step), float(last))
-    joined = np.where(np.arange(steps) < steps // 2, rising, falling)
-    return np.asarray(joined, dtype)
+        rising = fused_double(up, float(step), float(first))
+        falling = fused_double(down, -float(step), float(last))
+    return np.concatenate([rising, falling], dtype=dtype)
 
 
 @operator(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -219,7 +219,10 @@ def chunk(self: Array, chunks: int, dim: int) -> list[Array]:
     size = self.shape[axis]
     length = -(-size // chunks)
     if not length:
-        return [self.view() for _ in range(chunks)]
+        views: list[Any] = [None] * chunks  # which says at once if memory does not do
+        for place in range(chunks):
+            views[place] = self.view()
+        return views
     return split(self, length, dim)
 
 

@@ -19,6 +19,9 @@ _BERNOULLI: Final = tuple(
 )
 """The Bernoulli numbers of even index from 2 on."""
 
+_FAR: Final = 1000.0
+"""Terms that are added one by one."""
+
 
 def _raised(x: Any) -> tuple[Any, Any, Any]:
     """x plus a whole number so that it is at least 10; the product and harmonic sum passed by."""
@@ -69,6 +72,15 @@ def digamma(x: Any) -> Any:
     return np.where(x == 0, np.copysign(np.inf, -x), result)
 
 
+def _passed_by(s: Any, a: Any, far: Any) -> tuple[Any, Any]:
+    """The terms below -1 where `a` is far below, and where the sum goes on: reflected they are a
+    difference of two sums that begin above 0, since `s` is whole there."""
+    rest = np.where(far, -a - np.floor(-a), 0.5)
+    sign = np.where(np.fmod(s, 2) == 0, 1.0, -1.0)
+    passed = zeta(s, 1 + rest) - zeta(s, np.where(far, 1 - a, 1.5))
+    return np.where(far, sign * passed, 0.0), np.where(far, -rest, a)
+
+
 def zeta(x: Any, q: Any) -> Any:
     """Hurwitz' zeta function, the sum of `(k + q) ** -x`, after Euler and Maclaurin.
 
@@ -79,6 +91,9 @@ def zeta(x: Any, q: Any) -> Any:
     usable &= ~np.isnan(q)
     s, a = np.where(usable, x, 2.0), np.where(usable, q, 1.0)
     total = np.zeros_like(s)
+    far = a < -_FAR
+    if far.any():
+        total, a = _passed_by(s, a, far)
     low = a < _SHIFT
     while low.any():
         total = total + np.where(low, np.power(a, -s), 0.0)
@@ -105,7 +120,7 @@ def polygamma(n: int, x: Any) -> Any:
     if n == 1:
         return _trigamma(x)
     sign = 1.0 if n % 2 else -1.0
-    return sign * math.gamma(n + 1) * zeta(np.float64(n + 1), x)
+    return sign * (math.gamma(n + 1) if n <= 170 else math.inf) * zeta(np.float64(n + 1), x)
 
 
 def _trigamma(x: Any) -> Any:
