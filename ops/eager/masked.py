@@ -43,7 +43,7 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
             "_input_mask expected broadcastable mask (got mask dimensionality higher "
             "than of the input)"
         )
-    return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input.shape))
+    return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input._array.shape))
 
 
 def _start(reduction: str, dtype: DType) -> Any:
@@ -236,7 +236,7 @@ def logaddexp(
 
 
 def _counts(input: Tensor, dim: Dims, keepdim: bool, mask: Tensor | None) -> Tensor:
-    ones = np.ones(input.shape, np.int64)
+    ones = np.ones(input._array.shape, np.int64)
     return sum(Tensor._of(ones), dim, keepdim=keepdim, mask=mask)
 
 
@@ -273,7 +273,7 @@ def _spread(
     squares = sum(
         (distance * distance.conj()).to(wide), dim, keepdim=keepdim, dtype=wide, mask=mask
     )
-    freedom = count.reshape(squares.shape)
+    freedom = count.reshape(squares._array.shape)
     if correction:
         freedom = _call("maximum", freedom - correction, Tensor._of(np.zeros((), np.int64)))
     spread = squares / freedom

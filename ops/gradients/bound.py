@@ -17,6 +17,7 @@ from ..memory.dtype import DType
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE, own_questions
 from .autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from .layouts import layout_of
 from .rows import ROWS, Row
@@ -338,6 +339,12 @@ class RowNode(Node):
     # ------------------------------------------------------------------ the way back
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        if not ACTIVE:
+            return self._applied(grads)
+        with own_questions():
+            return self._applied(grads)
+
+    def _applied(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         bound = self._bound
         if bound.row is None:
             name = bound.entry.name.removeprefix("aten::")

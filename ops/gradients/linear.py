@@ -108,7 +108,7 @@ def _matmul_name(self: Any, other: Any) -> str:
     named = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze", (2, 2): "Mm"}
     if ranks in named:
         return f"{named[ranks]}Backward" + ("4" if ranks == (1, 2) else "0")
-    if ranks == (3, 3) and self.shape[0] == other.shape[0]:
+    if ranks == (3, 3) and self._array.shape[0] == other._array.shape[0]:
         return "UnsafeViewBackward0"
     return "UnsafeViewBackward0"
 

@@ -35,7 +35,7 @@ def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = No
 
 
 def _corrcoef_name(self: Any) -> str:
-    if self.ndim < 2 or self.shape[0] == 1:
+    if self.ndim < 2 or self._array.shape[0] == 1:
         return "DivBackward0"
     return "ComplexBackward0" if self._array.dtype.kind == "c" else "ClampBackward1"
 

@@ -185,7 +185,7 @@ class Tensor(Differentiable):
         if dim is None:
             return _traced_shape(self) if ACTIVE else Size(self._array.shape)
         axis = _dim(dim, self._array.ndim)
-        if ACTIVE and not asked_by_operators(1):
+        if ACTIVE and not asked_by_operators():
             tracer = current_tracer()
             if tracer is not None:
                 return tracer.size_of(self, dim)
@@ -522,7 +522,7 @@ def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
 def _traced_shape(tensor: Tensor) -> Size:
     """The sizes, as tensors that the trace knows unless operators ask."""
     tracer = current_tracer()
-    if tracer is None or asked_by_operators(2):
+    if tracer is None or asked_by_operators():
         return Size(tensor._array.shape)
     return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))  # type: ignore[misc]
 
@@ -530,7 +530,7 @@ def _traced_shape(tensor: Tensor) -> Size:
 def _warn(what: str, *text: str) -> None:
     """Tell the tracer of something that it cannot show."""
     tracer = current_tracer()
-    if tracer is not None and not asked_by_operators(2):
+    if tracer is not None and not asked_by_operators():
         tracer.warn(what, *text)
 
 

@@ -6,9 +6,9 @@ puts itself into `ACTIVE`, and is told of operators through `eager.calls`.
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ...frontend.locks import after_fork
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
-    "traced_number",
+    *("own_questions", "traced_number"),
 ]
 
 
@@ -105,10 +105,26 @@ def current_tracer() -> Tracer | None:
     return None
 
 
-def asked_by_operators(depth: int) -> bool:
-    """Whether the frame `depth` above the caller's belongs to the operators themselves."""
-    name: str = sys._getframe(depth + 1).f_globals.get("__name__", "")
-    return name.startswith("rushlight.ops.")
+class _Formulas(threading.local):
+    depth = 0
+
+
+_FORMULAS: Final = _Formulas()
+
+
+@contextmanager
+def own_questions() -> Iterator[None]:
+    """What is asked of tensors inside, a formula of gradients asks: it is no part of a trace."""
+    _FORMULAS.depth += 1
+    try:
+        yield
+    finally:
+        _FORMULAS.depth -= 1
+
+
+def asked_by_operators() -> bool:
+    """Whether what is asked of a tensor now belongs to the operators themselves."""
+    return _FORMULAS.depth > 0
 
 
 def traced_number(tensor: Any, number: Any, kind: str) -> Any:

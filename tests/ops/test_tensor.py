@@ -292,3 +292,21 @@ def test_broadcast_shapes_says_what_does_not_fit() -> None:
         torch.broadcast_shapes((1, 2), (3, 3))
     with pytest.raises(ValueError, match="negative length"):
         torch.broadcast_shapes((1, -1))
+
+
+def test_what_formulas_ask_of_tensors_is_no_part_of_a_trace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(
+        "hearing._Hearing.size_of", lambda self, x, dim: asked.append(dim) or x._array.shape[dim]
+    )
+    x = TORCH.ones(2, 3, requires_grad=True)
+    with heard():
+        y = TORCH.tensordot(x, TORCH.ones(3, 4), 1)
+        y.register_hook(lambda g: g.size(1) and None)  # which asks for itself
+        assert asked == []
+        y.sum().backward()
+        assert asked == [1]
+        assert x.shape == (2, 3)
+    assert asked == [1, 0, 1]
