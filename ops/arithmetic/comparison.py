@@ -100,7 +100,8 @@ def equal(self: Array, other: Array) -> bool:
 
 @operator(
     "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
-    "float atol=1e-08, bool equal_nan=False) -> Tensor"
+    "float atol=1e-08, bool equal_nan=False) -> Tensor",
+    out="",
 )
 def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
     if self.dtype != other.dtype:
@@ -156,7 +157,7 @@ def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array
 
 operator("aten::isnan(Tensor self) -> Tensor")(_test("isnan", np.isnan, False))
 operator("aten::isinf(Tensor self) -> Tensor")(_test("isinf", np.isinf, False))
-operator("aten::isfinite(Tensor self) -> Tensor")(_test("isfinite", np.isfinite, True))
+operator("aten::isfinite(Tensor self) -> Tensor", out="")(_test("isfinite", np.isfinite, True))
 operator("aten::isposinf(Tensor self) -> Tensor")(_test("isposinf", np.isposinf, False))
 operator("aten::isneginf(Tensor self) -> Tensor")(_test("isneginf", np.isneginf, False))
 
@@ -239,9 +240,11 @@ for _name, _kernel in (
     ("xor", np.bitwise_xor),
 ):
     _forward, _of_number, _number_of = _bitwise(_name, _kernel)
-    for _spelling in (f"__{_name}__", f"bitwise_{_name}"):
-        operator(f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
-        operator(f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    _tensors, _number = "Tensor(Tensor self, Tensor other)", "Scalar(Tensor self, Scalar other)"
+    operator(f"aten::__{_name}__.{_tensors} -> Tensor", out="")(_forward)
+    operator(f"aten::__{_name}__.{_number} -> Tensor", out="")(_of_number)
+    operator(f"aten::bitwise_{_name}.{_tensors} -> Tensor")(_forward)
+    operator(f"aten::bitwise_{_name}.{_number} -> Tensor")(_of_number)
     operator(f"aten::bitwise_{_name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(
         _number_of
     )
@@ -319,14 +322,11 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
     return choose
 
 
-operator(
-    "aten::maximum(Tensor self, Tensor other) -> Tensor",
-    "aten::max.other(Tensor self, Tensor other) -> Tensor",
-)(_chooser("maximum", np.maximum))
-operator(
-    "aten::minimum(Tensor self, Tensor other) -> Tensor",
-    "aten::min.other(Tensor self, Tensor other) -> Tensor",
-)(_chooser("minimum", np.minimum))
+_larger, _smaller = _chooser("maximum", np.maximum), _chooser("minimum", np.minimum)
+operator("aten::maximum(Tensor self, Tensor other) -> Tensor")(_larger)
+operator("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out")(_larger)
+operator("aten::minimum(Tensor self, Tensor other) -> Tensor")(_smaller)
+operator("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out")(_smaller)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 
@@ -500,19 +500,19 @@ def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | Non
     return combined("choose", condition, self, other)  # type: ignore[no-any-return]
 
 
-@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
+@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", out="")
 def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     dtype = common_dtype_with(self, other)
     return where(condition, cast(self, dtype), scalar_of(other, dtype))
 
 
-@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
+@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", out="")
 def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     dtype = common_dtype_with(other, self)
     return where(condition, scalar_of(self, dtype), cast(other, dtype))
 
 
-@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
+@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", out="")
 def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
     dtype = result_dtype([self, other])
     return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))

@@ -35,7 +35,7 @@ def imag(self: Array) -> Array:
     return self.imag
 
 
-@operator("aten::isreal(Tensor self) -> Tensor", layout="L")
+@operator("aten::isreal(Tensor self) -> Tensor", layout="L", out="")
 def isreal(self: Array) -> Array:
     if self.dtype.kind != "c":
         return np.ones(self.shape, np.bool_)

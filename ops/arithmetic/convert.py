@@ -289,7 +289,7 @@ def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype, copy, None)
 
 
-@operator("aten::type_as(Tensor self, Tensor other) -> Tensor")
+@operator("aten::type_as(Tensor self, Tensor other) -> Tensor", out="")
 def type_as(self: Array, other: Array) -> Array:
     return cast(self, other.dtype)
 
@@ -325,7 +325,7 @@ _CASTS: Final = {
 def _declare_casts() -> None:
     for name, word in _CASTS.items():
         dtype = np.dtype(word)
-        operator(f"aten::{name}(Tensor self, bool non_blocking=False) -> Tensor")(
+        operator(f"aten::{name}(Tensor self, bool non_blocking=False) -> Tensor", out="")(
             lambda self, non_blocking, dtype=dtype: cast(self, dtype)
         )
 

@@ -113,6 +113,7 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
     "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} + {1}", _SAME_REAL, at=_ALPHA, over=np.add, names=_COMPLEX),
+    out="out",
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -167,6 +168,7 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
     "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
+    out="out",
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
@@ -224,6 +226,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} * {1}", _SAME_DTYPE, over=np.multiply),
+    out="out",
 )
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
@@ -319,6 +322,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
     "aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} / {1}", BOTH_FLOAT32, over=np.true_divide),
+    out="out",
 )
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
@@ -346,6 +350,7 @@ def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array
 @operator(
     "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     autocast_in_graphs="widest",
+    out="out_mode",
 )
 def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
     return _quotient_by_mode(self, other, rounding_mode)
@@ -571,7 +576,10 @@ def _declare_aliases() -> None:
                 continue
             if alias == "true_divide" and entry.overload.endswith("_mode"):
                 continue
-            operator(entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1))(entry.forward)
+            out = "" if entry.overload.startswith("Scalar") else entry.out
+            schema = entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1)
+            declare = operator(schema) if out is None else operator(schema, out=out)
+            declare(entry.forward)
 
 
 _declare_aliases()

@@ -77,13 +77,17 @@ operator(f"aten::special_gammainc{_ARGUMENTS}")(_igamma)
 operator(f"aten::special_gammaincc{_ARGUMENTS}")(_igammac)
 
 _copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
-with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")(_copysign)
+with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", out="out")(_copysign)
 with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
 
 _of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
-with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")(_of_xlogy)
-with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")(number_second(_of_xlogy))
-operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")(number_first(_of_xlogy))
+with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", out="OutTensor")(_of_xlogy)
+with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", out="OutScalar_Other")(
+    number_second(_of_xlogy)
+)
+operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out="OutScalar_Self")(
+    number_first(_of_xlogy)
+)
 
 for _name, _forward in (
     *(
@@ -218,7 +222,7 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
     return np.asarray(result, mantissa.dtype)
 
 
-@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out="out")
 def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`."""
     check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")

@@ -386,12 +386,12 @@ def round_scalar(a: Any) -> Scalar:
 
 operator("aten::isnan.float(float a) -> bool", native=native("{0} != {0}"))(math.isnan)
 operator("aten::isinf.float(float a) -> bool", native=native("math.isinf({0})"))(math.isinf)
-operator("aten::isfinite.float(float a) -> bool", native=native("math.isfinite({0})"))(
+operator("aten::isfinite.float(float a) -> bool", native=native("math.isfinite({0})"), out="")(
     math.isfinite
 )
 operator("aten::isnan.complex(complex a) -> bool")(cmath.isnan)
 operator("aten::isinf.complex(complex a) -> bool")(cmath.isinf)
-operator("aten::isfinite.complex(complex a) -> bool")(cmath.isfinite)
+operator("aten::isfinite.complex(complex a) -> bool", out="")(cmath.isfinite)
 
 
 # --------------------------------------------------------------------------- conversions

@@ -257,7 +257,7 @@ gelu = _declare(
 _declare("silu", pointwise("silu", _silu), allow_complex=True)
 leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
-_declare("selu", _selu, shown="elu_cpu")
+_declare("selu", _selu, shown="elu_cpu", out="")
 _declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
 _declare("hardsigmoid", _hardsigmoid)
 _declare("hardswish", _hardswish)
@@ -328,7 +328,7 @@ operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) 
 )
 
 
-@operator("aten::relu6(Tensor self) -> Tensor", layout="L")
+@operator("aten::relu6(Tensor self) -> Tensor", layout="L", out="")
 def relu6(self: Array) -> Array:
     _no_bools(self)
     return clamp(self, 0, 6)
@@ -404,6 +404,7 @@ def _check_prelu(self: Array, weight: Array) -> None:
     autocast_in_graphs="lower",
     refuses=Refusal("biuqc", "prelu_cpu"),
     layout="L",
+    out="",
 )
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""
@@ -412,7 +413,7 @@ def prelu(self: Array, weight: Array) -> Array:
     return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
 
 
-@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", layout="L")
+@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", layout="L", out="")
 def prelu_kernel(self: Array, weight: Array) -> Array:
     return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)
 
@@ -427,7 +428,7 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
     return self
 
 
-@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
 @operator(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-on-gpu",
@@ -501,7 +502,9 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
 
 
-@operator("aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
+@operator(
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", out=""
+)
 @operator(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-unless-dtype",
@@ -561,6 +564,7 @@ _BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input
 @operator(
     f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor",
     refuses=Refusal("biuqc", "softmax_backward_lastdim_kernel_impl"),
+    out="",
 )
 def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of softmax from that of its output."""

@@ -185,6 +185,7 @@ def dropped(result: Array) -> Array:
     "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, "
     f"{_KEYWORDS}) -> Tensor",
     autocast="lower",
+    out="",
 )
 def scaled_dot_product_attention(
     query: Array,
@@ -234,6 +235,7 @@ def attention_and_sums(
 @operator(
     "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     refuses=Refusal("qc", "softmax_kernel_impl"),
+    out="",
 )
 def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """Softmax that is zero where all values are minus infinity."""

@@ -201,6 +201,7 @@ _THREE: Final = "(Tensor, Tensor, Tensor)"
     f"aten::batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     layout="e",
+    out="",
 )
 def batch_norm(
     input: Array,
@@ -361,7 +362,8 @@ def _repeated(parameter: Array | None, batch: int) -> Array | None:
 
 @operator(
     f"aten::instance_norm({_PARAMETERS}{_MAYBE}bool use_input_stats, float momentum, float eps, "
-    "bool cudnn_enabled) -> Tensor"
+    "bool cudnn_enabled) -> Tensor",
+    out="",
 )
 def instance_norm(
     input: Array,

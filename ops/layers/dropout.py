@@ -73,7 +73,7 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
         return self
 
     input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
-    operator(f"aten::{name}({input}) -> Tensor", random=True)(forward)
+    operator(f"aten::{name}({input}) -> Tensor", random=True, out="")(forward)
     operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True)(forward_in_place)
     FACTORS[f"aten::{name}"] = factors
     return forward

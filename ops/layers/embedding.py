@@ -111,7 +111,8 @@ def embedding_renorm(self: Array, indices: Array, max_norm: float, norm_type: fl
 
 @operator(
     "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, "
-    "float norm_type) -> Tensor"
+    "float norm_type) -> Tensor",
+    out="",
 )
 def embedding_renorm_unseen(
     weight: Array, input: Array, max_norm: float, norm_type: float
@@ -318,7 +319,7 @@ def plain_embedding_bag(
 # --------------------------------------------------------------------------- one-hot, bilinear
 
 
-@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
+@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", out="")
 def one_hot(self: Array, num_classes: int) -> Array:
     """A new last dimension with a 1 at the place the number names."""
     if self.dtype != np.int64:
@@ -352,6 +353,7 @@ def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:
 @operator(
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     autocast_in_graphs="widest",
+    out="",
 )
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) -> Array:
     """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""

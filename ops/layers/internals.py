@@ -60,7 +60,9 @@ def local_scalar(self: Array) -> Scalar:
     return number
 
 
-@operator("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", out=""
+)
 def subtract_multiple(self: Array, other: Array, alpha: Scalar) -> Array:
     return sub(self, multiply(other, alpha), 1)
 
@@ -70,7 +72,7 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> list[int]:
     return list(checked_broadcast(tuple(a), tuple(b)))
 
 
-@operator("aten::_shape_as_tensor(Tensor self) -> Tensor")
+@operator("aten::_shape_as_tensor(Tensor self) -> Tensor", out="")
 def shape_as_tensor(self: Array) -> Array:
     return np.array(self.shape, _INT64)
 
@@ -85,7 +87,7 @@ def tensor_to_list(self: Array) -> list[int]:
     return [int(number) for number in self.reshape(-1)]
 
 
-@operator("aten::_dim_arange(Tensor like, int dim) -> Tensor")
+@operator("aten::_dim_arange(Tensor like, int dim) -> Tensor", out="")
 def dim_arange(like: Array, dim: int) -> Array:
     return np.arange(like.shape[dim], dtype=_INT64)
 
@@ -96,7 +98,8 @@ def dim_arange(like: Array, dim: int) -> Array:
 @operator(
     "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
-    "MemoryFormat? memory_format=None) -> Tensor"
+    "MemoryFormat? memory_format=None) -> Tensor",
+    out="",
 )
 def to_copy(
     self: Array,
@@ -157,12 +160,14 @@ operator("aten::_logcumsumexp(Tensor self, int dim) -> Tensor")(logcumsumexp)
 operator(
     "aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     "aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+    out="",
 )(index)
 operator(
     "aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor",
     "aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor",
+    out="",
 )(index_put_copy)
 
 
@@ -181,13 +186,13 @@ def _check_bools(self: Array) -> None:
         raise OperatorError("Expected a tensor of bools", code="dtype-mismatch")
 
 
-@operator("aten::_is_all_true(Tensor self) -> Tensor")
+@operator("aten::_is_all_true(Tensor self) -> Tensor", out="")
 def is_all_true(self: Array) -> Array:
     _check_bools(self)
     return as_array(self.all())
 
 
-@operator("aten::_is_any_true(Tensor self) -> Tensor")
+@operator("aten::_is_any_true(Tensor self) -> Tensor", out="")
 def is_any_true(self: Array) -> Array:
     _check_bools(self)
     return as_array(self.any())

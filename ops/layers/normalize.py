@@ -190,6 +190,7 @@ def native_layer_norm(
     "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
     "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     autocast_in_graphs="full",
+    out="",
 )
 def layer_norm(
     input: Array,
@@ -223,7 +224,8 @@ def _root_mean_square(
 
 @operator(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
-    "float? eps=None) -> Tensor"
+    "float? eps=None) -> Tensor",
+    out="",
 )
 def rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
@@ -315,6 +317,7 @@ def native_group_norm(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     autocast_in_graphs="full",
+    out="",
 )
 def group_norm(
     input: Array,

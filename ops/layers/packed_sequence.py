@@ -76,7 +76,8 @@ def pad_packed_sequence(
 
 @operator(
     "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., "
-    'str padding_side="right") -> Tensor'
+    'str padding_side="right") -> Tensor',
+    out="",
 )
 def pad_sequence(
     sequences: list[Array], batch_first: bool, padding_value: float, padding_side: str

@@ -331,6 +331,7 @@ def _declare(name: str, step: Step) -> None:
     operator(
         f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
         autocast_in_graphs="lower",
+        out="",
     )(cell)
 
 

@@ -14,7 +14,7 @@ from ..table.table import operator
 __all__: list[str] = []
 
 
-@operator("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")
+@operator("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", out="")
 def norm_except_dim(v: Array, pow: int, dim: int) -> Array:
     """The norm over all dimensions but one, which stay with size 1; over all of them for -1."""
     axis = wrap_dim(dim, v.ndim)
@@ -39,6 +39,6 @@ def weight_norm_and_norms(v: Array, g: Array, dim: int) -> tuple[Array, Array]:
     return as_array(v * (g / norms)), norms
 
 
-@operator("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")
+@operator("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", out="")
 def weight_norm(v: Array, g: Array, dim: int) -> Array:
     return weight_norm_and_norms(v, g, dim)[0]

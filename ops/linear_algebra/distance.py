@@ -102,6 +102,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("h", "cdist"),
+    out="",
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
@@ -129,7 +130,7 @@ def euclidean_dist(x1: Array, x2: Array) -> Array:
 
 
 @operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor")
-@operator("aten::pdist(Tensor self, float p=2.) -> Tensor", autocast_in_graphs="full")
+@operator("aten::pdist(Tensor self, float p=2.) -> Tensor", autocast_in_graphs="full", out="")
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
     if self.ndim != 2:
@@ -151,6 +152,7 @@ def pdist(self: Array, p: float) -> Array:
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, "
     "bool keepdim=False) -> Tensor",
     refuses=NO_BOOLS,
+    out="",
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
@@ -168,6 +170,7 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     refuses=Refusal(
         "", fails=("qc", "expected common dtype to be floating point, yet common dtype is {word}")
     ),
+    out="",
 )
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
@@ -216,6 +219,7 @@ def dist(self: Array, other: Array, p: Scalar) -> Array:
     "int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    out="",
 )
 def cosine_embedding_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int
@@ -265,6 +269,7 @@ def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None
     autocast="full",
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
+    out="",
 )
 def triplet_margin_loss(
     anchor: Array,

@@ -144,7 +144,9 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
 
 
 @operator(
-    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", autocast="lower"
+    "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+    autocast="lower",
+    out="",
 )
 def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
@@ -168,7 +170,7 @@ def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     return summed(tensors, wide, _spread(result, widest, widest))
 
 
-@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor", autocast="lower")
+@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor", autocast="lower", out="")
 def einsum_of_sublists(a: Array, *rest: Any) -> Array:
     equation, tensors = from_sublists(a, *rest)
     return einsum(equation, tensors, None)

@@ -150,7 +150,8 @@ def linalg_vector_norm(
 
 @operator(
     "aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    out="",
 )
 def linalg_powsum(self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     array = _converted(self, dtype, "linalg._powsum")
@@ -322,17 +323,21 @@ def norm(self: Array, p: Scalar) -> Array:
 
 
 @operator(
-    "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"
+    "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    out="out",
 )
 def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     return vector_norm(self, _order(p), dim, keepdim)
 
 
 @operator(
+    "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
+    "ScalarType? dtype) -> Tensor"
+)
+@operator(
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
     "ScalarType dtype) -> Tensor",
-    "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
-    "ScalarType? dtype) -> Tensor",
+    out="",
 )
 def norm_over_as(
     self: Array, p: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
@@ -351,6 +356,7 @@ operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor")(norm)
 @operator(
     "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
+    out="out",
 )
 def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) > 2:

@@ -254,9 +254,8 @@ def _exponential(array: Array) -> Array:
     return total
 
 
-@operator(
-    "aten::matrix_exp(Tensor self) -> Tensor", "aten::linalg_matrix_exp(Tensor self) -> Tensor"
-)
+@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor")
+@operator("aten::matrix_exp(Tensor self) -> Tensor", out="")
 def matrix_exp(self: Array) -> Array:
     check_square(self, "linalg.matrix_exp")
     check_floating(self, "matrix_exp")
@@ -296,7 +295,8 @@ def _weights(weights: Array | None, name: str, count: int, whole: bool) -> Array
 
 @operator(
     "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) "
-    "-> Tensor"
+    "-> Tensor",
+    out="",
 )
 def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | None) -> Array:
     """The covariances of variables (rows) over observations (columns)."""
@@ -343,7 +343,7 @@ def _covariance(
     return as_array(products / real.type(max(factor, 0.0)))
 
 
-@operator("aten::corrcoef(Tensor self) -> Tensor")
+@operator("aten::corrcoef(Tensor self) -> Tensor", out="")
 def corrcoef(self: Array) -> Array:
     """The correlations of variables (rows) over observations (columns)."""
     if self.ndim > 2:
@@ -371,7 +371,7 @@ def linalg_diagonal(A: Array, offset: int, dim1: int, dim2: int) -> Array:
     return diagonal(A, offset, dim1, dim2)
 
 
-@operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+@operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", out="")
 def vander(x: Array, N: int | None, increasing: bool) -> Array:
     """The powers of the elements, largest first unless `increasing`."""
     if x.ndim != 1:
@@ -398,6 +398,7 @@ def _powers(x: Array, count: int) -> Array:
             "linalg.vander supports floating point, complex, and integer tensors, but got {word}",
         ),
     ),
+    out="",
 )
 def linalg_vander(x: Array, N: int | None) -> Array:
     count = N if N is not None else x.shape[-1] if x.ndim else 1

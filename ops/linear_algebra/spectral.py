@@ -105,7 +105,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     return _complex(values, self), _complex(vectors, self)
 
 
-@operator("aten::_linalg_eigvals(Tensor self) -> Tensor")
+@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="")
 @operator(
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     autocast="full",
@@ -240,8 +240,13 @@ def linalg_matrix_rank(
 
 
 @operator(
-    "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     "aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+    autocast="full",
+    refuses=_ONLY_FLOATS,
+    out="",
+)
+@operator(
+    "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     autocast="full",
     refuses=_ONLY_FLOATS,
 )
@@ -307,8 +312,12 @@ def linalg_pinv(
 
 
 @operator(
-    "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+    refuses=_NO_PSEUDO_INVERSE,
+    out="",
+)
+@operator(
+    "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     refuses=_NO_PSEUDO_INVERSE,
 )
 def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
@@ -325,6 +334,7 @@ def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Arr
     "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor",
     autocast="full",
     refuses=_NO_PSEUDO_INVERSE,
+    out="",
 )
 def pinverse(self: Array, rcond: float) -> Array:
     return linalg_pinv(self, None, rcond, False)

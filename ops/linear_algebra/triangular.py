@@ -458,7 +458,8 @@ def _check_determinant(A: Array, name: str) -> None:
     check_lapack(A, "lu_factor_cpu")
 
 
-@operator("aten::linalg_det(Tensor A) -> Tensor", "aten::det(Tensor self) -> Tensor")
+@operator("aten::det(Tensor self) -> Tensor", out="")
+@operator("aten::linalg_det(Tensor A) -> Tensor")
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
     return np.asarray(blas.det(A)).astype(A.dtype, copy=False)
@@ -492,6 +493,7 @@ def linalg_slogdet_with_factors(A: Array) -> tuple[Array, Array, Array, Array]:
 @operator(
     "aten::logdet(Tensor self) -> Tensor",
     refuses=Refusal("", fails=("h", "logdet: Low precision dtypes not supported. Got {word}")),
+    out="",
 )
 def logdet(self: Array) -> Array:
     _check_determinant(self, "logdet")

@@ -235,7 +235,7 @@ operator(
 )(_likelihood_of_maps)
 
 
-@operator(f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor")
+@operator(f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor", out="")
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
@@ -268,6 +268,7 @@ def nll_loss_nd(
     f"aten::cross_entropy_loss(Tensor self, Tensor target, {_REST}, float label_smoothing=0.) "
     "-> Tensor",
     autocast="full",
+    out="",
 )
 def cross_entropy_loss(
     self: Array,

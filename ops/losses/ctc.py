@@ -171,6 +171,7 @@ def plain_ctc_loss_of_tensors(
     f"aten::ctc_loss.IntList({_SECOND}, int blank=0, int reduction=1, "
     "bool zero_infinity=False) -> Tensor",
     autocast="full",
+    out="",
 )
 def ctc_loss(
     log_probs: Array,
@@ -202,6 +203,7 @@ def ctc_loss(
     f"aten::ctc_loss.Tensor({_TENSORS}, int blank=0, int reduction=1, "
     "bool zero_infinity=False) -> Tensor",
     autocast="full",
+    out="",
 )
 def ctc_loss_of_tensors(
     log_probs: Array,

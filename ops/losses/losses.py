@@ -78,6 +78,7 @@ def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     autocast="full",
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
+    out="",
 )
 def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """Absolute differences."""
@@ -203,6 +204,7 @@ def _times_log(target: Array) -> Any:
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("", fails=("biu", "kl_div: Integral inputs not supported.")),
+    out="",
 )
 def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
     """`target * (log(target) - self)`; the target may be logarithms itself."""
@@ -220,6 +222,7 @@ def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Arra
     "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
     "int reduction) -> Tensor",
     autocast="full",
+    out="",
 )
 def poisson_nll_loss(
     input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
@@ -254,6 +257,7 @@ def poisson_nll_loss(
     "-> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    out="",
 )
 def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: int) -> Array:
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
@@ -272,6 +276,7 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
     autocast="full",
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
+    out="",
 )
 def margin_ranking_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int

@@ -224,7 +224,8 @@ def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, 
 
 @operator(
     "aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
-    "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+    "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+    out="",
 )
 def max_pool2d_backward(
     grad_output: Array,
@@ -302,7 +303,7 @@ def _declare(dims: int) -> None:
 
     settings = _SETTINGS.format(dims, 0, 1)
     autocast: Policy = "full" if dims == 3 else ""
-    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor", autocast=autocast)(pool)
+    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor", autocast=autocast, out="")(pool)
     operator(f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)")(
         pool_with_indices
     )
@@ -326,6 +327,7 @@ def _check_line(self: Array, name: str) -> None:
 @operator(
     f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor",
     refuses=Refusal("iu", "max_pool1d_impl"),
+    out="",
 )
 def max_pool1d(
     self: Array,

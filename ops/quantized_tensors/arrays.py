@@ -312,7 +312,7 @@ def dequantize_tensors(tensors: list[Array]) -> list[Array]:
     return [dequantize_tensor(tensor) for tensor in tensors]
 
 
-operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor")(dequantize_tensor)
+operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor", out="")(dequantize_tensor)
 
 
 @operator("aten::dequantize.any(Any tensors) -> Any")

@@ -56,6 +56,7 @@ def of_tensor_with_mask(
     "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, "
     "int quant_min, int quant_max) -> Tensor",
     autocast="full",
+    out="",
 )
 def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     return of_tensor_with_mask(self, scale, zero_point, quant_min, quant_max)[0]
@@ -65,6 +66,7 @@ def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, "
     "Tensor zero_point, int quant_min, int quant_max) -> Tensor",
     autocast="full",
+    out="",
 )
 def of_tensor_by_tensors(
     self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
@@ -103,7 +105,8 @@ def of_channels_with_mask(
 
 @operator(
     "aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, "
-    "int axis, int quant_min, int quant_max) -> Tensor"
+    "int axis, int quant_min, int quant_max) -> Tensor",
+    out="",
 )
 def of_channels(
     self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
@@ -114,6 +117,7 @@ def of_channels(
 @operator(
     "aten::fake_quantize_per_tensor_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
     "aten::fake_quantize_per_channel_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
+    out="",
 )
 def backward(grad: Array, mask: Array) -> Array:
     """The gradient: that of the result where nothing was held back, else 0."""

@@ -162,7 +162,7 @@ def choose_for_tensor(self: Array, reduce_range: bool) -> tuple[float, int]:
     return float(chosen.scale), int(chosen.zero_point)
 
 
-@operator("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor")
+@operator("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", out="")
 def saturate_to_half(weight: Array) -> Array:
     """Weights held within what half precision can say."""
     limit = np.float32(np.finfo(np.float16).max)

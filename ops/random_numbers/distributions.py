@@ -20,6 +20,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS
 from ..table.pointwise import as_array
 from ..table.promotion import kind
+from ..table.record import Known
 from ..table.refusals import Refusal, cpp_name
 from ..table.table import operator
 from .random import (
@@ -327,7 +328,8 @@ def _declare_copy(schema: str, fill: Callable[..., Array]) -> None:
     def filled(self: Array, *rest: Any) -> Array:
         return fill(np.empty_like(self), *rest)
 
-    operator(schema)(filled)
+    out: Known = {"out": ""} if "functional" in schema else {}
+    operator(schema, **out)(filled)
 
 
 for _schema, _filler in (
@@ -352,12 +354,12 @@ def _made_like(self: Array, dtype: int | None) -> Array:
     return np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
 
 
-@operator(f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}")
+@operator(f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="")
 def rand_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_uniform(_made_like(self, dtype), 0.0, 1.0, generator)
 
 
-@operator(f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}")
+@operator(f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="")
 def randn_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_normal(_made_like(self, dtype), 0.0, 1.0, generator)
 
@@ -369,7 +371,7 @@ def _whole_like(
     return _fill(made, whole_numbers(generator, made.size, low, high))
 
 
-@operator(f"aten::randint_like.generator(Tensor self, SymInt high, {_LIKE}{_LIKE_END}")
+@operator(f"aten::randint_like.generator(Tensor self, SymInt high, {_LIKE}{_LIKE_END}", out="")
 def randint_like_from(
     self: Array, high: int, generator: Generator | None, dtype: int | None, *options: Any
 ) -> Array:
@@ -378,7 +380,8 @@ def randint_like_from(
 
 @operator(
     "aten::randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, "
-    f"{_LIKE}{_LIKE_END}"
+    f"{_LIKE}{_LIKE_END}",
+    out="",
 )
 def randint_like_between_from(
     self: Array, low: int, high: int, generator: Generator | None, dtype: int | None, *options: Any
@@ -386,12 +389,14 @@ def randint_like_between_from(
     return _whole_like(self, low, high, generator, dtype)
 
 
-@operator(f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}")
+@operator(f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}", out="")
 def randint_like_below(self: Array, high: Array, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, int(high.item()), None, dtype)
 
 
-@operator(f"aten::randint_like.Tensor_generator(Tensor self, Tensor high, {_LIKE}{_LIKE_END}")
+@operator(
+    f"aten::randint_like.Tensor_generator(Tensor self, Tensor high, {_LIKE}{_LIKE_END}", out=""
+)
 def randint_like_below_from(
     self: Array, high: Array, generator: Generator | None, dtype: int | None, *options: Any
 ) -> Array:

@@ -70,7 +70,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor")(plain)
     with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
     operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor")(from_generator)
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="")(like)
 
 
 def _no_floats(name: str, dtype: np.dtype[Any]) -> UnsupportedDtype:
@@ -218,12 +218,14 @@ def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
     return made
 
 
-@operator(f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor")
+@operator(f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor", out="")
 def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, high, dtype)
 
 
-@operator(f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor")
+@operator(
+    f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor", out=""
+)
 def randint_like_between(
     self: Array, low: int, high: int, dtype: int | None, *options: Any
 ) -> Array:
@@ -313,7 +315,7 @@ def bernoulli(self: Array, generator: Generator | None) -> Array:
     return chances_each(generator, self).astype(self.dtype)
 
 
-@operator("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+@operator("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", out="")
 def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
     return bernoulli_(np.empty_like(self), p, generator)
 

@@ -148,18 +148,18 @@ def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
     return with_number(np.multiply, middle, by)
 
 
-@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", out="")
 def trapezoid(y: Array, x: Array, dim: int) -> Array:
     return _trapezoid(y, x, dim)
 
 
-@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")
+@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", out="")
 def trapezoid_even(y: Array, dx: Scalar, dim: int) -> Array:
     return _trapezoid(y, dx, dim)
 
 
-operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")(trapezoid)
-operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")(trapezoid_even)
+operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", out="")(trapezoid)
+operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", out="")(trapezoid_even)
 
 
 def _cumulative(y: Array, by: Array | Scalar, dim: int) -> Array:
@@ -169,8 +169,10 @@ def _cumulative(y: Array, by: Array | Scalar, dim: int) -> Array:
     return as_array(np.add.accumulate(areas, axis, areas.dtype))
 
 
-operator("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")(_cumulative)
-operator("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")(
+operator("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", out="")(
+    _cumulative
+)
+operator("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", out="")(
     _cumulative
 )
 

@@ -100,6 +100,7 @@ def total(self: Array, dtype: int | None) -> Array:
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-unless-dtype",
+    out="IntList_out",
 )
 def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
@@ -141,14 +142,15 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     )
 
 
-@operator("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+@operator("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out")
 def mean(self: Array, dtype: int | None) -> Array:
     return mean_over(self, None, False, dtype)
 
 
 @operator(
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    out="out",
 )
 def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if dtype is not None:
@@ -268,10 +270,11 @@ def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> No
     def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
         return forward(self, dim, int(unbiased), keepdim)
 
-    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}")(of_all)
+    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}", out="")(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
-        f"-> {result}"
+        f"-> {result}",
+        out="out",
     )(over)
 
 
@@ -301,6 +304,7 @@ def prod(self: Array, dtype: int | None) -> Array:
     "ScalarType? dtype=None) -> Tensor",
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
+    out="int_out",
 )
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
@@ -433,7 +437,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
             return values.reshape((*values.shape, *(1,) * keepdim))
         return as_array(choose(self, axes, None, None, keepdim))
 
-    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(f"aten::{name}(Tensor self) -> Tensor", out="unary_out")(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)"
@@ -513,8 +517,10 @@ def _truth(name: str, choose: Any) -> None:
             return result(self, self.astype(np.bool_))
         return result(self, choose(self, axes, keepdims=keepdim))
 
-    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
-    operator(f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor")(along)
+    operator(f"aten::{name}(Tensor self) -> Tensor", out="all_out")(of_all)
+    operator(f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")(
+        along
+    )
     operator(f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")(over)
 
 

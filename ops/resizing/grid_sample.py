@@ -221,13 +221,17 @@ def _word(scalar_name: str) -> str:
     "int padding_mode, bool align_corners) -> Tensor"
 )
 @operator(
-    "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
-    "bool align_corners) -> Tensor",
     "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     autocast="full",
+)
+@operator(
+    "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
+    "bool align_corners) -> Tensor",
+    autocast="full",
+    out="",
 )
 def grid_sampler(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool

@@ -187,6 +187,7 @@ def _declare(
         f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor",
         **known,
     )(plain)
+    known["out"] = "vec_out" if name in ("upsample_nearest2d", "upsample_bilinear2d") else ""
     operator(
         f"aten::{name}.vec(Tensor input, SymInt[]? output_size, {corners}"
         "float[]? scale_factors) -> Tensor",

@@ -74,7 +74,8 @@ for _form, _size, _scale in (
     operator(
         f"aten::__interpolate{_form}(Tensor input, {_size} size=None, {_scale} scale_factor=None, "
         'str mode="nearest", bool? align_corners=None, bool? recompute_scale_factor=None, '
-        "bool antialias=False) -> Tensor"
+        "bool antialias=False) -> Tensor",
+        out="",
     )(_interpolate)
 
 
@@ -95,10 +96,11 @@ def _upsample_bilinear(input: Array, size: Any, scale_factor: Any) -> Array:
 for _form, _size in (("", "int?"), (".size_list", "int[]?")):
     _start = f"(Tensor input, {_size} size=None, int? scale_factor=None"
     operator(
-        f'aten::__upsample{_form}{_start}, str mode="nearest", bool? align_corners=None) -> Tensor'
+        f'aten::__upsample{_form}{_start}, str mode="nearest", bool? align_corners=None) -> Tensor',
+        out="",
     )(_upsample)
-    operator(f"aten::__upsample_nearest{_form}{_start}) -> Tensor")(_upsample_nearest)
-    operator(f"aten::__upsample_bilinear{_form}{_start}) -> Tensor")(_upsample_bilinear)
+    operator(f"aten::__upsample_nearest{_form}{_start}) -> Tensor", out="")(_upsample_nearest)
+    operator(f"aten::__upsample_bilinear{_form}{_start}) -> Tensor", out="")(_upsample_bilinear)
     _many = _start.replace("int? scale", "int[]? scale")
     _name = ".scale_list" if not _form else ".size_list_scale_list"
-    operator(f"aten::__upsample_bilinear{_name}{_many}) -> Tensor")(_upsample_bilinear)
+    operator(f"aten::__upsample_bilinear{_name}{_many}) -> Tensor", out="")(_upsample_bilinear)

@@ -93,10 +93,8 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
     )
 
 
-@operator(
-    "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-    "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
-)
+@operator("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", out="")
+@operator("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     if len(indices) == 1 and self.size:
@@ -198,10 +196,14 @@ operator(
 
 
 @operator(
-    "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
-    "-> Tensor",
     "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor",
+    autocast_in_graphs="widest",
+    out="",
+)
+@operator(
+    "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+    "-> Tensor",
     autocast_in_graphs="widest",
 )
 def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
@@ -486,7 +488,8 @@ operator(
 # --------------------------------------------------------------------------- where nonzero
 
 
-@operator("aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor")
+@operator("aten::argwhere(Tensor self) -> Tensor", out="")
+@operator("aten::nonzero(Tensor self) -> Tensor")
 def nonzero(self: Array) -> Array:
     found = np.argwhere(settled(self))
     if found.size:

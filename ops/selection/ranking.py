@@ -79,7 +79,9 @@ def sort_stable(
     return _sort(self, dim, descending)
 
 
-@operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", layout="L")
+@operator(
+    "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", layout="L", out=""
+)
 def argsort(self: Array, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]
 

@@ -259,7 +259,9 @@ def _clamped(self: Array, indices: Indices) -> list[Array | None]:
 
 
 @operator(
-    "aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor"
+    "aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) "
+    "-> Tensor",
+    out="",
 )
 def masked_index(self: Array, mask: Array, indices: Indices, fill: Scalar) -> Array:
     """The elements at some positions, and a number where the mask does not hold."""
@@ -277,7 +279,8 @@ def _zeroed(indices: Indices) -> list[Array | None]:
 
 @operator(
     "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, "
-    "Tensor values) -> Tensor"
+    "Tensor values) -> Tensor",
+    out="",
 )
 def masked_index_put(self: Array, mask: Array, indices: Indices, values: Array) -> Array:
     if not self.size:

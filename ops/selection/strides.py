@@ -196,7 +196,8 @@ def _empty(size: Sizes, stride: Sizes, dtype: np.dtype[Any]) -> Array:
 
 
 @operator(
-    f"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, {OPTIONS}) -> Tensor"
+    f"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, {OPTIONS}) -> Tensor",
+    out="",
 )
 def new_empty_strided(
     self: Array,

@@ -71,7 +71,6 @@ for _schema, _view in (
     ("view_as_real_copy(Tensor self) -> Tensor", complex_numbers.view_as_real),
     ("view_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
     ("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", shape.view_dtype),
-    ("_reshape_copy(Tensor self, SymInt[] size) -> Tensor", shape.reshape),
     (
         "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
         shape.diagonal,
@@ -84,6 +83,10 @@ for _schema, _view in (
     ),
 ):
     operator(f"aten::{_schema}")(_copied(_view))
+
+operator("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", out="")(
+    _copied(shape.reshape)
+)
 
 
 # --------------------------------------------------------------------------- a part replaced

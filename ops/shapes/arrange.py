@@ -29,17 +29,17 @@ _INT64: Final = np.dtype(np.int64)
 # --------------------------------------------------------------------------- more dimensions
 
 
-@operator("aten::atleast_1d(Tensor self) -> Tensor")
+@operator("aten::atleast_1d(Tensor self) -> Tensor", out="")
 def atleast_1d(self: Array) -> Array:
     return self if self.ndim else self.reshape(1)
 
 
-@operator("aten::atleast_2d(Tensor self) -> Tensor")
+@operator("aten::atleast_2d(Tensor self) -> Tensor", out="")
 def atleast_2d(self: Array) -> Array:
     return self if self.ndim > 1 else self.reshape(1, -1)
 
 
-@operator("aten::atleast_3d(Tensor self) -> Tensor")
+@operator("aten::atleast_3d(Tensor self) -> Tensor", out="")
 def atleast_3d(self: Array) -> Array:
     if self.ndim > 2:
         return self
@@ -202,14 +202,14 @@ _declare_split("dsplit", 3, lambda self: 2)
 # --------------------------------------------------------------------------- turning
 
 
-@operator("aten::fliplr(Tensor self) -> Tensor", layout="L")
+@operator("aten::fliplr(Tensor self) -> Tensor", layout="L", out="")
 def fliplr(self: Array) -> Array:
     if self.ndim < 2:
         raise OperatorError("Input must be >= 2-d.", code="shape-mismatch")
     return self[:, ::-1].copy()
 
 
-@operator("aten::flipud(Tensor self) -> Tensor", layout="L")
+@operator("aten::flipud(Tensor self) -> Tensor", layout="L", out="")
 def flipud(self: Array) -> Array:
     if not self.ndim:
         raise OperatorError("Input must be >= 1-d.", code="shape-mismatch")
@@ -299,7 +299,7 @@ def diag_embed(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     return result
 
 
-@operator("aten::diagflat(Tensor self, int offset=0) -> Tensor")
+@operator("aten::diagflat(Tensor self, int offset=0) -> Tensor", out="")
 def diagflat(self: Array, offset: int) -> Array:
     return diag_embed(self.reshape(-1), offset, 0, 1)
 
@@ -338,7 +338,7 @@ def _check_vector(tensor: Array) -> None:
         )
 
 
-@operator("aten::cartesian_prod(Tensor[] tensors) -> Tensor")
+@operator("aten::cartesian_prod(Tensor[] tensors) -> Tensor", out="")
 def cartesian_prod(tensors: Sequence[Array]) -> Array:
     for tensor in tensors:
         _check_vector(tensor)
@@ -348,7 +348,7 @@ def cartesian_prod(tensors: Sequence[Array]) -> Array:
     return np.stack([grid.reshape(-1) for grid in grids], 1)
 
 
-@operator("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")
+@operator("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", out="")
 def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
     _check_vector(self)
     if r < 0:
@@ -378,7 +378,7 @@ def repeated_places(repeats: Array, output_size: int | None) -> Array:
 # --------------------------------------------------------------------------- sizes
 
 
-@operator("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor")
+@operator("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", out="")
 def sum_to_size(self: Array, size: Sequence[int]) -> Array:
     """The tensor added up to a smaller size that would broadcast to its own."""
     new = self.ndim - len(size)

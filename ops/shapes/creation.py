@@ -176,8 +176,8 @@ def _declare_like(name: str, value: Scalar | None) -> None:
             made[...] = value
         return made
 
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor")(like)
-    operator(f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor")(new)
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="")(like)
+    operator(f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor", out="")(new)
 
 
 _declare_like("zeros", 0)
@@ -185,7 +185,7 @@ _declare_like("ones", 1)
 _declare_like("empty", None)
 
 
-@operator(f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor")
+@operator(f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor", out="")
 def full_like(
     self: Array,
     fill_value: Scalar,
@@ -201,7 +201,9 @@ def full_like(
     return made
 
 
-@operator(f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor", out=""
+)
 def new_full(
     self: Array,
     size: Sizes,

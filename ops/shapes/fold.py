@@ -206,7 +206,8 @@ def _fresh(result: Array, self: Array) -> Array:
 _SHUFFLES: Final = "(Tensor self, SymInt groups) -> Tensor"
 
 
-@operator(f"aten::channel_shuffle{_SHUFFLES}", f"aten::native_channel_shuffle{_SHUFFLES}")
+@operator(f"aten::native_channel_shuffle{_SHUFFLES}", out="")
+@operator(f"aten::channel_shuffle{_SHUFFLES}")
 def channel_shuffle(self: Array, groups: int) -> Array:
     """The first channel of each group, then the second of each, and so on."""
     if self.ndim <= 2:

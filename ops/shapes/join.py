@@ -268,7 +268,7 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return tile(self, repeats) if repeats else self.copy()
 
 
-@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C")
+@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C", out="")
 def tile(self: Array, dims: Sequence[int]) -> Array:
     more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
     sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
@@ -284,7 +284,8 @@ def tile(self: Array, dims: Sequence[int]) -> Array:
 
 @operator(
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, "
-    "SymInt? output_size=None) -> Tensor"
+    "SymInt? output_size=None) -> Tensor",
+    out="",
 )
 def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)
@@ -306,7 +307,8 @@ def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: i
 
 @operator(
     "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-    "SymInt? output_size=None) -> Tensor"
+    "SymInt? output_size=None) -> Tensor",
+    out="",
 )
 def repeat_interleave_each(
     self: Array, repeats: Array, dim: int | None, output_size: int | None

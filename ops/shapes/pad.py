@@ -172,7 +172,7 @@ for _dims in (1, 2, 3):
     _declare(_dims)
 
 
-@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")
+@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", out="")
 def _pad_circular(self: Array, pad: Ints) -> Array:
     pairs = _pairs(pad)
     if len(pairs) + 2 != self.ndim:
@@ -235,12 +235,16 @@ def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
 _NAMES: Final = ("constant", "reflect", "replicate", "circular")
 
 
-@operator("aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")
+@operator(
+    "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", out=""
+)
 def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     return _padded(self, pad, mode, value)
 
 
-@operator('aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor')
+@operator(
+    'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', out=""
+)
 def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
     if mode not in _NAMES:
         raise UnsupportedOperator(f"Unrecognised padding mode {mode}")

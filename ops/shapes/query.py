@@ -161,9 +161,8 @@ def is_nested(a: Array) -> bool:
     return isinstance(a, NestedArray)
 
 
-@operator(
-    "prim::data(Tensor(a) a) -> Tensor(a)", "aten::data(Tensor self) -> Tensor", cuts_off=True
-)
+@operator("aten::data(Tensor self) -> Tensor", cuts_off=True, out="")
+@operator("prim::data(Tensor(a) a) -> Tensor(a)", cuts_off=True)
 def data(a: Array) -> Array:
     return a.view()
 

@@ -408,11 +408,11 @@ def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
     return np.roll(self, shifts, tuple(places))
 
 
-@operator("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor")
+@operator("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", out="")
 def fft_fftshift(self: Array, dim: Sizes) -> Array:
     return _rolled(self, dim, 1)
 
 
-@operator("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor")
+@operator("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", out="")
 def fft_ifftshift(self: Array, dim: Sizes) -> Array:
     return _rolled(self, dim, -1)

@@ -78,6 +78,7 @@ def _whole_window(
     "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
     "bool? align_to_window=None) -> Tensor",
     autocast="full",
+    out="",
 )
 def stft(
     self: Array,
@@ -121,6 +122,7 @@ def stft(
     'Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, '
     "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     autocast="full",
+    out="",
 )
 def stft_centred(
     self: Array,
@@ -178,7 +180,8 @@ def _overlapped(pieces: Array, hop: int) -> Array:
 @operator(
     "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, "
-    "int? length=None, bool return_complex=False) -> Tensor"
+    "int? length=None, bool return_complex=False) -> Tensor",
+    out="",
 )
 def istft(
     self: Array,

@@ -1,15 +1,13 @@
 """The `out=` forms of operators, derived from their other forms.
 
-`out_overloads.txt` says which there are: a name, then `overload:overload of its out= form`, `-` for
-the nameless one.  The form's schema is the other's with `Tensor(a!) out` at the end.
+An operator over tensors that returns a new one has such a form, unless its declaration says
+otherwise (`out=""`).  The form's schema is the other's with `Tensor(a!) out` at the end.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from ..memory.dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
@@ -22,21 +20,22 @@ from .out_dtypes import check_out_dtype
 from .pointwise import cast
 from .refusals import cpp_name
 
-__all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overloads", "out_schema"]
+__all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overload", "out_schema"]
 
 _HAS_KEYWORDS: Final = re.compile(r"[(,] ?\*, ")
 
 
-@cache
-def out_overloads() -> dict[str, dict[str, str]]:
-    """By operator name, `aten::add`: overload -> the overload of its out= form."""
-    found: dict[str, dict[str, str]] = {}
-    text = (Path(__file__).parent / "out_overloads.txt").read_text("utf-8")
-    for line in text.splitlines():
-        name, *pairs = line.split()
-        split = (pair.split(":") for pair in pairs)
-        found[f"aten::{name}"] = {"" if a == "-" else a: b for a, b in split}
-    return found
+def out_overload(schema: str, overload: str, said: str | None) -> str:
+    """The overload of the `out=` form of an operator, "" if there is none.
+
+    `said` is what the operator's declaration says of it.
+    """
+    arguments, _, results = schema.rpartition(" -> ")
+    if results != "Tensor" or "Tensor" not in arguments or not schema.startswith("aten::"):
+        return ""
+    if "(a!)" in arguments:
+        return ""
+    return said if said is not None else f"{overload}_out" if overload else "out"
 
 
 def out_schema(name: str, overload: str, schema: str) -> str:

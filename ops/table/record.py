@@ -35,6 +35,7 @@ class Known(TypedDict, total=False):
     instruction: str
     layout: str
     native: tuple[Native, ...]
+    out: str
     random: bool
     refuses: Refusal
     written: Written
@@ -49,6 +50,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("instruction", None)
     twin.pop("layout", None)
     twin.pop("native", None)
+    twin.pop("out", None)
     return twin
 
 
@@ -78,6 +80,12 @@ class Operator:
 
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
+
+    out: str | None = None
+    """The overload of its `out=` form, "" where there is none; else `out`, or its own and `_out`.
+
+    Operators over tensors that return a new one have such a form.
+    """
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""

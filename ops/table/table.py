@@ -28,7 +28,7 @@ from ...typecheck.schema import AliasInfo, Argument, Signature
 from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded
 from .layouts import laid_out
-from .out_forms import into_out, out_overloads, out_schema
+from .out_forms import into_out, out_overload, out_schema
 from .record import Known, Operator
 from .refusals import refusing
 
@@ -115,12 +115,9 @@ class Table:
     def _with_out_forms(self, name: str) -> list[Operator]:
         """A name's overloads and their out= forms, where torch has them and nobody wrote one."""
         found = list(self._by_name[name])
-        forms = out_overloads().get(name, {})
         for plain in list(found):
-            overload = forms.get(plain.overload)
-            if overload is None or not plain.schema.endswith("-> Tensor"):
-                continue
-            if f"{name}.{overload}" not in self._by_full_name:
+            overload = out_overload(plain.schema, plain.overload, plain.out)
+            if overload and f"{name}.{overload}" not in self._by_full_name:
                 form = _OutForm(plain, overload)
                 self._by_full_name[form.full_name] = form
                 found.append(form)
