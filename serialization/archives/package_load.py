@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...frontend.made_once import made_once
 from ..files.container import ArchiveReader
 from ..loading.loader import Loader
 from ..pickles.nodes import ObjectNode
@@ -32,7 +33,6 @@ class PackageLoader(Loader):
 
     def constant_values(self) -> Sequence[object]:
         """See `Loader`."""
-        self._module = self._only_module()
         return self.constants_of(f"{self._module}constants.pkl", ".data/")
 
     def root(self) -> ObjectNode:
@@ -43,7 +43,8 @@ class PackageLoader(Loader):
         """See `Loader`."""
         return self.reader(f"{self._module}data.pkl", ".data/")
 
-    def _only_module(self) -> str:
+    @made_once
+    def _module(self) -> str:
         """The folder of the module.
 
         Raises:

@@ -11,11 +11,13 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 
+from ...frontend.made_once import made_once
 from ...interpreter.values.objects import ScriptObject
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...typecheck.types import TENSOR, ClassAttribute, ClassType
+from ..files.limits import Limits
 from ..loading.import_code import CodeFile
-from ..loading.loader import Loader
+from ..loading.loader import Archive, Loader
 from ..pickles.nodes import (
     DictNode,
     Global,
@@ -41,21 +43,17 @@ class LegacyLoader(Loader):
     needed = ("model.json",)
     code_folder = "libs/"
 
-    def constant_values(self) -> Sequence[object]:
-        """The tensors of the table; attributes and parameters are among them."""
-        self._model = self._read_model()
-        self._tensors = [self._tensor(tensor) for tensor in self._model.tensors]
-        storages = StorageReader(self.archive, "", self.mapped)
+    def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
+        super().__init__(archive, limits, trusted, mapped)
         self._numbers: dict[str, int] = {}  # of the next module of a name
         self._states: dict[int, tuple[Node, ...]] = {}
-        named = self.importer.type_named
-        self._values = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
-        self._values.states = self._states
+
+    def constant_values(self) -> Sequence[object]:
+        """The tensors of the table; attributes and parameters are among them."""
         return [self._values.value(tensor) for tensor in self._tensors]
 
     def root(self) -> ObjectNode:
         """The main module."""
-        self._attributes = self._read_attributes()
         return self._module(self._model.main, "__torch__")
 
     def described(self, root: ObjectNode) -> list[Node]:
@@ -68,7 +66,19 @@ class LegacyLoader(Loader):
 
     # -- records
 
-    def _read_model(self) -> ModelDef:
+    @made_once
+    def _values(self) -> _ModuleReader:
+        storages, named = StorageReader(self.archive, "", self.mapped), self.importer.type_named
+        made = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
+        made.states = self._states
+        return made
+
+    @made_once
+    def _tensors(self) -> list[TensorNode]:
+        return [self._tensor(tensor) for tensor in self._model.tensors]
+
+    @made_once
+    def _model(self) -> ModelDef:
         model = read_model(self.archive.read("model.json"), self.limits)
         if model.libraries is not None and b"class " in self._record(model.libraries):
             raise self.error(
@@ -83,7 +93,8 @@ class LegacyLoader(Loader):
             raise self.error("damaged-archive", f"has no record `{record}`")
         return self.archive.read(record)
 
-    def _read_attributes(self) -> Sequence[Node]:
+    @made_once
+    def _attributes(self) -> Sequence[Node]:
         if "attributes.pkl" not in self.archive:
             return ()
         data, version = self.archive.read("attributes.pkl"), self._model.version

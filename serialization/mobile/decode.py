@@ -70,7 +70,10 @@ _AS_OPERATORS: Final = {
 """Instructions that do what an operator does, and how many arguments it has."""
 
 _MOST_VALUES: Final = 1 << 20
-"""How many values may be carried over ends of branches and loops."""
+"""How many values instructions may hand on over ends of branches and loops."""
+
+_MAKING: Final = 16
+"""How many of them one counts for that is made."""
 
 
 class Undecodable(Exception):
@@ -181,7 +184,7 @@ class _Decoder:
         """Note that so many values are looked at besides those of instructions."""
         self.values += values
         if self.values > _MOST_VALUES:
-            raise self.fault(f"more than {_MOST_VALUES} values are carried over branches and loops")
+            raise self.fault(f"more than {_MOST_VALUES} values are made or handed on")
 
     # -- nodes
 
@@ -224,7 +227,8 @@ class _Decoder:
         self.call(entry.signature, values)
 
     def call(self, signature: Signature, values: list[Value]) -> None:
-        if not signature.vararg and len(values) != len(signature.arguments):
+        few, wanted = len(values) < len(signature.arguments), len(signature.arguments)
+        if few or (len(values) > wanted and not signature.vararg):
             raise self.fault(f"`{signature.full_name}` is called with {len(values)} arguments")
         returns = len(signature.returns)
         self.stack.extend(self.emit(signature.name, values, returns, signature).outputs)
@@ -414,7 +418,7 @@ class _Decoder:
             self.stack.extend(values)
         elif kind == "prim::TupleUnpack":
             parts = self.unpacked(values[0])
-            self.count(parts)
+            self.count(parts * _MAKING)
             self.stack.extend(self.emit(kind, values, parts).outputs)
         else:
             self.stack.extend(self.emit(kind, values, kind != "prim::RaiseException").outputs)
@@ -456,14 +460,14 @@ class _Decoder:
             output.type = type
 
     def unpack(self, x: int, n: int) -> None:
-        self.count(x)
+        self.count(x * _MAKING)
         self.push("prim::ListUnpack", 1, x)
 
     def index(self, x: int, n: int) -> None:
         self.push("prim::TupleIndex", 2)
 
     def slice(self, x: int, n: int) -> None:
-        self.count(n)
+        self.count(n * _MAKING)
         (whole,) = self.take(1)
         places = [self.constant(place, INT) for place in range(x, x + n)]
         parts = [self.emit("prim::TupleIndex", (whole, place)).output for place in places]

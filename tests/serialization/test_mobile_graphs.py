@@ -170,6 +170,8 @@ RETURN = (("LOADC", 0, 0), ("RET", 0, 0))
         ),
         ((("INTERFACE_CALL", 0, 1), *RETURN), 0, "without a name"),
         ((("DICT_CONSTRUCT", 0, 1), *RETURN), 0, "a key without a value"),
+        ((("FORMAT", 0, 0), *RETURN), 0, "is called with 0 arguments"),
+        ((("TUPLE_SLICE", 0, 1 << 17), *RETURN), 0, "more than"),
         ((("TUPLE_SLICE", 0, 1 << 40), *RETURN), 0, "more than"),
         ((("LIST_UNPACK", 1 << 40, 0), *RETURN), 0, "more than"),
     ],
