@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..table.declare import with_twin
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
+from ..table.layouts import contiguous
 from ..table.pointwise import (
     as_array,
     binary,
@@ -551,7 +552,8 @@ def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
         checked_broadcast(mask.shape, self.shape, ("mask", "self"))
     if self.dtype is not _FLOAT32 or isinstance(value, complex):
         _refuse_masked_fill(self.dtype)
-    return _chosen(mask, checked_operand(value, self.dtype), self)
+    made = _chosen(mask, checked_operand(value, self.dtype), self)
+    return made if made.flags.c_contiguous else contiguous(made)
 
 
 def _number_in(value: Array) -> Array:
@@ -572,7 +574,7 @@ def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
     number = _number_in(value)
     _refuse_masked_fill(self.dtype)
     check_number(number.item(), self.dtype)
-    return as_array(np.where(mask, cast(number, self.dtype), self))
+    return contiguous(as_array(np.where(mask, cast(number, self.dtype), self)))
 
 
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:

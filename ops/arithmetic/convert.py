@@ -9,7 +9,7 @@ import numpy as np
 from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.inline import inline
-from ..table.layouts import like
+from ..table.layouts import lies_like, like
 from ..table.pointwise import cast, number_as
 from ..table.promotion import number_dtype
 from ..table.table import operator
@@ -186,7 +186,9 @@ def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int |
         if not self.size and memory_format in (None, 1):
             return like(self, dtype)
         result = cast(self, dtype)
-        return result if memory_format in (None, 1) else in_format(result, memory_format)
+        if memory_format not in (None, 1):
+            return in_format(result, memory_format)
+        return lies_like(result, self) if 0 in self.strides else result
     if copy:
         return in_format(self, memory_format)
     if memory_format in (None, 1) or (memory_format == 0 and not is_channels_last(self)):

@@ -462,6 +462,8 @@ def _softmax(self: Array, axis: int) -> Array:
         row = row - row[row.argmax(), ...]
         _exp(row, row)
         return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
     below = self - _largest(self, axis, None, None, True)
     if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
         # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
@@ -540,6 +542,8 @@ def _log_softmax(self: Array, axis: int) -> Array:
         row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
         total = asarray(_total(_exp(row)))
         return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
     result = self - _largest(self, axis, None, None, True)
     totals = _added_in_turn(_exp(result), axis)
     return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]

@@ -91,16 +91,15 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
         step *= sizes[dim]
     else:
         return steps
-    order: list[int] = []
-    for dim in reversed(range(len(sizes))):
-        at = len(order)
-        for place in reversed(range(len(order))):
-            inner = _is_inner(sizes, steps, dim, order[place])
+    order = list(reversed(range(len(sizes))))
+    for at in range(1, len(order)):
+        for place in reversed(range(at)):
+            inner = _is_inner(sizes, steps, order[at], order[place])
             if inner:
+                order[at], order[place] = order[place], order[at]
                 at = place
             elif inner is False:
                 break
-        order.insert(at, dim)
     found, step = [1] * len(sizes), 1
     for dim in order:
         found[dim] = step

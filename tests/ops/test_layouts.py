@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -205,3 +208,23 @@ def test_views_of_a_new_tensor_without_elements() -> None:
     assert rows.diagonal(0, 1, 2).stride() == (6, 4)
     found = torch.unravel_index(torch.zeros(0, dtype=torch.int64), (3, 4))
     assert [part.stride() for part in found] == [(2,), (2,)]
+
+
+def test_another_dtype_of_an_expanded_tensor_lies_like_a_new_tensor_beside_it() -> None:
+    wide = torch.ones(1, 2, 3).expand(4, 2, 3)
+    assert wide.double().stride() == wide.clone().stride() == (6, 3, 1)
+    turned = torch.ones(2, 1, 3).expand(2, 4, 3).transpose(0, 2)
+    assert turned.int().stride() == torch.zeros_like(turned).stride() == (1, 3, 12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.softmax(1),
+        lambda x: x.log_softmax(-1),
+        lambda x: x.masked_fill(x > 0, 1.0),
+        lambda x: x.masked_fill(x > 0, torch.tensor(1.0)),
+    ],
+)
+def test_contiguous_results_of_turned_tensors(function: Callable[..., Any]) -> None:
+    assert function(torch.ones(4, 2, 3).permute(2, 0, 1)).stride() == (8, 2, 1)
