@@ -89,6 +89,8 @@ class _Freezing:
         self.trains = "training" in root.cls.attributes and bool(_slot(root, "training"))
         self.keeps_parameters = keeps_parameters or self.trains
         self.places = AttributePlaces()
+        self.held: dict[Place, frozenset[Place]] = {}
+        """What the places of attributes hold before any code runs."""
         self.kept: set[Slot] = set()
         self.set_from_code: set[Slot] = set()
         self.whole: dict[int, ScriptObject] = {}
@@ -207,6 +209,8 @@ class _Freezing:
             self._note_sets(method)
         for method in self.methods:
             self._note_objects_as_values(method)
+        found = (self.places.of(value, type) for _, value, type in self._slots())
+        self.held = {place: _held(place) for place in found if place is not None}
         for method in self.methods:
             self._note_changes(method)
         for method in self.methods:
@@ -315,19 +319,20 @@ class _Freezing:
                 if origin is None or not origin.output.type.contained:
                     continue
                 place = self._place(origin, method)
-                inside = set() if place is None else aliases._closure(place.inside)
-                if place is not None and self._is_elsewhere(inside, place):
+                if place is not None and self._is_elsewhere(place):
                     raise RuntimeError(
                         "module contains attributes values that overlaps "
                         f"{node.output.type if node.outputs else value.type}"
                     )
 
-    def _is_elsewhere(self, inside: set[Place], holder: Place) -> bool:
+    def _is_elsewhere(self, holder: Place) -> bool:
+        """Whether another attribute is, or holds, something that this one holds."""
+        inside = self.held.get(holder, frozenset())
         for _, value, type in self._slots():
             place = self.places.of(value, type)
             if place is None or place is holder or isinstance(value, ScriptObject):
                 continue
-            if place in inside or not inside.isdisjoint(place.inside):
+            if place in inside or not inside.isdisjoint(self.held[place]):
                 return True
         return False
 
@@ -436,6 +441,18 @@ def _all_values(block: Block) -> Iterator[Value]:
         yield from node.outputs
         for inner in node.blocks:
             yield from _all_values(inner)
+
+
+def _held(place: Place) -> frozenset[Place]:
+    """All places inside a place."""
+    found: set[Place] = set()
+    pending = list(place.inside)
+    while pending:
+        inner = pending.pop()
+        if inner not in found:
+            found.add(inner)
+            pending.extend(inner.inside)
+    return frozenset(found)
 
 
 def _origin(value: Value) -> Node | None:

@@ -291,3 +291,21 @@ class Chooser(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.inner.forward(x)
+
+
+class Storing(nn.Module):
+    items: list[torch.Tensor]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = [torch.zeros(2)]
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        self.items.append(self.w)
+        return self.items[-1] * x + len(self.items)
+
+
+def test_code_may_put_attributes_into_containers() -> None:
+    module = frozen(Storing())
+    assert [module(torch.ones(2)).tolist() for _ in range(2)] == [[3.0, 3.0], [4.0, 4.0]]
