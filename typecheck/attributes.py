@@ -257,15 +257,21 @@ def _of_type(scope: Scope, owner: TypeName, access: Access) -> Sugar:
         f"`{type.python}` has no attribute `{name}`",
         access.name_span,
         "no such attribute",
-        torch=f"{type}' has no attribute '{name}'"
-        if isinstance(type, EnumType)
-        else f"{type.annotation_str} has no attribute '{name}'",
+        torch=_no_attribute(type, name),
         torch_span=span,
     )
     return scope.unknown(span)
 
 
 # ------------------------------------------------------------------------------- errors
+
+
+def _no_attribute(type: Type, name: str) -> str:
+    if isinstance(type, TupleType):
+        return f"attribute lookup is not defined on {type.annotation_str}"
+    if isinstance(type, EnumType):
+        return f"{type}' has no attribute '{name}'"
+    return f"{type.annotation_str} has no attribute '{name}'"
 
 
 def _missing_member(scope: Scope, owner: Sugar, access: Access) -> Sugar:
@@ -276,7 +282,7 @@ def _missing_member(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         f"`{title}` has no member `{access.name}`",
         access.name_span,
         "no such member",
-        torch=f"object has no attribute {access.name}",
+        torch=getattr(owner, "refusal", f"object has no attribute {access.name}"),
         torch_span=access.span,
         helps=scope.near(access.name, names, access.name_span),
     )

@@ -145,7 +145,8 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
         return call_function(scope, type.function, given, node)
     if isinstance(type, ClassType | InterfaceType):
         name = "forward" if type.is_module else "__call__"
-        if isinstance(value, typed.Temporary) and value.index in scope.sliced:
+        sliced = isinstance(value, typed.Temporary) and value.index in scope.sliced
+        if sliced or any(value is each for each in scope.picked):
             return _report_sliced(scope, type, node)
         methods = type.method if isinstance(type, ClassType) else type.methods.get
         method = methods(name)

@@ -82,7 +82,9 @@ def member_item(scope: Scope, sequence: MemberSequence, node: tree.Subscript) ->
         outside = f"Tuple index out of range. Tuple is length {len(rows)} and index is {number}"
         _report_index_of_members(scope, sequence.receiver, node, outside, number is not None)
         return scope.unknown(node.span)
-    return rows[number][1]
+    found = rows[number][1]
+    scope.picked.append(found)
+    return found
 
 
 def _slice_members(scope: Scope, sequence: MemberSequence, index: SliceValue) -> Sugar:

@@ -31,8 +31,8 @@ class Scope:
     `direct` is an expression that a statement looks at itself, and the statement: for torch, what
     such a call compiles is compiled for the statement.  `discarded` is the expression that is a
     statement, whose value nobody asks for.  `sliced` are the temporaries that hold modules out of
-    a slice, which torch cannot call.  `remainders` counts the `%` met so far, `unrolled_depth` the
-    unrolled loops around what is checked.
+    a slice, which torch cannot call, `picked` what was indexed out of one.  `remainders` counts the
+    `%` met so far, `unrolled_depth` the unrolled loops around what is checked.
 
     `declared_return` is the annotated return type, or None; `returned` the join of what was
     returned so far, first at `returned_at`.
@@ -68,6 +68,7 @@ class Scope:
         self.direct: tuple[tree.Expr, Span] | None = None
         self.discarded: tree.Expr | None = None
         self.sliced: set[int] = set()
+        self.picked: list[typed.Expr] = []
         self.remainders = 0
         self.unrolled_depth = 0
         self.declared_return: Type | None = None

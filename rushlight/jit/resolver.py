@@ -224,7 +224,7 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     if isinstance(operator, str):
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
-        return ModuleClass(value, compile)
+        return ModuleClass(value)
     if isinstance(value, types.ModuleType | OperatorNamespace):
         return LiveNamespace(value, compile)
     if isinstance(value, OperatorPacket):
@@ -234,10 +234,9 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
 
 @dataclass(frozen=True)
 class ModuleClass:
-    """A class of modules: its static methods can be called, and `isinstance` knows it."""
+    """A class of modules, which `isinstance` knows; script reads nothing of it."""
 
     cls: type
-    compile: CompileFunction
 
     @property
     def title(self) -> str:
@@ -245,14 +244,17 @@ class ModuleClass:
 
     def member(self, name: str, span: Span) -> Meaning | None:
         """See `typecheck.names.Namespace`."""
-        found = inspect.getattr_static(self.cls, name, None)
-        if isinstance(found, staticmethod):
-            return FunctionName(self.compile(found.__func__))
         return None
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""
-        return [n for n, v in vars(self.cls).items() if isinstance(v, staticmethod)]
+        return ()
+
+    @property
+    def refusal(self) -> str:
+        """Torch's sentence about a member."""
+        kind = type(self.cls).__name__
+        return f"attribute lookup is not defined on python value of type '{kind}'"
 
     def has_instance(self, type: Type) -> bool:
         """Whether a live module of a type is of this class."""

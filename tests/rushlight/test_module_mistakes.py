@@ -55,3 +55,30 @@ def test_each_has_its_code() -> None:
         "missing-forward",
         "did you mean its method `forwrad`?",
     )
+
+
+class Plus(nn.Module):
+    @staticmethod
+    def plus(x: int) -> int:
+        return x + 1
+
+    def forward(self, x: int) -> int:
+        return Plus.plus(x)
+
+
+class Parts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList([nn.ReLU(), nn.ReLU()])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.parts[1:][0](x)
+
+
+def test_nothing_is_read_of_a_class_of_modules() -> None:
+    told = "attribute lookup is not defined on python value of type 'type'"
+    assert told in refused(Plus()).torch_message
+
+
+def test_modules_out_of_a_slice_are_not_called() -> None:
+    assert "has no attribute or method '__call__'" in refused(Parts()).torch_message
