@@ -20,7 +20,15 @@ from . import tree
 from .locks import after_fork, fork_safe_lock
 from .source import Span
 
-__all__ = ["deeply", "goes_deep", "is_deep", "usual_limit", "with_usual_depth"]
+__all__ = [
+    "SHALLOW",
+    "deeply",
+    "goes_deep",
+    "is_deep",
+    "usual_limit",
+    "with_room",
+    "with_usual_depth",
+]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -29,7 +37,7 @@ DEEP: Final = 60_000
 """The limit meanwhile: twenty frames for each level that the parser takes."""
 
 SHALLOW: Final = 60
-"""Levels of a syntax tree for which the usual limit has room in any case."""
+"""Levels of a tree or graph for which the usual limit has room in any case."""
 
 NEEDED: Final = 4 << 20
 """Bytes of stack that a thread must have."""
@@ -94,6 +102,17 @@ def deeply(
     undo()
     with _raised():
         return make()
+
+
+@contextmanager
+def with_room(levels: int) -> Iterator[None]:
+    """What runs inside goes down so many levels, and cannot begin anew: the stack is made deeper
+    beforehand."""
+    if levels <= SHALLOW or threading.get_ident() in _DEEP or not _has_room():
+        yield
+        return
+    with _raised():
+        yield
 
 
 @contextmanager

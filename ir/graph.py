@@ -444,6 +444,17 @@ class Graph:
         return nullcontext() if self.guard is None else self.guard.entered()
 
     @property
+    def levels(self) -> int:
+        """How deep blocks lie in each other."""
+        deepest, waiting = 0, [(self.block, 1)]
+        while waiting:
+            block, level = waiting.pop()
+            deepest = max(deepest, level)
+            for node in block.nodes:
+                waiting.extend((each, level + 1) for each in node.blocks)
+        return deepest
+
+    @property
     def inputs(self) -> list[Value]:
         return self.block.inputs
 

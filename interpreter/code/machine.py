@@ -11,6 +11,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
+from ...frontend.deep_stack import SHALLOW, with_room
 from ...ir.graph import Node
 from ..values.actions import ACTIONS
 from .calls import PLAIN, Calls
@@ -54,6 +55,7 @@ class Machine:
         empty = [None] * (code.register_count - code.argument_count)
         self._rest: Frame = [*empty, *code.constants]
         self._steps: dict[Act, Step] = {}
+        self._level = self._levels = 0
         *body, end = code.body
         assert isinstance(end, Step)
         assert end.instruction[0] == _RETURN
@@ -67,7 +69,11 @@ class Machine:
             MachineFailure: a step failed.
         """
         frame = [*arguments, *self._rest]
-        self._walk(self._acts, frame)
+        if self._levels > SHALLOW:
+            with with_room(self._levels):
+                self._walk(self._acts, frame)
+        else:
+            self._walk(self._acts, frame)
         return frame[self._result]
 
     def _walk(self, acts: Sequence[Act], frame: Frame) -> None:
@@ -85,6 +91,8 @@ class Machine:
 
     def _region(self, region: Region, node: Node) -> list[Act]:
         acts = [] if self._guard is None else [self._counting(self._guard.count, node)]
+        self._level += 1
+        self._levels = max(self._levels, self._level)
         for part in region:
             if isinstance(part, Step):
                 act, step = self._step(part), part
@@ -94,6 +102,7 @@ class Machine:
                 act, step = self._repeat(part), place_of(part.node)
             self._steps[act] = step
             acts.append(act)
+        self._level -= 1
         return acts
 
     def _counting(self, count: Callable[[], None], node: Node) -> Act:

@@ -83,7 +83,7 @@ class Way:
     def _on_machine(self, values: Sequence[Any]) -> Any:
         machine = self._machine
         if machine is None:
-            machine = Machine(self.executable.code, self._invoke, self._calls)
+            machine = deeply(lambda: Machine(self.executable.code, self._invoke, self._calls))
             self._machine = machine
         try:
             return machine.run(values)

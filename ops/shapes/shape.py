@@ -427,7 +427,10 @@ def unbind(self: Array, dim: int) -> list[Array]:
     axis = wrap_dim(dim, self.ndim)
     before: tuple[Any, ...] = (slice(None),) * axis
     self = _placed(self)
-    return [self[(*before, index, ...)] for index in range(self.shape[axis])]
+    views: list[Any] = [None] * self.shape[axis]  # which says at once if memory does not do
+    for index in range(self.shape[axis]):
+        views[index] = self[(*before, index, ...)]
+    return views
 
 
 @operator("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from ..frontend.deep_stack import deeply
 from ..frontend.torch_text import highlight
 from ..interpreter.values.inference import infer_type
 from ..interpreter.values.values import to_machine
@@ -402,7 +403,8 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
 
     def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False) -> AliasDb:
         """Which values may share memory, and what is changed."""
-        return AliasDb(InnerAliasDb(self._inner, descend=descend_function_calls))
+        inner = self._inner
+        return AliasDb(deeply(lambda: InnerAliasDb(inner, descend=descend_function_calls)))
 
     def dump_alias_db(self) -> None:
         """Print what is known of sharing and changes."""

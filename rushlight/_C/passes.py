@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, Final
 
+from ..frontend.deep_stack import with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
@@ -144,7 +146,20 @@ _GIVE_NOTHING = frozenset(
 )
 """The passes that do not say whether they changed anything."""
 
-PASSES: dict[str, Callable[..., Any]] = {
+
+def _with_room(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A pass over a graph whose blocks may lie deep in each other."""
+
+    @wraps(run)
+    def jit_pass(*args: Any, **kwargs: Any) -> Any:
+        given = next(iter((*args, *kwargs.values())), None)
+        with with_room(inner_graph(given).levels if isinstance(given, Graph) else 0):
+            return run(*args, **kwargs)
+
+    return jit_pass
+
+
+_RUNS: Final[dict[str, Callable[..., Any]]] = {
     **{
         f"_jit_pass_{each.name}": (_silent if each.name in _GIVE_NOTHING else _changes)(each.run)
         for each in OPTIMIZATIONS
@@ -163,4 +178,6 @@ PASSES: dict[str, Callable[..., Any]] = {
     "_jit_pass_peephole_list_idioms": _list_idioms,
     "_jit_pass_remove_dropout": _remove_dropout,
 }
+
+PASSES: Final = {name: _with_room(run) for name, run in _RUNS.items()}
 """The passes by name."""

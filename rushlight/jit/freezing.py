@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..frontend.deep_stack import deeply, with_room
 from ..frontend.exceptions import trimmed
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
@@ -42,7 +43,7 @@ def freeze(
         )
     preserved = preserved_attrs if preserved_attrs is not None else []
     with trimmed():
-        frozen = RecursiveScriptModule(_freeze_module(mod._c, preserved))
+        frozen = RecursiveScriptModule(deeply(lambda: _freeze_module(mod._c, preserved)))
         methods = [name for name in preserved if mod._c.cls.method(name) is not None]
         run_frozen_optimizations(frozen, optimize_numerics, methods)
     return frozen
@@ -68,7 +69,7 @@ def _graphs(mod: Any, methods: Sequence[str]) -> list[Graph]:
 
 def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
     """The same for one graph whose weights are constants."""
-    with graph.entered():
+    with with_room(graph.levels), graph.entered():
         remove_dropout(graph, CONTEXT)
         if optimize_numerics:
             fold_frozen(graph, CONTEXT)

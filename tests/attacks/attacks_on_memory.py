@@ -116,7 +116,7 @@ REFUSED = {
     "index_select before": "torch.index_select(torch.ones(4), 0, torch.tensor([-1]))",
     "take beyond": "torch.take(torch.ones(4), torch.tensor([4]))",
     "put_ beyond": "torch.ones(4).put_(torch.tensor([-5]), torch.ones(1))",
-    "take_along_dim beyond": "torch.take_along_dim(torch.ones(4), torch.tensor([2**62]), 0)",
+    "take_along_dim beyond": "torch.take_along_dim(torch.ones(4), torch.tensor([2**62]))",
     "embedding beyond": "F.embedding(torch.tensor([10]), torch.ones(10, 4))",
     "embedding before": "F.embedding(torch.tensor([-1]), torch.ones(10, 4))",
     "large embedding beyond": "F.embedding(torch.full((50000,), 1000), torch.ones(1000, 64))",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
+import sys
 import threading
 from typing import Any
 
@@ -165,3 +167,30 @@ def test_definitions_in_turn_work_in_a_thread_with_a_deep_stack() -> None:
     thread.start()
     thread.join()
     assert found == [2.0]
+
+
+def test_what_walks_graphs_goes_as_deep_as_the_programs() -> None:
+    lines = ["    if n == 0:", "        y = x + 1"]
+    for number in range(1, 90):
+        lines += [f"    elif n == {number}:", f"        y = x + {number}"]
+    body = "\n".join(lines)
+    module = nn.Module()
+    scripted = torch.jit.script(module.eval())
+    scripted.define(
+        f"def forward(self, x):\n    n = int(x.size(0))\n    y = x\n{body}\n    return y"
+    )
+    x = torch.ones(80)
+    frames = len(inspect.stack(0))
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(frames + 130)
+    try:
+        assert scripted(x).tolist() == scripted(x).tolist() == [81.0] * 80
+        frozen = torch.jit.freeze(scripted)
+        assert frozen(x)[0] == 81.0
+        graph = frozen.graph.copy()
+        for name in ("dce", "constant_propagation", "lint", "canonicalize"):
+            getattr(torch._C, f"_jit_pass_{name}")(graph)
+        graph.alias_db()
+        assert sys.getrecursionlimit() == frames + 130
+    finally:
+        sys.setrecursionlimit(usual)
