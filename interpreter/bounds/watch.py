@@ -17,6 +17,7 @@ from typing import Final
 
 from ...frontend.locks import after_fork, fork_safe_lock
 from ...ops.memory.errors import LimitExceeded
+from ...ops.memory.metadata import stand_by
 
 __all__ = ["WALL", "Watched", "unwatch", "watch"]
 
@@ -98,6 +99,7 @@ after_fork(_forget)
 
 
 def _watch() -> None:
+    stand_by()
     idle = 0
     while True:
         time.sleep(TICK)

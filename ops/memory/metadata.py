@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.locks import after_fork, fork_safe_lock
 from .dtype import Array
 from .errors import OperatorError
 
-__all__ = ["CHANGEABLE", "Owned", "become"]
+__all__ = ["CHANGEABLE", "Owned", "become", "stand_by"]
 
 _WORD: Final = ctypes.sizeof(ctypes.c_void_p)
 _HEAD: Final = object.__basicsize__
@@ -90,10 +90,21 @@ def _is_amid(frame: FrameType | None) -> bool:
     return False
 
 
+_BYSTANDERS: Final[set[int]] = set()
+after_fork(_BYSTANDERS.clear)
+
+
+def stand_by() -> None:
+    """This thread of ours never touches a tensor, as long as it lives."""
+    _BYSTANDERS.add(get_ident())
+
+
 def _may_be_read() -> bool:
     """Whether another thread might be amid an operation on the array that changes."""
-    mine = get_ident()
-    return any(_is_amid(f) for thread, f in sys._current_frames().items() if thread != mine)
+    others = sys._current_frames()
+    for thread in (get_ident(), *_BYSTANDERS):
+        others.pop(thread, None)
+    return any(map(_is_amid, others.values()))
 
 
 def _check(array: Any) -> None:

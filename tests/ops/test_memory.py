@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as torch
+from rushlight.interpreter.bounds import watch
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.memory.storage import bounds_of, memory_of, view_of
 
@@ -199,6 +200,18 @@ def test_memory_that_another_thread_may_read_is_kept_until_it_is_done() -> None:
     thread.join()
     become(x, np.ones(4))
     assert sys.getrefcount(last) == 2
+
+
+def test_the_clock_of_guarded_calls_keeps_no_memory() -> None:
+    call = watch.Watched()
+    watch.watch(call, 60.0)
+    try:
+        x, last = np.empty(0), np.zeros(1000)
+        become(x, last)
+        become(x, np.ones(4))
+        assert sys.getrefcount(last) == 2
+    finally:
+        watch.unwatch(call)
 
 
 _SOAK = """
