@@ -38,6 +38,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch does not read in its archives what it writes for a carriage return",
     ),
     (
+        r"@staticmethod",
+        r"torch.*attribute lookup is not defined on python value of type 'type'",
+        "torch knows static methods of a class of modules only once one of those was scripted",
+    ),
+    (
         r"\.set_\(",
         r"rushlight.*Could not set tensor of type",
         "torch's script reads the memory as another dtype, and beyond its end; Python may not",

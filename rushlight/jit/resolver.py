@@ -224,7 +224,7 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
     if isinstance(operator, str):
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
-        return ModuleClass(value)
+        return ModuleClass(value, compile)
     if isinstance(value, types.ModuleType | OperatorNamespace):
         return LiveNamespace(value, compile)
     if isinstance(value, OperatorPacket):
@@ -234,9 +234,10 @@ def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: boo
 
 @dataclass(frozen=True)
 class ModuleClass:
-    """A class of modules, which `isinstance` knows; script reads nothing of it."""
+    """A class of modules: its static methods can be called, and `isinstance` knows it."""
 
     cls: type
+    compile: CompileFunction
 
     @property
     def title(self) -> str:
@@ -244,11 +245,14 @@ class ModuleClass:
 
     def member(self, name: str, span: Span) -> Meaning | None:
         """See `typecheck.names.Namespace`."""
+        found = inspect.getattr_static(self.cls, name, None)
+        if isinstance(found, staticmethod):
+            return FunctionName(self.compile(found.__func__))
         return None
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""
-        return ()
+        return [n for n, v in vars(self.cls).items() if isinstance(v, staticmethod)]
 
     @property
     def refusal(self) -> str:

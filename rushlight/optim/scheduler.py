@@ -117,16 +117,20 @@ class LRScheduler:
         """The rates of the groups now."""
         return [own(group["lr"]) for group in self.optimizer.param_groups]
 
+    def _complaint(self) -> str | None:
+        """What is wrong with the order of calls at the second step."""
+        if self._step_count != 1:
+            return None
+        if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+            return _OVERRIDDEN
+        return None if getattr(self.optimizer, "_opt_called", False) else _WRONG_ORDER
+
     def step(self, epoch: int | None = None) -> None:
         """Go to the next rates, or to those of a step."""
-        if self._step_count == 1:
-            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
-            elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(_WRONG_ORDER, UserWarning, stacklevel=2)
+        told = (self._complaint(), None if epoch is None else EPOCH_DEPRECATION_WARNING)
+        for message in filter(None, told):
+            warnings.warn(message, UserWarning, stacklevel=2)
         self._step_count += 1
-        if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._go(epoch)
 
     def _go(self, epoch: int | None) -> None:

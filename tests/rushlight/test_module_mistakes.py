@@ -58,12 +58,20 @@ def test_each_has_its_code() -> None:
 
 
 class Plus(nn.Module):
-    @staticmethod
-    def plus(x: int) -> int:
+    def plus(self, x: int) -> int:
         return x + 1
 
     def forward(self, x: int) -> int:
-        return Plus.plus(x)
+        return Plus.plus(self, x)
+
+
+class Twice(nn.Module):
+    @staticmethod
+    def twice(x: int) -> int:
+        return x * 2
+
+    def forward(self, x: int) -> int:
+        return Twice.twice(x)
 
 
 class Parts(nn.Module):
@@ -75,9 +83,10 @@ class Parts(nn.Module):
         return self.parts[1:][0](x)
 
 
-def test_nothing_is_read_of_a_class_of_modules() -> None:
+def test_static_methods_alone_are_read_of_a_class_of_modules() -> None:
     told = "attribute lookup is not defined on python value of type 'type'"
     assert told in refused(Plus()).torch_message
+    assert torch.jit.script(Twice())(4) == 8
 
 
 def test_modules_out_of_a_slice_are_not_called() -> None:
