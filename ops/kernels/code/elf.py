@@ -19,8 +19,8 @@ _MAGIC: Final = b"\x7fELF\x02\x01\x01"
 _RELOCATABLE, _X86_64 = 1, 62
 _SYMBOLS, _WITHOUT_BYTES, _RELOCATIONS = 2, 8, 4
 _LOADED, _FUNCTION = 2, 2
-_ABSOLUTE, _RELATIVE = {1}, {2, 4}
-"""Kinds of relocations: a whole address; a distance (`PC32`, `PLT32`)."""
+_FORMS: Final = {1: ("<Q", 0), 2: ("<i", 1), 4: ("<i", 1)}
+"""Kinds of relocations: a whole address; distances (`PC32`, `PLT32`)."""
 _MOST: Final = 1 << 24
 
 
@@ -101,9 +101,9 @@ def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
             for offset, what, more in _rows("<QQq", data, section):
                 meant = symbols[what >> 32]
                 to = base + places[meant.section] + meant.value + more
-                if offset + 8 > target.size and offset + 4 > target.size:
-                    raise ForeignObject("a relocation lies outside its section")
-                _relocate(memory, places[section.about] + offset, what & 0xFFFFFFFF, to, base)
+                form, origin = _relocation(what & 0xFFFFFFFF, offset, target)
+                place = places[section.about] + offset
+                struct.pack_into(form, memory, place, to - origin * (base + place))
     found = _functions(data, sections[table.link], symbols, names)
     for symbol in found.values():
         if symbol.value >= sections[symbol.section].size:
@@ -144,13 +144,14 @@ def _rows(form: str, data: bytes, section: _Section) -> list[tuple[int, ...]]:
     return list(struct.iter_unpack(form, part))
 
 
-def _relocate(memory: mmap.mmap, place: int, kind: int, to: int, base: int) -> None:
-    if kind in _ABSOLUTE:
-        struct.pack_into("<Q", memory, place, to)
-    elif kind in _RELATIVE:
-        struct.pack_into("<i", memory, place, to - (base + place))
-    else:
+def _relocation(kind: int, offset: int, target: _Section) -> tuple[str, int]:
+    """The form of the word that is written, and whether it counts from its own place."""
+    if kind not in _FORMS:
         raise ForeignObject(f"it has relocations of kind {kind}")
+    form, origin = _FORMS[kind]
+    if offset + struct.calcsize(form) > target.size:
+        raise ForeignObject("a relocation lies outside its section")
+    return form, origin
 
 
 def _functions(

@@ -83,10 +83,13 @@ def _quantize_rows(target: Target) -> str:
     with code.counted(start, rows) as row:
         source = code.at(x, row * depth, FLOAT)
         goal = code.at(numbers, row * stride, BYTE)
-        with code.counted(start, depth, LANES) as at:
-            mask = code.first(depth - at)
-            seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
-            code.store_if(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
+
+        def quantize(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
+                code.store_if(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
+
+        code.vectors(start, depth, 1, quantize)
     names = [(INT64, name) for name in ("depth", "stride", "most")]
     places = [(POINTER, name) for name in ("x", "numbers", "found")]
     return code.kernel("quantize_rows", [*names, *places])
@@ -103,12 +106,15 @@ def _numbers(x: Value, factor: Value, offset: Value) -> Value:
 
 def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
     """The least and the largest of all elements and 0, as float64; NaN if there is one."""
-    zero = code.constant(INT64, 0)
     ends = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
-    with code.counted(zero, count, LANES) as at:
-        seen = code.load_if(FLOATS, code.at(x, at, FLOAT), code.first(count - at))
-        for end, is_least in zip(ends, (True, False), strict=True):
-            end.set(_further(end.now, seen, is_least))
+
+    def compare(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            seen = code.load_if(FLOATS, code.at(x, at, FLOAT), mask)
+            for end, is_least in zip(ends, (True, False), strict=True):
+                end.set(_further(end.now, seen, is_least))
+
+    code.vectors(code.constant(INT64, 0), count, 1, compare)
     least = code.folded(ends[0].now, lambda one, other: _further(one, other, True))
     largest = code.folded(ends[1].now, lambda one, other: _further(one, other, False))
     return least.converted("fpext", DOUBLE), largest.converted("fpext", DOUBLE)

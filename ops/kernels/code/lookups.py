@@ -12,14 +12,14 @@ import numpy as np
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import FLOAT, FLOATS, INT64, POINTER, Code, Value
 
 __all__ = ["bags", "rows"]
 
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
-_STEP: Final = _BESIDE * LANES
+"""Vectors of a row that are worked on side by side."""
 
 
 def rows(table: Any, index: Any) -> Any | None:
@@ -62,13 +62,14 @@ def _take_rows(target: Target) -> str:
         place = code.load(INT64, code.at(index, i, INT64))
         is_there = place.below(height)
         with code.when(is_there):
-            row, goal = (
-                code.at(each, at * width, FLOAT) for each, at in ((table, place), (out, i))
-            )
-            with code.counted(code.constant(INT64, 0), width, LANES) as at:
-                mask = code.first(width - at)
-                seen = code.load_if(FLOATS, code.at(row, at, FLOAT), mask)
-                code.store_if(seen, code.at(goal, at, FLOAT), mask)
+            row, goal = code.at(table, place * width, FLOAT), code.at(out, i * width, FLOAT)
+
+            def copy(places: list[Value], mask: Value | None) -> None:
+                for at in places:
+                    seen = code.load_if(FLOATS, code.at(row, at, FLOAT), mask)
+                    code.store_if(seen, code.at(goal, at, FLOAT), mask)
+
+            code.vectors(code.constant(INT64, 0), width, _BESIDE, copy)
         with code.when(is_there.equals(0)):
             code.store(code.constant(INT64, 1), outside)
     counts = [(INT64, name) for name in ("height", "width")]
@@ -83,30 +84,23 @@ def _sum_bags(target: Target, mean: bool) -> str:
     table, index, begins, out = (
         code.argument(POINTER, name) for name in ("table", "index", "begins", "out")
     )
-    zero = code.constant(INT64, 0)
-
-    def part(
-        bag: Value, first: Value, last: Value, columns: list[Value], mask: Value | None
-    ) -> None:
-        sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
-        with code.counted(first, last) as i:
-            place = code.load(INT64, code.at(index, i, INT64))
-            row = code.at(table, code.choose(place.below(height), place, 0) * width, FLOAT)
-            for column, total in zip(columns, sums, strict=True):
-                total.set(total.now + code.load_if(FLOATS, code.at(row, column, FLOAT), mask))
-        size = code.choose(last > first, last - first, 1).converted("sitofp", FLOAT)
-        for column, total in zip(columns, sums, strict=True):
-            made = total.now / code.spread(size) if mean else total.now
-            code.store_if(made, code.at(out, bag * width + column, FLOAT), mask)
-
-    whole = width & -_STEP
     with code.counted(start, stop) as bag:
         ends = [code.load(INT64, code.at(begins, each, INT64)) for each in (bag, bag + 1)]
         first, last = (_within(end, count) for end in ends)
-        with code.counted(zero, whole, _STEP) as at:
-            part(bag, first, last, [at + LANES * i for i in range(_BESIDE)], None)
-        with code.counted(whole, width, LANES) as at:
-            part(bag, first, last, [at], code.first(width - at))
+
+        def part(columns: list[Value], mask: Value | None) -> None:
+            sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            with code.counted(first, last) as i:
+                place = code.load(INT64, code.at(index, i, INT64))
+                row = code.at(table, code.choose(place.below(height), place, 0) * width, FLOAT)
+                for column, total in zip(columns, sums, strict=True):
+                    total.set(total.now + code.load_if(FLOATS, code.at(row, column, FLOAT), mask))
+            size = code.choose(last > first, last - first, 1).converted("sitofp", FLOAT)
+            for column, total in zip(columns, sums, strict=True):
+                made = total.now / code.spread(size) if mean else total.now
+                code.store_if(made, code.at(out, bag * width + column, FLOAT), mask)
+
+        code.vectors(code.constant(INT64, 0), width, _BESIDE, part)
     counts = [(INT64, name) for name in ("height", "width", "count")]
     places = [(POINTER, name) for name in ("table", "index", "begins", "out")]
     return code.kernel("sum_bags", [*counts, *places])

@@ -6,16 +6,12 @@ number, in memory too.
 
 from __future__ import annotations
 
-from typing import Final
-
 from .objects import kernel
 from .scalars import FORMULAS
 from .target import Target
 from .text import BYTE, FLOAT, INT64, LANES, POINTER, Code, Value
 
 __all__ = ["module_text", "pointwise_kernel"]
-
-_STEP: Final = 2 * LANES
 
 
 def pointwise_kernel(name: str, operands: str) -> int:
@@ -54,15 +50,11 @@ def module_text(target: Target, name: str, operands: str) -> str:
     result = code.argument(POINTER, "result")
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
 
-    def one(at: Value, mask: Value | None = None) -> None:
-        made = FORMULAS[name](*(each.taken(at, mask) for each in given))
-        code.store_if(made, code.at(result, at, FLOAT), mask)
+    def compute(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            made = FORMULAS[name](*(each.taken(at, mask) for each in given))
+            code.store_if(made, code.at(result, at, FLOAT), mask)
 
-    whole = start + ((stop - start) & -_STEP)
-    with code.counted(start, whole, _STEP) as at:
-        one(at)
-        one(at + LANES)
-    with code.counted(whole, stop, LANES) as at:
-        one(at, code.first(stop - at))
+    code.vectors(start, stop, 2, compute)
     places = [*(f"a{index}" for index in range(len(given))), "result"]
     return code.kernel("pointwise", [(POINTER, place) for place in places])

@@ -25,12 +25,13 @@ from .target import Target, host
 
 __all__ = ["is_possible", "kernel", "native_addresses"]
 
-_MADE: Final[dict[tuple[str, ...], dict[str, int]]] = {}
+_Key = tuple[str | int, ...]
+_MADE: Final[dict[_Key, dict[str, int]]] = {}
 _MAKING: Final = fork_safe_lock()
 _DIGEST: Final = 32
 
 
-def kernel(name: str, parameters: tuple[object, ...], text: Callable[[Target], str]) -> int:
+def kernel(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
     """The address of a kernel that native code has under `name`, for `code.run`.
 
     `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`.
@@ -43,12 +44,12 @@ def kernel(name: str, parameters: tuple[object, ...], text: Callable[[Target], s
 
 def native_addresses(
     name: str,
-    parameters: tuple[object, ...],
+    parameters: tuple[str | int, ...],
     functions: tuple[str, ...],
     text: Callable[[Target], str],
 ) -> dict[str, int]:
     """The addresses of several functions of one module, as `kernel` says."""
-    key = (name, *map(repr, parameters))
+    key = (name, *parameters)
     try:
         return _MADE[key]
     except KeyError:
@@ -64,7 +65,7 @@ def is_possible() -> bool:
 
 
 def _addresses(
-    functions: tuple[str, ...], key: tuple[str, ...], text: Callable[[Target], str]
+    functions: tuple[str, ...], key: _Key, text: Callable[[Target], str]
 ) -> dict[str, int]:
     file = _file(key)
     kept = _read(file)
@@ -102,11 +103,11 @@ def _stamp() -> str:
     return digest.hexdigest()
 
 
-def _file(key: tuple[str, ...]) -> Path | None:
+def _file(key: _Key) -> Path | None:
     folder = cache_folder()
     if folder is None:
         return None
-    words = "\0".join((_stamp(), *key))
+    words = "\0".join((_stamp(), *map(repr, key)))
     return folder / f"{key[0]}-{hashlib.sha256(words.encode()).hexdigest()[:32]}.o"
 
 

@@ -23,7 +23,6 @@ __all__ = ["row_kernel"]
 _DOUBLES: Final = Kind("double", LANES)
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
-_STEP: Final = _BESIDE * LANES
 
 
 class _Rows:
@@ -50,8 +49,13 @@ class _Rows:
     def each(self, visit: Callable[[int, Value, Value | None], None]) -> None:
         """Visit the vectors of a row: the one of four it is, the index it begins at, and a mask if
         the row ends within."""
-        places = cycle(range(_BESIDE))
-        self.code.vectors(self.size, _BESIDE, lambda at, mask: visit(next(places), at, mask))
+        order = cycle(range(_BESIDE))
+
+        def visit_all(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                visit(next(order), at, mask)
+
+        self.code.vectors(self.zero, self.size, _BESIDE, visit_all)
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""

@@ -91,7 +91,7 @@ def column_sums(x: Any) -> Any:
     x = x[...]  # which no other thread can change
     outer, height, width = x.shape
     out = np.empty((outer, width), np.float64)
-    least = max(_STEP, _PER_THREAD // max(1, outer * height))
+    least = max(_BESIDE * LANES, _PER_THREAD // max(1, outer * height))
     summing = kernel("column_sums", (), _column_sums)
     run(summing, width, least, outer, height, width, x, out)
     return out
@@ -99,7 +99,6 @@ def column_sums(x: Any) -> Any:
 
 _BESIDE: Final = 4
 """Vectors of columns that are summed side by side."""
-_STEP: Final = _BESIDE * LANES
 
 
 def _column_sums(target: Target) -> str:
@@ -120,12 +119,8 @@ def _column_sums(target: Target) -> str:
         for column, total in zip(columns, sums, strict=True):
             code.store_if(total.now, code.at(out, n * width + column, DOUBLE), mask)
 
-    whole = start + ((stop - start) & -_STEP)
     with code.counted(zero, outer) as n:
-        with code.counted(start, whole, _STEP) as first:
-            sum_up(n, [first + LANES * i for i in range(_BESIDE)], None)
-        with code.counted(whole, stop, LANES) as first:
-            sum_up(n, [first], code.first(stop - first))
+        code.vectors(start, stop, _BESIDE, lambda columns, mask: sum_up(n, columns, mask))
     counts = [(INT64, name) for name in ("outer", "height", "width")]
     return code.kernel("column_sums", [*counts, (POINTER, "x"), (POINTER, "out")])
 

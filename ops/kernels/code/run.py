@@ -18,7 +18,6 @@ import numpy as np
 from ....frontend.locks import after_fork, fork_safe_lock
 from ....frontend.started import started
 from .. import threads
-from ..addresses import address
 from . import elf
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .objects import native_addresses
@@ -133,7 +132,8 @@ def _word(argument: Any) -> int:
         return argument
     if isinstance(argument, float):
         return int.from_bytes(struct.pack("<d", argument), "little", signed=True)
-    return address(argument)
+    found: int = argument.ctypes.data
+    return found
 
 
 def _lie_as_expected() -> bool:

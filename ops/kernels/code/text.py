@@ -368,21 +368,25 @@ class Code:
         self._lines.append(f"{label}end:")
 
     def vectors(
-        self, size: Value, beside: int, visit: Callable[[Value, Value | None], None]
+        self,
+        start: Value,
+        stop: Value,
+        beside: int,
+        visit: Callable[[list[Value], Value | None], None],
     ) -> None:
-        """Visit the vectors of a row by the index they begin at; with a mask where the row ends.
+        """Visit the vectors of a range, several side by side, by the indices they begin at.
 
-        Several are worked on side by side.
+        The last one comes with a mask if the range ends within it.
         """
-        step = beside * LANES
-        many, whole = size & -step, size & -LANES
-        with self.counted(self.constant(INT64, 0), many, step) as at:
-            for place in range(beside):
-                visit(at + place * LANES, None)
-        with self.counted(many, whole, LANES) as at:
-            visit(at, None)
-        with self.when(whole < size):
-            visit(whole, self.first(size - whole))
+        step, count = beside * LANES, stop - start
+        many, whole = start + (count & -step), start + (count & -LANES)
+        with self.counted(start, many, step) as at:
+            visit([at + place * LANES for place in range(beside)], None)
+        if beside > 1:
+            with self.counted(many, whole, LANES) as at:
+                visit([at], None)
+        with self.when(whole < stop):
+            visit([whole], self.first(stop - whole))
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...memory.remembered import remembered
 from ..threads import get_threads, share
-from .bits import copy_even_8, copy_run
 from .compile import compiled, inlined
+from .copies import copy_even_8, copy_run
 from .tiles import LANES, TALL, WIDE, tiles
 
 __all__ = ["convolve"]
