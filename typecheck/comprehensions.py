@@ -61,7 +61,7 @@ def _comprehension(
             return _unrolled_list(scope, rows, generator, element, span, wanted, statements)
         control, item = loop_control(scope, iterated, span)
         prelude: list[typed.Statement] = []
-        value = _turn(scope, item, generator, element, span, wanted, prelude)
+        value = _turn(scope, item, generator, element, span, prelude)
         condition = _filter(scope, generator)
     type = wanted or ListType(value.type)
     hinted = hinted_container(hint, ListType)
@@ -87,7 +87,6 @@ def _turn(
     generator: tree.Generator | None,
     element: tree.Expr | None,
     span: Span,
-    wanted: ListType | None,
     into: list[typed.Statement],
 ) -> typed.Expr:
     """One turn of a comprehension: bind the target, check the element."""
@@ -114,7 +113,7 @@ def _unrolled_list(
     type = wanted
     for number, row in enumerate(rows):
         turns.append(turn_number(number, span))
-        value = _turn(scope, row, generator, element, span, wanted, turns)
+        value = _turn(scope, row, generator, element, span, turns)
         type = type or ListType(value.type)
         target = typed.Temporary(span, type, index)
         append = call_operator(

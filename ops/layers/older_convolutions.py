@@ -39,10 +39,7 @@ def slow_convolution(
     stride: Ints,
     padding: Ints,
 ) -> Array:
-    dims = weight.ndim - 2
-    batch, had = batched(self, dims, f"conv{dims}d")
-    made = convolution(batch, weight, bias, stride, padding, [1], False, [0], 1)
-    return made if had else made[0]
+    return slow_dilated(self, weight, kernel_size, bias, stride, padding, [1])
 
 
 @operator(

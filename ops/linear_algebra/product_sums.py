@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..memory.dtype import Array, Scalar, dtype_of
@@ -44,6 +46,23 @@ def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
     return as_array(np.add(_scaled(bias, beta), product))
 
 
+def _summed(
+    forward: Callable[..., Array],
+    multiply: Callable[[Array, Array], Array],
+    self: Array,
+    one: Array,
+    other: Array,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Array:
+    """`beta * self + alpha * one @ other`; 16-bit floats go through `forward` in float32."""
+    if self.itemsize == 2:
+        found = once(forward, self, one, other, beta, alpha)
+        if found is not None:
+            return found
+    return _plus(self, multiply(one, other), beta, alpha)
+
+
 @operator(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
@@ -67,11 +86,7 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
             headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
             roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
         )
-    if self.itemsize == 2:
-        found = once(addmm, self, mat1, mat2, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, product(mat1, mat2), beta, alpha)
+    return _summed(addmm, product, self, mat1, mat2, beta, alpha)
 
 
 operator(
@@ -94,11 +109,7 @@ def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> A
             f"vec ({len(vec)})",
             code="shape-mismatch",
         )
-    if self.itemsize == 2:
-        found = once(addmv, self, mat, vec, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, mv(mat, vec), beta, alpha)
+    return _summed(addmv, mv, self, mat, vec, beta, alpha)
 
 
 operator(
@@ -116,11 +127,11 @@ operator(
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
         size_of(batch, dim)
-    if self.itemsize == 2:
-        found = once(baddbmm, self, batch1, batch2, beta, alpha)
-        if found is not None:
-            return found
-    return _plus(self, checked_batches(batch1, batch2, "baddbmm"), beta, alpha)
+    return _summed(baddbmm, _of_batches, self, batch1, batch2, beta, alpha)
+
+
+def _of_batches(batch1: Array, batch2: Array) -> Array:
+    return checked_batches(batch1, batch2, "baddbmm")
 
 
 operator(
