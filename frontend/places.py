@@ -10,9 +10,11 @@ import inspect
 import linecache
 from collections.abc import Iterator
 from textwrap import dedent
+from typing import Final
 
 from .edits import Edit, joined
 from .from_ast import parse
+from .kept import KeptWith
 from .positions import Positions
 from .source import Source, Span
 from .value_class import value_class
@@ -53,17 +55,25 @@ def global_place(filename: str, name: str) -> Place | None:
         body = parse(text).body
     except SyntaxError:
         return None
-    found = [p for node in body for p in _assigned(node, Positions(source), name, "")]
+    positions = Positions(source)
+    found = [p for node in body for target, p in _assigned(node, positions, "") if target == name]
     return found[-1] if found else None
+
+
+_PLACES: Final[KeptWith[type, dict[str, Place]]] = KeptWith()
+"""The places of attributes by class: its file is read for the first error alone, which is also
+nearest in time to when the class was made of it."""
 
 
 def attribute_place(cls: type, name: str) -> Place | None:
     """Where an attribute is declared in a class body, or first set in its `__init__`; in the class
     itself or the nearest base."""
     for base in cls.__mro__[:-1]:
-        found = _in_class(base, name)
-        if found is not None:
-            return found
+        places = _PLACES.get(base)
+        if places is None:
+            places = _PLACES.setdefault(base, _in_class(base))
+        if name in places:
+            return places[name]
     return None
 
 
@@ -99,20 +109,23 @@ def _moved(cls: type, node: ast.ClassDef, positions: Positions, base: Span) -> t
     return (joined([removed, Edit(Span(source, first, first), text + "\n")]),)
 
 
-def _in_class(cls: type, name: str) -> Place | None:
+def _in_class(cls: type) -> dict[str, Place]:
+    """The places of all names that a class body gives a meaning, else its `__init__`."""
     read = _class_source(cls)
+    found: dict[str, Place] = {}
     if read is None:
-        return None
+        return found
     node, positions = read
     for statement in node.body:
-        for place in _assigned(statement, positions, name, cls.__name__):
-            return place
+        for name, place in _assigned(statement, positions, cls.__name__):
+            found.setdefault(name, place)
     for statement in node.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             for inner in ast.walk(statement):
-                for place in _assigned(inner, positions, f"self.{name}", cls.__name__):
-                    return place
-    return None
+                for name, place in _assigned(inner, positions, cls.__name__):
+                    if name.startswith("self."):
+                        found.setdefault(name.removeprefix("self."), place)
+    return found
 
 
 def _class_source(cls: type) -> tuple[ast.ClassDef, Positions] | None:
@@ -138,26 +151,22 @@ def _filename(cls: type) -> str | None:
     return inspect.getsourcefile(cls)
 
 
-def _assigned(node: ast.AST, positions: Positions, name: str, holder: str) -> Iterator[Place]:
-    """The place, if a statement assigns or declares `name`."""
-    targets: list[ast.expr] = []
-    annotation: ast.expr | None = None
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AnnAssign):
-        targets, annotation = [node.target], node.annotation
+def _assigned(node: ast.AST, positions: Positions, holder: str) -> Iterator[tuple[str, Place]]:
+    """What a statement assigns or declares, as it writes it, and the place of each."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return
+    annotation = node.annotation if isinstance(node, ast.AnnAssign) else None
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     parts = [p for t in targets for p in (t.elts if isinstance(t, ast.Tuple) else [t])]
     for target in parts:
-        if ast.unparse(target) != name:
-            continue
-        assert isinstance(node, ast.Assign | ast.AnnAssign)
-        yield Place(
+        place = Place(
             _span(positions, node),
             _span(positions, target),
             _span(positions, node.value) if node.value is not None else None,
             _span(positions, annotation) if annotation is not None else None,
             holder,
         )
+        yield ast.unparse(target), place
 
 
 def _span(positions: Positions, node: ast.expr | ast.stmt) -> Span:
