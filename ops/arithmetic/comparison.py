@@ -184,7 +184,7 @@ def logical_not(self: Array) -> Array:
     return as_array(np.logical_not(self))
 
 
-operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(logical_not))
+operator("aten::logical_not_(Tensor(a!) self) -> Tensor(a!)", face="method")(in_place(logical_not))
 
 
 def _logical(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
@@ -267,7 +267,7 @@ def bitwise_not(self: Array) -> Array:
     return as_array(np.invert(self))
 
 
-operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)")(in_place(bitwise_not))
+operator("aten::bitwise_not_(Tensor(a!) self) -> Tensor(a!)", face="method")(in_place(bitwise_not))
 
 
 def _shift(name: str, kernel: Kernel) -> tuple[Callable[..., Array], ...]:
@@ -440,9 +440,9 @@ def _declare_clamp() -> None:
         for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
             bounds = f"{type}? min=None, {type}? max=None"
             operator(f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor")(forward)
-            operator(f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)")(
-                (in_place if suffix else _clamp_in_place)(forward)
-            )
+            operator(
+                f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)", face="both"
+            )((in_place if suffix else _clamp_in_place)(forward))
     for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
 
         def above(self: Array, min: Any, forward: Any = forward) -> Array:
@@ -454,9 +454,9 @@ def _declare_clamp() -> None:
         for bound, one_sided in (("min", above), ("max", below)):
             name = f"aten::clamp_{bound}"
             operator(f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor")(one_sided)
-            operator(f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)")(
-                (in_place if suffix else _clamp_in_place)(one_sided)
-            )
+            operator(
+                f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)", face="both"
+            )((in_place if suffix else _clamp_in_place)(one_sided))
 
 
 _declare_clamp()

@@ -42,7 +42,8 @@ def isreal(self: Array) -> Array:
     return as_array(self.imag == 0)
 
 
-@operator("aten::conj(Tensor(a) self) -> Tensor(a)", "aten::_conj(Tensor(a) self) -> Tensor(a)")
+@operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both")
+@operator("aten::conj(Tensor(a) self) -> Tensor(a)")
 def conj(self: Array) -> Array:
     return as_array(np.conjugate(self)) if self.dtype.kind == "c" else self
 
@@ -52,7 +53,7 @@ def conj_physical(self: Array) -> Array:
     return conj(self)
 
 
-operator("aten::_conj_physical(Tensor self) -> Tensor")(conj_physical)
+operator("aten::_conj_physical(Tensor self) -> Tensor", face="both")(conj_physical)
 
 
 @operator(
@@ -64,7 +65,7 @@ def resolved(self: Array) -> Array:
     return self
 
 
-@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)")
+@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)", face="both")
 def negative_view(self: Array) -> Array:
     return as_array(np.negative(self))
 
@@ -131,7 +132,7 @@ def polar(abs: Array, angle: Array) -> Array:
 # --------------------------------------------------------------------------- views
 
 
-@operator("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
+@operator("aten::view_as_real(Tensor(a) self) -> Tensor(a)", face="function")
 def view_as_real(self: Array) -> Array:
     """The same memory with one dimension more: real and imaginary part."""
     if self.dtype.kind != "c":
@@ -142,7 +143,7 @@ def view_as_real(self: Array) -> Array:
     return view_of(self, (*self.shape, 2), (*self.strides, half), 0, self.real.dtype)
 
 
-@operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", autocast="full")
+@operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", autocast="full", face="function")
 def view_as_complex(self: Array) -> Array:
     """The same memory with the last dimension, of size 2, taken as complex numbers."""
     if dtype_of(self).name not in ("float16", "float32", "float64"):

@@ -31,6 +31,7 @@ def _one(dtype: str) -> str:
 @operator(
     "aten::item(Tensor self) -> Scalar",
     inline=inline("{0}.item()", "({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1"),
+    face="method",
 )
 def item(self: Array) -> Any:
     """The one element of a tensor, as a Python number.
@@ -56,7 +57,11 @@ def _number(element: Any) -> Any:
     return element if isinstance(element, (int, float, complex)) else float(element)
 
 
-@operator("aten::Bool.Tensor(Tensor a) -> bool", inline=inline("{0}.item()", _one("bool_")))
+@operator(
+    "aten::Bool.Tensor(Tensor a) -> bool",
+    inline=inline("{0}.item()", _one("bool_")),
+    face="operator",
+)
 def truth(a: Array) -> bool:
     """The truth value of a tensor of one element.
 
@@ -78,7 +83,9 @@ def truth(a: Array) -> bool:
     )
 
 
-@operator("aten::Int.Tensor(Tensor a) -> int", inline=inline("{0}.item()", _one("int64")))
+@operator(
+    "aten::Int.Tensor(Tensor a) -> int", inline=inline("{0}.item()", _one("int64")), face="operator"
+)
 def int_of_tensor(a: Array) -> int:
     number = real_part(item(a), "int64_t")
     if not -_BEYOND <= number <= (_BEYOND if isinstance(number, float) else _LARGEST):
@@ -103,7 +110,11 @@ def real_part(number: Any, kind: str) -> Any:
     return number.real
 
 
-@operator("aten::Float.Tensor(Tensor a) -> float", inline=inline("{0}.item()", _one("float32")))
+@operator(
+    "aten::Float.Tensor(Tensor a) -> float",
+    inline=inline("{0}.item()", _one("float32")),
+    face="operator",
+)
 def float_of_tensor(a: Array) -> float:
     return float(real_part(item(a), "double"))
 
@@ -118,7 +129,7 @@ def _implicit(a: Array) -> Any:
     return a.item()
 
 
-@operator("aten::IntImplicit(Tensor a) -> int")
+@operator("aten::IntImplicit(Tensor a) -> int", face="operator")
 def int_implicit(a: Array) -> int:
     number = _implicit(a)
     if a.dtype.kind not in "iu":
@@ -131,17 +142,17 @@ def int_implicit(a: Array) -> int:
     return int(number)
 
 
-@operator("aten::FloatImplicit(Tensor a) -> float")
+@operator("aten::FloatImplicit(Tensor a) -> float", face="operator")
 def float_implicit(a: Array) -> float:
     return float(real_part(_implicit(a), "double"))
 
 
-@operator("aten::ScalarImplicit(Tensor a) -> Scalar")
+@operator("aten::ScalarImplicit(Tensor a) -> Scalar", face="operator")
 def scalar_implicit(a: Array) -> Any:
     return _implicit(a)
 
 
-@operator("aten::ComplexImplicit(Tensor a) -> complex")
+@operator("aten::ComplexImplicit(Tensor a) -> complex", face="operator")
 def complex_implicit(a: Array) -> complex:
     return complex(_implicit(a))
 
@@ -211,7 +222,8 @@ def is_channels_last(array: Array) -> bool:
 
 @operator(
     "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-    "MemoryFormat? memory_format=None) -> Tensor(a)"
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    face="method",
 )
 def to_given_dtype(
     self: Array, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
@@ -221,7 +233,8 @@ def to_given_dtype(
 
 @operator(
     "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
-    "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+    "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+    face="method",
 )
 def to_device(
     self: Array,
@@ -237,7 +250,8 @@ def to_device(
 
 @operator(
     "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
-    "MemoryFormat? memory_format=None) -> Tensor(a)"
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    face="method",
 )
 def to_other(
     self: Array, other: Array, non_blocking: bool, copy: bool, memory_format: int | None
@@ -248,7 +262,8 @@ def to_other(
 @operator(
     "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
-    "MemoryFormat? memory_format=None) -> Tensor(a)"
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    face="method",
 )
 def to_options(
     self: Array,
@@ -267,7 +282,8 @@ def to_options(
 
 @operator(
     "aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
-    "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
+    "bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+    face="method",
 )
 def to_prim_device(
     self: Array, device: Device | None, dtype: int | None, non_blocking: bool, copy: bool
@@ -278,20 +294,22 @@ def to_prim_device(
 
 @operator(
     "aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, "
-    "bool copy=False) -> Tensor(b|a)"
+    "bool copy=False) -> Tensor(b|a)",
+    face="method",
 )
 def to_prim_dtype(self: Array, dtype: int | None, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype if dtype is None else numpy_dtype(dtype), copy, None)
 
 
 @operator(
-    "aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
+    "aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+    face="method",
 )
 def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype, copy, None)
 
 
-@operator("aten::type_as(Tensor self, Tensor other) -> Tensor", out="")
+@operator("aten::type_as(Tensor self, Tensor other) -> Tensor", out="", face="method")
 def type_as(self: Array, other: Array) -> Array:
     return cast(self, other.dtype)
 
@@ -303,7 +321,9 @@ def clone(self: Array, memory_format: int | None) -> Array:
     return in_format(self, memory_format)
 
 
-@operator("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
+@operator(
+    "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", face="method"
+)
 def contiguous(self: Array, memory_format: int | None) -> Array:
     if memory_format == 0:
         return self if self.flags.c_contiguous else self.copy("C")
@@ -311,7 +331,7 @@ def contiguous(self: Array, memory_format: int | None) -> Array:
     return self if result.strides == self.strides else result
 
 
-@operator("aten::alias(Tensor(a) self) -> Tensor(a)")
+@operator("aten::alias(Tensor(a) self) -> Tensor(a)", face="operator")
 @operator("aten::detach(Tensor(a) self) -> Tensor(a)", cuts_off=True)
 def detach(self: Array) -> Array:
     return self.view()

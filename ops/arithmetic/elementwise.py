@@ -25,6 +25,7 @@ from ..table.pointwise import (
     with_number,
 )
 from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtype
+from ..table.record import Known
 from ..table.refusals import Refusal, letter
 from ..table.table import TABLE, operator
 from .signs import absolute, neg
@@ -205,7 +206,9 @@ def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _subtract, self, other)
 
 
-@operator("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+@operator(
+    "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", face="function"
+)
 def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
     return sub(other, self, alpha)
 
@@ -213,6 +216,7 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
 @operator(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     inline=inline("{k} - {0}", ON_FLOAT32, at=_ALPHA),
+    face="function",
 )
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
@@ -578,8 +582,10 @@ def _declare_aliases() -> None:
                 continue
             out = "" if entry.overload.startswith("Scalar") else entry.out
             schema = entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1)
-            declare = operator(schema) if out is None else operator(schema, out=out)
-            declare(entry.forward)
+            known: Known = {} if out is None else {"out": out}
+            if schema.startswith("aten::absolute_"):
+                known["face"] = "method"
+            operator(schema, **known)(entry.forward)
 
 
 _declare_aliases()

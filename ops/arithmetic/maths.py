@@ -15,6 +15,7 @@ from ..special_functions.bessel import i0
 from ..special_functions.error_functions import erf, erfc, erfinv
 from ..special_functions.gamma import digamma, lgamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
+from ..table.faces import Face
 from ..table.inline import inline_kernel
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
@@ -76,12 +77,17 @@ def _not_complex(name: str) -> Refusal:
 
 
 def _declare(
-    name: str, refuse: Refusal, kernel: Kernel, *aliases: str, **known: Unpack[Known]
+    name: str,
+    refuse: Refusal,
+    kernel: Kernel,
+    *aliases: str,
+    twin: Face = "",
+    **known: Unpack[Known],
 ) -> Forward:
     """Declare a function of one float and its aliases; those in `special` are never in place."""
     forward, form = of_one(refuse, kernel), inline_kernel(name, kernel)
     known["inline"] = form
-    with_twin(f"aten::{name}(Tensor self) -> Tensor", **known)(forward)
+    with_twin(f"aten::{name}(Tensor self) -> Tensor", twin=twin, **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
         declare(f"aten::{alias}(Tensor self) -> Tensor", inline=form)(forward)
@@ -101,11 +107,23 @@ _declare(
     _not_complex("deg2rad"),
     np.deg2rad,
 )
-_declare("digamma", Refusal("qc", "digamma"), in_double(digamma), "special_digamma", "special_psi")
+_declare(
+    "digamma",
+    Refusal("qc", "digamma"),
+    in_double(digamma),
+    "special_digamma",
+    "special_psi",
+    twin="method",
+)
 _declare("erf", Refusal("qc", "erf_vml_cpu"), pointwise("erf", erf), "special_erf")
 _declare("erfc", Refusal("qc", "erfc_vml_cpu"), erfc, "special_erfc")
 _declare(
-    "erfinv", Refusal("qc", "erfinv_vml_cpu"), erfinv, "special_erfinv", autocast_in_graphs="full"
+    "erfinv",
+    Refusal("qc", "erfinv_vml_cpu"),
+    erfinv,
+    "special_erfinv",
+    twin="method",
+    autocast_in_graphs="full",
 )
 _declare(
     "exp",
@@ -118,7 +136,9 @@ _declare(
     "expm1", Refusal("q", "expm1_vml_cpu"), np.expm1, "special_expm1", autocast_in_graphs="full"
 )
 _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
-_declare("lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln")
+_declare(
+    "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
+)
 _declare("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
 _declare("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
 _declare(
@@ -168,7 +188,7 @@ def square(self: Array) -> Array:
     return as_array(np.multiply(self, self))
 
 
-@with_twin("aten::sign(Tensor self) -> Tensor")
+@with_twin("aten::sign(Tensor self) -> Tensor", twin="method")
 def sign(self: Array) -> Array:
     _refuse_sign(self.dtype)
     return _sign(self)
@@ -181,7 +201,7 @@ def _sign(self: Array) -> Array:
     return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
 
 
-@with_twin("aten::sgn(Tensor self) -> Tensor")
+@with_twin("aten::sgn(Tensor self) -> Tensor", twin="method")
 def sgn(self: Array) -> Array:
     """The sign; of a complex number the one of size 1 in its direction."""
     _refuse_sgn(self.dtype)
@@ -204,6 +224,7 @@ _refuse_nan_to_num: Final = Refusal("q", "nan_to_num")
     "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) "
     "-> Tensor",
     layout="L",
+    twin="both",
 )
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     _refuse_nan_to_num(self.dtype)
@@ -234,7 +255,7 @@ def _limits(dtype: np.dtype[Any]) -> Any:
 # --------------------------------------------------------------------------- with parameters
 
 
-@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor")
+@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor", twin="both")
 def logit(self: Array, eps: float | None) -> Array:
     """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
 

@@ -81,10 +81,14 @@ with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", out="out
 with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
 
 _of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
-with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", out="OutTensor")(_of_xlogy)
-with_twin("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", out="OutScalar_Other")(
-    number_second(_of_xlogy)
+with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", out="OutTensor", twin="both")(
+    _of_xlogy
 )
+with_twin(
+    "aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+    out="OutScalar_Other",
+    twin="both",
+)(number_second(_of_xlogy))
 operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out="OutScalar_Self")(
     number_first(_of_xlogy)
 )
@@ -130,8 +134,12 @@ def _lcm(x: Array, y: Array) -> Array:
     return as_array(np.abs(as_array(quotient * y, np.dtype(wide)))).astype(divisor.dtype)
 
 
-with_twin(f"aten::gcd{_ARGUMENTS}")(of_two(Refusal("buhfqc", "gcd_cpu"), _gcd, whole="same"))
-with_twin(f"aten::lcm{_ARGUMENTS}")(of_two(Refusal("buhfqc", "lcm_cpu"), _lcm, whole="same"))
+with_twin(f"aten::gcd{_ARGUMENTS}", twin="both")(
+    of_two(Refusal("buhfqc", "gcd_cpu"), _gcd, whole="same")
+)
+with_twin(f"aten::lcm{_ARGUMENTS}", twin="both")(
+    of_two(Refusal("buhfqc", "lcm_cpu"), _lcm, whole="same")
+)
 
 _refuse_heaviside: Final = Refusal(
     "u", "heaviside_cpu", fails=("qc", "heaviside is not yet implemented for complex tensors.")
@@ -235,7 +243,7 @@ def ldexp(self: Array, other: Array) -> Array:
     return mul(self, pow_tensors(np.asarray(2).astype(self.dtype), other))
 
 
-@operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+@operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", face="both")
 def ldexp_in_place(self: Array, other: Array) -> Array:
     result = ldexp(self, other)
     if not can_cast(result.dtype, self.dtype):

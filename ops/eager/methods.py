@@ -5,14 +5,12 @@ Importing this gives them to `Tensor`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import DTYPES, PYTHON_DTYPES, DType
-from ..table.layer_names import NEVER_METHODS
 from ..table.table import TABLE
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
@@ -123,31 +121,12 @@ def _give_operators() -> None:
         _give(f"__{name}__", _unary(eager_function(f"aten::{operator_name}")))
 
 
-_FUNCTIONS_ALONE: Final = frozenset(
-    """gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ selu selu_ celu celu_ hardsigmoid
-    hardsigmoid_ hardswish hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_
-    relu6 relu6_ threshold threshold_ glu count remove index alias zeros_like ones_like empty_like
-    full_like rsub fill expand_copy numpy_T rand_like randn_like randint_like dropout_ var_mean
-    std_mean append slice where""".split()
-)
-"""Operators with a `self` that Python knows as functions alone."""
-
-
-_PREFIXES: Final = ("_", "special_", "linalg_", "fft_")
-"""How operators begin that are never methods."""
-
-_TAKES_SELF: Final = re.compile(r"\(Tensor(\([^)]*\))? self[,)]")
-
-
 def _give_methods() -> None:
-    """Every operator whose first argument is `Tensor self` is a method, unless written by hand."""
-    hidden = _FUNCTIONS_ALONE | NEVER_METHODS
-    for entry in TABLE:
-        space, _, name = entry.name.partition("::")
-        if space != "aten" or name.startswith(_PREFIXES) or name in hidden:
-            continue
-        if _TAKES_SELF.match(entry.schema, len(entry.full_name)) and not hasattr(Tensor, name):
-            setattr(Tensor, name, make_function(entry.name, as_method=True))
+    """Operators that are methods, unless written by hand."""
+    for qualified, face in TABLE.faces().items():
+        name = qualified.removeprefix("aten::")
+        if face in ("method", "both") and not hasattr(Tensor, name):
+            setattr(Tensor, name, make_function(qualified, as_method=True))
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Any:

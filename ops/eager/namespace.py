@@ -32,7 +32,6 @@ from ..table.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from ..table.layer_names import LAYER_FUNCTIONS, OPERATORS_ALONE
 from ..table.table import TABLE
 from ..tensors.asarray import asarray
 from ..tensors.construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
@@ -44,29 +43,6 @@ from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
 
 __all__ = ["names_with_prefix", "public_names"]
-
-_METHODS_ALONE: Final = frozenset(
-    """add_ sub_ mul_ div_ floor_divide_ remainder_ fmod_ pow_ eq_ ne_ not_equal_ lt_ less_ le_
-    less_equal_ gt_ greater_ ge_ greater_equal_ logical_not_ logical_and_ logical_or_ logical_xor_
-    bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ masked_fill_ lgamma_ sign_ sgn_ addcmul_
-    addcdiv_ lerp_ scatter_ scatter_add_ copy_ uniform_ normal_ exponential_ random_ bernoulli_
-    gelu gelu_ silu silu_ leaky_relu leaky_relu_ elu elu_ hardsigmoid hardsigmoid_ hardswish
-    hardswish_ mish mish_ softplus log_sigmoid softshrink hardtanh hardtanh_ relu6 relu6_ glu
-    linear unfold len slice count index remove sorted Int Float Bool item IntImplicit
-    FloatImplicit ScalarImplicit ComplexImplicit to type_as contiguous alias new_zeros new_ones
-    new_empty new_full nonzero_numpy repeat view view_as reshape_as expand expand_as numpy_T mT
-    size dim stride storage_offset element_size is_contiguous data nonzero split einsum meshgrid
-    broadcast_tensors tensor as_tensor manual_seed is_grad_enabled set_grad_enabled
-    device append list cpu initial_seed scatter_reduce_ index_add_ index_copy_ index_fill_
-    index_reduce_ put_ masked_scatter_ squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ tril_
-    triu_ resize resize_ set_ cumsum_ cumprod_ fill_diagonal_ unsafe_view mH matrix_H sum_to_size
-    new_empty_strided pad_sequence""".split()
-)
-"""Operators that are no `torch.<name>` by themselves: methods, members of `torch.nn.functional`,
-or written by hand below."""
-
-_SPACES: Final = ("special_", "linalg_", "fft_")
-"""How operators begin that are functions of a package of their own."""
 
 _SHORT_NAMES: Final = {
     **{"float": "float32", "double": "float64", "half": "float16", "int": "int32"},
@@ -338,22 +314,12 @@ _BY_HAND: Final[dict[str, Any]] = {
 }
 
 
-def _is_tensor_function(name: str) -> bool:
-    """Whether an overload takes or gives a tensor, not as a key alone; read off the schema text."""
-    schemas = (entry.schema for entry in TABLE.operators(name))
-    return any("Tensor" in schema and "Dict(Tensor" not in schema for schema in schemas)
-
-
 def public_names() -> dict[str, Any]:
     """What `rushlight.<name>` stands for, by name."""
     names: dict[str, Any] = {}
-    hidden = _METHODS_ALONE | LAYER_FUNCTIONS | OPERATORS_ALONE
-    for qualified in TABLE.names():
-        space, _, name = qualified.partition("::")
-        if space != "aten" or name.startswith("__") or name in hidden:
-            continue
-        if _is_tensor_function(qualified) and not name.startswith(_SPACES):
-            names[name] = eager_function(qualified)
+    for qualified, face in TABLE.faces().items():
+        if face in ("function", "both"):
+            names[qualified.removeprefix("aten::")] = eager_function(qualified)
     names |= DTYPES
     names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
     names |= LAYOUTS

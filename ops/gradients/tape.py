@@ -348,6 +348,12 @@ def get_item(tensor: Tensor, key: Any) -> Tensor:
     return eager_function("aten::alias")(view) if view is tensor else view
 
 
+def parts(tensor: Tensor) -> Tensor:
+    """The real and imaginary parts of complex numbers along a last dimension, by an operator."""
+    found: Tensor = eager_function("aten::view_as_real")(tensor)
+    return found
+
+
 def set_item(tensor: Tensor, key: Any, value: Any) -> None:
     """`tensor[key] = value` by operators."""
     view, indices = _walk(tensor, key)

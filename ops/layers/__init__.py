@@ -13,6 +13,7 @@ from . import (
     older_convolutions,
     packed_sequence,
     recurrent,
+    softmax,
     vision,
     weight_norm,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "older_convolutions",
     "packed_sequence",
     "recurrent",
+    "softmax",
     "vision",
     "weight_norm",
 ]

@@ -1,4 +1,4 @@
-"""The activation functions of neural networks, and softmax."""
+"""The activation functions of neural networks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from ..arithmetic.comparison import clamp
 from ..arithmetic.maths import sigmoid
-from ..kernels import LARGE, combined, family, is_ready, pointwise
+from ..kernels import LARGE, combined, pointwise
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
@@ -21,7 +21,6 @@ from ..table.ordered import check_kernel
 from ..table.pointwise import (
     as_array,
     binary,
-    cast,
     checked_operand,
     in_place,
     number_in,
@@ -33,7 +32,7 @@ from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__ = ["gelu", "leaky_relu", "log_sigmoid", "log_softmax", "relu", "softmax"]
+__all__ = ["check_float", "gelu", "in_float32", "leaky_relu", "log_sigmoid", "relu"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -41,12 +40,8 @@ _maximum: Final = np.maximum
 _negative: Final = np.negative
 _exp: Final = np.exp
 _add: Final = np.add
-_subtract: Final = np.subtract
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
-_reciprocal: Final = np.reciprocal
-_largest: Final[Callable[..., Any]] = np.maximum.reduce
-_total: Final[Callable[..., Any]] = np.add.reduce
 _float32: Final = np.dtype(np.float32)
 _ZEROS: Final[dict[np.dtype[Any], Array]] = {}
 
@@ -91,7 +86,7 @@ def relu(self: Array) -> Array:
 operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
 
 
-def _check_float(self: Array, name: str) -> None:
+def check_float(self: Array, name: str) -> None:
     if kind(self.dtype) != 2:
         raise UnsupportedDtype(
             f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
@@ -100,7 +95,7 @@ def _check_float(self: Array, name: str) -> None:
         )
 
 
-def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
+def in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
     """Compute 16-bit floats in float32 and round."""
 
     def call(self: Array, *rest: Any) -> Array:
@@ -114,7 +109,7 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
 def _floats_only(
     name: str, function: Callable[..., Any], allow_complex: bool = False
 ) -> Callable[..., Array]:
-    widened = _in_float32(function)
+    widened = in_float32(function)
 
     def forward(self: Array, *rest: Any) -> Array:
         if self.dtype is _float32:
@@ -123,7 +118,7 @@ def _floats_only(
                 return result
             return asarray(result, _float32)
         if not (allow_complex and self.dtype.kind == "c"):
-            _check_float(self, name)
+            check_float(self, name)
         return as_array(widened(self, *rest)).astype(self.dtype, copy=False)
 
     return forward
@@ -140,7 +135,8 @@ def _declare(
     """Declare `name` and `name_`, for floats alone; the forward is given back."""
     forward = _floats_only(shown or f"{name}_cpu", function, allow_complex)
     operator(f"aten::{name}(Tensor self{arguments}) -> Tensor", **known)(forward)
-    operator(f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)")(in_place(forward))
+    schema = f"aten::{name}_(Tensor(a!) self{arguments}) -> Tensor(a!)"
+    operator(schema, face=known["face"])(in_place(forward))
     return forward
 
 
@@ -252,24 +248,27 @@ gelu = _declare(
     _gelu,
     ', *, str approximate="none"',
     "GeluKernelImpl",
+    face="layer",
     autocast_in_graphs="full",
 )
-_declare("silu", pointwise("silu", _silu), allow_complex=True)
-leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01")
-_declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1")
-_declare("selu", _selu, shown="elu_cpu", out="")
-_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu")
-_declare("hardsigmoid", _hardsigmoid)
-_declare("hardswish", _hardswish)
-_declare("mish", pointwise("mish", _mish))
+_declare("silu", pointwise("silu", _silu), allow_complex=True, face="layer")
+leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01", face="layer")
+_declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1", face="layer")
+_declare("selu", _selu, shown="elu_cpu", out="", face="function")
+_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu", face="function")
+_declare("hardsigmoid", _hardsigmoid, face="layer")
+_declare("hardswish", _hardswish, face="layer")
+_declare("mish", pointwise("mish", _mish), face="layer")
 
 
-log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor")(
+log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor", face="layer")(
     _floats_only("log_sigmoid_cpu", _log_sigmoid)
 )
 
 
-@operator("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+@operator(
+    "aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", face="operator"
+)
 def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
     """The result, and `exp(-|x|)` for the gradient."""
     return log_sigmoid(self), as_array(np.exp(-np.abs(self)))
@@ -288,15 +287,17 @@ def _hardshrink(x: Array, lambd: float) -> Any:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
-for _schema, _shown, _kernel in (
-    ("softshrink(Tensor self, Scalar lambd=0.5)", "softshrink_check", _softshrink),
-    ("hardshrink(Tensor self, Scalar lambd=0.5)", "hardshrink_cpu", _hardshrink),
-):
-    operator(f"aten::{_schema} -> Tensor")(_floats_only(_shown, _kernel))
+operator("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", face="layer")(
+    _floats_only("softshrink_check", _softshrink)
+)
+operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")(
+    _floats_only("hardshrink_cpu", _hardshrink)
+)
 
 operator(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     autocast_in_graphs="full",
+    face="layer",
 )(_floats_only("softplus_cpu", _softplus))
 
 
@@ -311,7 +312,11 @@ _refuse_clamp: Final = Refusal(
 _NUMBERS: Final = frozenset({int, float})
 
 
-@operator("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", layout="L")
+@operator(
+    "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    layout="L",
+    face="layer",
+)
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     _no_bools(self)
     if self.dtype is _float32 and type(min_val) in _NUMBERS and type(max_val) in _NUMBERS:
@@ -323,23 +328,25 @@ def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     return as_array(np.minimum(high, np.maximum(low, self)))
 
 
-operator("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")(
-    in_place(hardtanh)
-)
+operator(
+    "aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
+    face="layer",
+)(in_place(hardtanh))
 
 
-@operator("aten::relu6(Tensor self) -> Tensor", layout="L", out="")
+@operator("aten::relu6(Tensor self) -> Tensor", layout="L", out="", face="layer")
 def relu6(self: Array) -> Array:
     _no_bools(self)
     return clamp(self, 0, 6)
 
 
-operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu6))
+operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)", face="layer")(in_place(relu6))
 
 
 @operator(
     "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     refuses=Refusal("qc", "threshold_cpu"),
+    face="function",
 )
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":
@@ -351,12 +358,13 @@ def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
 @operator(
     "aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
     refuses=Refusal("qc", "threshold_cpu"),
+    face="function",
 )
 def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
     return write(self, threshold(self, level, value))
 
 
-@operator("aten::glu(Tensor self, int dim=-1) -> Tensor")
+@operator("aten::glu(Tensor self, int dim=-1) -> Tensor", face="layer")
 def glu(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if self.shape[axis] % 2:
@@ -365,7 +373,7 @@ def glu(self: Array, dim: int) -> Array:
             code="shape-mismatch",
             headline=f"dimension {axis} must be even, it is {self.shape[axis]}",
         )
-    _check_float(self, "glu_cpu")
+    check_float(self, "glu_cpu")
     value, gate = np.split(self, 2, axis)
     if self.itemsize == 2:
         wide = binary(np.multiply, widened(value), sigmoid(widened(gate)))
@@ -416,178 +424,3 @@ def prelu(self: Array, weight: Array) -> Array:
 @operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", layout="L", out="")
 def prelu_kernel(self: Array, weight: Array) -> Array:
     return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)
-
-
-# --------------------------------------------------------------------------- softmax
-
-
-def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
-    if dtype is not None:
-        self = cast(self, numpy_dtype(dtype))
-    _check_float(self, name)
-    return self
-
-
-@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
-@operator(
-    "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    autocast_in_graphs="full-on-gpu",
-)
-def softmax(self: Array, dim: int, dtype: int | None) -> Array:
-    """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
-    if dtype is not None or self.dtype is not _float32:
-        self = _softmax_input(self, dtype, "softmax_kernel_impl")
-    axis = wrap_dim(dim, self.ndim)
-    if self.itemsize == 2 and axis < self.ndim - 1 and self.size:
-        return _narrow_softmax(self, axis)
-    return _wide_softmax(self, axis)
-
-
-def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
-    return kernel(self.reshape(-1, self.shape[-1])).reshape(self.shape)
-
-
-_SHORT_ROW: Final = 16
-
-
-def _softmax(self: Array, axis: int) -> Array:
-    if not self.ndim or not self.size:
-        return np.ones_like(self)
-    if axis == self.ndim - 1 and is_ready(self):
-        rows = family("rows")
-        if rows is not None:
-            return _by_rows(rows.softmax, self)
-    if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
-        row = self.reshape(-1)
-        row = row - row[row.argmax(), ...]
-        _exp(row, row)
-        return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
-    below = self - _largest(self, axis, None, None, True)
-    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
-        # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
-        wide = below.astype(np.float64)
-        few = _exp(wide, wide).astype(_float32)
-        total = np.add.accumulate(few, axis).take((-1,), axis)
-        return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
-    _exp(below, below)
-    return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
-
-
-_wide_softmax: Final = _in_float32(_softmax)
-
-_LANES: Final = 32
-"""16-bit floats in PyTorch's widest vectors: what is left over is computed in other steps."""
-
-
-def _narrow_softmax(self: Array, axis: int) -> Array:
-    """The same of 16-bit floats along a dimension that is not the last one.
-
-    Elements side by side are computed `_LANES` at a time and rounded once; for those that are left
-    over the exponentials are rounded too.
-    """
-    below = self.astype(_float32)
-    _exp(below - _largest(below, axis, None, None, True), below)
-    totals = _added_in_turn(below, axis)
-    rows = self.shape[: axis + 1]
-    grown, totals = below.reshape(*rows, -1), totals.reshape(*rows[:-1], 1, -1)
-    rest = grown[..., grown.shape[-1] // _LANES * _LANES :]
-    rest[...] = rest.astype(self.dtype)
-    return _divide(grown, totals, grown).astype(self.dtype).reshape(self.shape)
-
-
-def _added_in_turn(values: Array, axis: int) -> Array:
-    """Sums along a dimension, added one by one also where its elements lie side by side."""
-    if axis < values.ndim - 1 and math.prod(values.shape[axis + 1 :]) == 1:
-        return np.add.accumulate(values, axis).take((-1,), axis)
-    return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
-
-
-@operator(
-    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", out=""
-)
-@operator(
-    "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    autocast_in_graphs="full-unless-dtype",
-)
-def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
-    """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
-    if dtype is not None or self.dtype is not _float32:
-        self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
-    axis = wrap_dim(dim, self.ndim)
-    if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
-        return _narrow_log_softmax(self)
-    return _wide_log_softmax(self, axis)
-
-
-def _narrow_log_softmax(self: Array) -> Array:
-    """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
-    wide = self.astype(_float32)
-    top = _largest(wide, -1, None, None, True)
-    sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
-    logs = as_array(np.log(sums)).astype(_float32)
-    return as_array(wide - logs - top).astype(self.dtype)
-
-
-def _log_softmax(self: Array, axis: int) -> Array:
-    if not self.ndim or not self.size:
-        return np.zeros_like(self)
-    if axis == self.ndim - 1 and is_ready(self):
-        rows = family("rows")
-        if rows is not None:
-            return _by_rows(rows.log_softmax, self)
-    if self.size == self.shape[axis] and self.flags.c_contiguous:
-        row = self.reshape(-1)
-        row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
-        total = asarray(_total(_exp(row)))
-        return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
-    result = self - _largest(self, axis, None, None, True)
-    totals = _added_in_turn(_exp(result), axis)
-    return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]
-
-
-_wide_log_softmax: Final = _in_float32(_log_softmax)
-
-
-@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
-def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
-    return softmax(self, dim, None)
-
-
-@operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
-def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
-    return log_softmax(self, dim, None)
-
-
-_BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input_dtype"
-
-
-@operator(
-    f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor",
-    refuses=Refusal("biuqc", "softmax_backward_lastdim_kernel_impl"),
-    out="",
-)
-def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
-    """The gradient of softmax from that of its output."""
-    axis = wrap_dim(dim, output.ndim)
-    grad_output, output = widened(grad_output), widened(output)
-    product = grad_output * output
-    total = product.sum(axis, keepdims=True) if output.ndim else product
-    return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
-
-
-@operator(
-    f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor",
-    refuses=Refusal("biuqc", "log_softmax_backward_lastdim_kernel_impl"),
-)
-def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
-    """The gradient of log_softmax from that of its output."""
-    axis = wrap_dim(dim, output.ndim)
-    grad_output, output = widened(grad_output), widened(output)
-    total = grad_output.sum(axis, keepdims=True) if output.ndim else grad_output
-    return as_array(grad_output - np.exp(output) * total).astype(
-        numpy_dtype(input_dtype), copy=False
-    )

@@ -186,6 +186,7 @@ def dropped(result: Array) -> Array:
     f"{_KEYWORDS}) -> Tensor",
     autocast="lower",
     out="",
+    face="layer",
 )
 def scaled_dot_product_attention(
     query: Array,

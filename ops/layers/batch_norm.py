@@ -261,7 +261,8 @@ def without_training(
 @operator(
     f"aten::_native_batch_norm_legit_functional({_PARAMETERS}{_GIVEN}bool training, "
     "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, "
-    "Tensor running_var_out)"
+    "Tensor running_var_out)",
+    face="operator",
 )
 def functional(
     input: Array,
@@ -284,7 +285,8 @@ def _reserve() -> Array:
 
 @operator(
     f"aten::_batch_norm_with_update({_PARAMETERS}{_WRITTEN}float momentum, float eps) "
-    "-> (Tensor, Tensor, Tensor, Tensor)"
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    face="operator",
 )
 def with_update(
     input: Array,
@@ -301,7 +303,8 @@ def with_update(
 
 @operator(
     f"aten::_batch_norm_with_update_functional({_PARAMETERS}{_GIVEN}float momentum, float eps) "
-    "-> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"
+    "-> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+    face="operator",
 )
 def with_update_functional(
     input: Array,
@@ -319,7 +322,8 @@ def with_update_functional(
 
 @operator(
     f"aten::_batch_norm_no_update({_PARAMETERS}{_MAYBE}float momentum, float eps) "
-    "-> (Tensor, Tensor, Tensor, Tensor)"
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    face="operator",
 )
 def without_update(
     input: Array,

@@ -74,7 +74,7 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
 
     input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
     operator(f"aten::{name}({input}) -> Tensor", random=True, out="")(forward)
-    operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True)(forward_in_place)
+    operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True, face="function")(forward_in_place)
     FACTORS[f"aten::{name}"] = factors
     return forward
 
@@ -102,7 +102,10 @@ def native_dropout(input: Array, p: float, train: bool | None) -> tuple[Array, A
     return result, kept.astype(bool)
 
 
-@operator("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
+@operator(
+    "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    face="operator",
+)
 def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
     """The gradient where the mask kept values, scaled."""
     grad_output = floats(grad_output)

@@ -79,7 +79,8 @@ def embedding(
 
 @operator(
     "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    face="function",
 )
 def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     """Shorten the named rows that are longer than `max_norm`."""
@@ -103,7 +104,9 @@ def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: f
 
 
 @operator(
-    "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor"
+    "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) "
+    "-> Tensor",
+    face="operator",
 )
 def embedding_renorm(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     return embedding_renorm_(self.copy(), indices, max_norm, norm_type)
@@ -113,6 +116,7 @@ def embedding_renorm(self: Array, indices: Array, max_norm: float, norm_type: fl
     "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, "
     "float norm_type) -> Tensor",
     out="",
+    face="operator",
 )
 def embedding_renorm_unseen(
     weight: Array, input: Array, max_norm: float, norm_type: float
@@ -319,7 +323,7 @@ def plain_embedding_bag(
 # --------------------------------------------------------------------------- one-hot, bilinear
 
 
-@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", out="")
+@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", out="", face="layer")
 def one_hot(self: Array, num_classes: int) -> Array:
     """A new last dimension with a 1 at the place the number names."""
     if self.dtype != np.int64:
@@ -407,7 +411,8 @@ def trilinear(
 
 @operator(
     "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
-    "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"
+    "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
+    face="operator",
 )
 def embedding_dense_backward(
     grad_output: Array,

@@ -46,10 +46,10 @@ for _x, _y in (
     *((other, "Tensor") for other in ("bool", "float", "int")),
 ):
     _names = "Tensor a, Tensor b" if _x == _y else f"{_x} x, {_y} y"
-    operator(f"aten::Complex.{_x}_{_y}({_names}) -> complex")(_complex)
+    operator(f"aten::Complex.{_x}_{_y}({_names}) -> complex", face="operator")(_complex)
 
 
-@operator("aten::_local_scalar_dense(Tensor self) -> Scalar")
+@operator("aten::_local_scalar_dense(Tensor self) -> Scalar", face="operator")
 def local_scalar(self: Array) -> Scalar:
     if self.size != 1:
         raise OperatorError(
@@ -77,12 +77,12 @@ def shape_as_tensor(self: Array) -> Array:
     return np.array(self.shape, _INT64)
 
 
-@operator("aten::_list_to_tensor(int[] self) -> Tensor")
+@operator("aten::_list_to_tensor(int[] self) -> Tensor", face="operator")
 def list_to_tensor(self: Sequence[int]) -> Array:
     return np.array(self, np.int32)
 
 
-@operator("aten::_tensor_to_list(Tensor self) -> int[]")
+@operator("aten::_tensor_to_list(Tensor self) -> int[]", face="operator")
 def tensor_to_list(self: Array) -> list[int]:
     return [int(number) for number in self.reshape(-1)]
 
@@ -100,6 +100,7 @@ def dim_arange(like: Array, dim: int) -> Array:
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
     "MemoryFormat? memory_format=None) -> Tensor",
     out="",
+    face="operator",
 )
 def to_copy(
     self: Array,
@@ -115,12 +116,12 @@ def to_copy(
     return to_dtype(self, wanted, True, memory_format)
 
 
-@operator("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
+@operator("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", face="operator")
 def copied(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self.copy(), src)
 
 
-@operator("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", layout="L")
+@operator("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", layout="L", face="function")
 def filled(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(
@@ -131,22 +132,26 @@ def filled(self: Array, value: Array) -> Array:
     return np.full(self.shape, cast(value, self.dtype))
 
 
-@operator("aten::zero(Tensor self) -> Tensor")
+@operator("aten::zero(Tensor self) -> Tensor", face="operator")
 def zeroed(self: Array) -> Array:
     return np.zeros_like(self)
 
 
-@operator("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "aten::lift(Tensor self) -> Tensor")
+@operator(
+    "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
+    "aten::lift(Tensor self) -> Tensor",
+    face="operator",
+)
 def lift(self: Array) -> Array:
     return self
 
 
-@operator("aten::is_pinned(Tensor self, Device? device=None) -> bool")
+@operator("aten::is_pinned(Tensor self, Device? device=None) -> bool", face="method")
 def is_pinned(self: Array, device: Device | None) -> bool:
     return False
 
 
-@operator("aten::is_set_to(Tensor self, Tensor tensor) -> bool")
+@operator("aten::is_set_to(Tensor self, Tensor tensor) -> bool", face="method")
 def is_set_to(self: Array, tensor: Array) -> bool:
     """Whether both are the same view of the same memory."""
     a, b = self.__array_interface__["data"], tensor.__array_interface__["data"]
@@ -186,13 +191,13 @@ def _check_bools(self: Array) -> None:
         raise OperatorError("Expected a tensor of bools", code="dtype-mismatch")
 
 
-@operator("aten::_is_all_true(Tensor self) -> Tensor", out="")
+@operator("aten::_is_all_true(Tensor self) -> Tensor", out="", face="both")
 def is_all_true(self: Array) -> Array:
     _check_bools(self)
     return as_array(self.all())
 
 
-@operator("aten::_is_any_true(Tensor self) -> Tensor", out="")
+@operator("aten::_is_any_true(Tensor self) -> Tensor", out="", face="both")
 def is_any_true(self: Array) -> Array:
     _check_bools(self)
     return as_array(self.any())
@@ -227,13 +232,13 @@ def baddbmm_as(
 # --------------------------------------------------------------------------- initialisation
 
 
-@operator("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)")
+@operator("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", face="operator")
 def no_grad_fill(tensor: Array, val: float) -> Array:
     tensor[...] = val
     return tensor
 
 
-@operator("aten::_no_grad_zero_(Tensor(a!) tensor) -> Tensor(a!)")
+@operator("aten::_no_grad_zero_(Tensor(a!) tensor) -> Tensor(a!)", face="operator")
 def no_grad_zero(tensor: Array) -> Array:
     tensor[...] = 0
     return tensor
@@ -241,24 +246,29 @@ def no_grad_zero(tensor: Array) -> Array:
 
 operator(
     "aten::_no_grad_uniform_(Tensor(a!) tensor, float a, float b, Generator? generator=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    face="operator",
 )(uniform_)
 operator(
     "aten::_no_grad_normal_(Tensor(a!) tensor, float mean, float std, Generator? generator=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    face="operator",
 )(normal_)
 
 
 # --------------------------------------------------------------------------- batches of layers
 
 
-@operator("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)")
+@operator("aten::_ncf_unsqueeze(Tensor(a) self, int ndim) -> Tensor(a)", face="operator")
 def ncf_unsqueeze(self: Array, ndim: int) -> Array:
     """A vector of channels, shaped to go with (batch, channels, ...)."""
     return self.reshape(1, -1, *(1,) * (ndim - 2))
 
 
-@operator("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)")
+@operator(
+    "aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)",
+    face="operator",
+)
 def ncf_view(self: Array, input_shape: Sequence[int], normalized_ndim: int) -> Array:
     """What was computed for the leading dimensions, shaped to go with all of them."""
     outer = input_shape[: len(input_shape) - normalized_ndim]

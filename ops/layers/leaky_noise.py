@@ -42,7 +42,9 @@ def _slopes(self: Array, lower: float, upper: float, generator: Generator | None
     return slopes
 
 
-@operator(f"aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor")
+@operator(
+    f"aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor", face="layer"
+)
 def rrelu_with_noise(
     self: Array,
     noise: Array,
@@ -63,7 +65,10 @@ def rrelu_with_noise(
     return as_array(self * slopes)
 
 
-@operator(f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)")
+@operator(
+    f"aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_ARGUMENTS}) -> Tensor(a!)",
+    face="layer",
+)
 def rrelu_with_noise_(
     self: Array,
     noise: Array,
@@ -75,7 +80,7 @@ def rrelu_with_noise_(
     return write(self, rrelu_with_noise(self, noise, lower, upper, training, generator))
 
 
-@operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor", out="")
+@operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor", out="", face="function")
 def rrelu(
     self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
 ) -> Array:
@@ -84,7 +89,7 @@ def rrelu(
     return rrelu_with_noise(self, np.empty_like(self), *bounds, training, generator)
 
 
-@operator(f"aten::rrelu_(Tensor(a!) self, {_ARGUMENTS}) -> Tensor(a!)")
+@operator(f"aten::rrelu_(Tensor(a!) self, {_ARGUMENTS}) -> Tensor(a!)", face="function")
 def rrelu_(
     self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
 ) -> Array:

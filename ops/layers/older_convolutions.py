@@ -17,19 +17,23 @@ __all__: list[str] = []
     "aten::slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, "
     "Tensor? bias, SymInt[3] stride, SymInt[3] padding) -> Tensor",
     out="",
+    face="operator",
 )
 @operator(
     "aten::slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, "
-    "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor"
+    "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor",
+    face="layer",
 )
 @operator(
     "aten::_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, "
     "Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor",
     out="",
+    face="operator",
 )
 @operator(
     "aten::thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, "
-    "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor"
+    "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor",
+    face="layer",
 )
 def slow_convolution(
     self: Array,
@@ -49,6 +53,7 @@ def slow_convolution(
     "aten::slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, "
     "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
     "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+    face="layer",
 )
 def slow_dilated(
     self: Array,
@@ -70,6 +75,7 @@ def slow_dilated(
     "SymInt[2] stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",
     "aten::conv_depthwise3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, "
     "SymInt[3] stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
+    face="layer",
 )
 def depthwise(
     self: Array,
@@ -91,6 +97,7 @@ def depthwise(
     "aten::slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, "
     "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
     "SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+    face="layer",
 )
 def slow_transposed(
     self: Array,
@@ -110,7 +117,8 @@ def slow_transposed(
 
 @operator(
     "aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, "
-    "SymInt[] stride, SymInt[] dilation, SymInt groups) -> Tensor"
+    "SymInt[] stride, SymInt[] dilation, SymInt groups) -> Tensor",
+    face="function",
 )
 def mkldnn_convolution(
     self: Array,
@@ -128,6 +136,7 @@ def mkldnn_convolution(
     "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    face="function",
 )
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int) -> Array:
     """Over time: input (time, batch, channels), weight (width, channels, channels made)."""

@@ -78,6 +78,7 @@ def pad_packed_sequence(
     "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., "
     'str padding_side="right") -> Tensor',
     out="",
+    face="layer",
 )
 def pad_sequence(
     sequences: list[Array], batch_first: bool, padding_value: float, padding_side: str
@@ -101,7 +102,8 @@ def pad_sequence(
 
 @operator(
     "aten::_pack_sequence(Tensor output, Tensor batch_sizes, Tensor? sorted_indices, "
-    "Tensor? unsorted_indices) -> (Tensor, Tensor, Tensor?, Tensor?)"
+    "Tensor? unsorted_indices) -> (Tensor, Tensor, Tensor?, Tensor?)",
+    face="operator",
 )
 def pack_sequence(
     output: Array,

@@ -96,7 +96,10 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     return result
 
 
-@operator("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
+@operator(
+    "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+    face="operator",
+)
 @operator(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     autocast="full",
@@ -129,8 +132,13 @@ def euclidean_dist(x1: Array, x2: Array) -> Array:
     return _by_products(x1, x2)
 
 
-@operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor")
-@operator("aten::pdist(Tensor self, float p=2.) -> Tensor", autocast_in_graphs="full", out="")
+@operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", face="operator")
+@operator(
+    "aten::pdist(Tensor self, float p=2.) -> Tensor",
+    autocast_in_graphs="full",
+    out="",
+    face="function",
+)
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
     if self.ndim != 2:

@@ -406,6 +406,7 @@ def once(forward: Callable[..., Array], *values: Any) -> Array | None:
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    face="layer",
 )
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""

@@ -332,7 +332,8 @@ def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
 
 @operator(
     "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
-    "ScalarType? dtype) -> Tensor"
+    "ScalarType? dtype) -> Tensor",
+    face="function",
 )
 @operator(
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
@@ -350,13 +351,14 @@ def norm_as(self: Array, p: Scalar | None, dtype: int) -> Array:
     return vector_norm(self, _order(p), None, False, dtype)
 
 
-operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor")(norm)
+operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", face="function")(norm)
 
 
 @operator(
     "aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
     out="out",
+    face="function",
 )
 def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) > 2:
@@ -370,6 +372,7 @@ def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     "aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
     refuses=_NO_MATRIX_NORM,
+    face="function",
 )
 def nuclear_norm(self: Array, keepdim: bool) -> Array:
     if self.ndim != 2:
@@ -384,6 +387,7 @@ def nuclear_norm(self: Array, keepdim: bool) -> Array:
     "aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
     refuses=_NO_MATRIX_NORM,
+    face="function",
 )
 def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) != 2:

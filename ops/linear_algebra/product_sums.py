@@ -114,7 +114,8 @@ def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> A
 
 operator(
     "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    face="both",
 )(in_place(addmv))
 
 

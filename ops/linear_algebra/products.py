@@ -128,6 +128,7 @@ def kron(self: Array, other: Array) -> Array:
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     autocast="lower",
     autocast_in_graphs="widest",
+    face="function",
 )
 def tensordot(
     self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]

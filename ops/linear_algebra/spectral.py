@@ -105,7 +105,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     return _complex(values, self), _complex(vectors, self)
 
 
-@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="")
+@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="", face="operator")
 @operator(
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     autocast="full",

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import div, div_number, mul_number
-from ..layers.activation import log_softmax
+from ..layers.softmax import log_softmax
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -202,6 +202,7 @@ def _likelihood_of_maps(
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
+    face="layer",
 )
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -213,6 +214,7 @@ operator(
     "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
+    face="operator",
 )(_likelihood)
 
 
@@ -221,6 +223,7 @@ operator(
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
+    face="layer",
 )
 def nll_loss2d(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -232,10 +235,11 @@ operator(
     "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
     refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
+    face="operator",
 )(_likelihood_of_maps)
 
 
-@operator(f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor", out="")
+@operator(f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor", out="", face="layer")
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
@@ -269,6 +273,7 @@ def nll_loss_nd(
     "-> Tensor",
     autocast="full",
     out="",
+    face="layer",
 )
 def cross_entropy_loss(
     self: Array,
@@ -382,6 +387,7 @@ def _check_scores(self: Array) -> None:
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("bihuqc", "multi_margin_loss_cpu_kernel"),
+    face="layer",
 )
 def multi_margin_loss(
     self: Array,
@@ -432,6 +438,7 @@ def multi_margin_loss(
     "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> "
     "(Tensor output, Tensor is_target)",
     autocast="full",
+    face="operator",
 )
 def multilabel_margin_loss_forward(
     self: Array, target: Array, reduction: int
@@ -467,6 +474,7 @@ def multilabel_margin_loss_forward(
     autocast="full",
     autocast_in_graphs="full",
     refuses=Refusal("bihuqc", "multilabel_margin_loss_forward_out_frame"),
+    face="layer",
 )
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     return multilabel_margin_loss_forward(self, target, reduction)[0]

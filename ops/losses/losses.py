@@ -67,6 +67,7 @@ def _squared_difference(a: Array, b: Array) -> Array:
     "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    face="layer",
 )
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """Squared differences."""
@@ -79,6 +80,7 @@ def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
     out="",
+    face="layer",
 )
 def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """Absolute differences."""
@@ -89,6 +91,7 @@ def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    face="layer",
 )
 def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
     """Squares up to `beta`, absolute differences from there on."""
@@ -108,6 +111,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
 @operator(
     "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
     autocast="full",
+    face="layer",
 )
 def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
     """Squares up to `delta`, lines from there on."""
@@ -126,6 +130,7 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
     "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    face="layer",
 )
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
@@ -144,6 +149,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     autocast="full",
     autocast_in_graphs="banned",
     refuses=Refusal("biuqc", "binary_cross_entropy"),
+    face="layer",
 )
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     """`-(target * log(self) + (1 - target) * log(1 - self))`, logarithms held above -100."""
@@ -175,6 +181,7 @@ def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
+    face="function",
 )
 def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
@@ -205,6 +212,7 @@ def _times_log(target: Array) -> Any:
     autocast_in_graphs="full",
     refuses=Refusal("", fails=("biu", "kl_div: Integral inputs not supported.")),
     out="",
+    face="function",
 )
 def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
     """`target * (log(target) - self)`; the target may be logarithms itself."""
@@ -258,6 +266,7 @@ def poisson_nll_loss(
     autocast="full",
     autocast_in_graphs="full",
     out="",
+    face="function",
 )
 def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: int) -> Array:
     """The value where the target is 1, what it lacks to `margin` where it is -1."""

@@ -129,7 +129,7 @@ def _declare_average(dims: int) -> None:
         return follow_format(_averages(self, output_size, name), self)
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
-    operator(f"aten::{name}{size}", autocast="full" if dims == 3 else "")(pool)
+    operator(f"aten::{name}{size}", autocast="full" if dims == 3 else "", face="layer")(pool)
     operator(f"aten::_{name}{size}")(pool)
 
 
@@ -152,7 +152,7 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
         )
 
 
-@operator("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+@operator("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", face="function")
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
     _check_line(self, output_size, "adaptive_avg_pool1d")
     plane = self[..., None, :]
@@ -222,6 +222,7 @@ def _declare_max(dims: int) -> None:
     operator(
         f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)",
         autocast="full" if dims == 3 else "",
+        face="layer",
     )(pool)
 
 
@@ -229,7 +230,10 @@ _declare_max(2)
 _declare_max(3)
 
 
-@operator("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
+@operator(
+    "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+    face="function",
+)
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
     _check_line(self, output_size, "adaptive_max_pool1d")
     _check_space(self, 2, "adaptive_max_pool1d")

@@ -226,6 +226,7 @@ def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, 
     "aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
     "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
     out="",
+    face="operator",
 )
 def max_pool2d_backward(
     grad_output: Array,
@@ -303,10 +304,15 @@ def _declare(dims: int) -> None:
 
     settings = _SETTINGS.format(dims, 0, 1)
     autocast: Policy = "full" if dims == 3 else ""
-    operator(f"aten::{name}(Tensor self, {settings}) -> Tensor", autocast=autocast, out="")(pool)
-    operator(f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)")(
-        pool_with_indices
-    )
+    operator(
+        f"aten::{name}(Tensor self, {settings}) -> Tensor",
+        autocast=autocast,
+        out="",
+        face="function",
+    )(pool)
+    operator(
+        f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)", face="layer"
+    )(pool_with_indices)
 
 
 _declare(2)
@@ -328,6 +334,7 @@ def _check_line(self: Array, name: str) -> None:
     f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor",
     refuses=Refusal("iu", "max_pool1d_impl"),
     out="",
+    face="function",
 )
 def max_pool1d(
     self: Array,
@@ -384,7 +391,8 @@ def _line_geometry(
 
 @operator(
     f"aten::max_pool1d_with_indices(Tensor self, {_SETTINGS.format(1, [0], [1])}) "
-    "-> (Tensor, Tensor)"
+    "-> (Tensor, Tensor)",
+    face="function",
 )
 def max_pool1d_with_indices(
     self: Array,

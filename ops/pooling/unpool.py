@@ -81,6 +81,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
     "aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
     autocast="full",
     refuses=Refusal("biuqc", "max_unpool2d"),
+    face="layer",
 )
 def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     _check_unpool(self, indices, output_size, 2)
@@ -92,6 +93,7 @@ def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     "int[3] padding) -> Tensor",
     autocast="full",
     refuses=Refusal("biuqc", "max_unpool3d"),
+    face="layer",
 )
 def max_unpool3d(
     self: Array, indices: Array, output_size: Ints, stride: Ints, padding: Ints
@@ -213,6 +215,7 @@ def _check_samples(self: Array, samples: Array, dims: int) -> None:
     "aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, "
     "Tensor random_samples) -> (Tensor, Tensor)",
     autocast="full",
+    face="layer",
 )
 def fractional_max_pool2d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array
@@ -225,6 +228,7 @@ def fractional_max_pool2d(
     "aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, "
     "Tensor random_samples) -> (Tensor, Tensor)",
     autocast="full",
+    face="layer",
 )
 def fractional_max_pool3d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array

@@ -259,7 +259,7 @@ def unequal_tensor_lists(a: list[Array], b: list[Array]) -> bool:
     return not equal_tensor_lists(a, b)
 
 
-@operator("aten::count.Tensor(Tensor[] self, Tensor el) -> int")
+@operator("aten::count.Tensor(Tensor[] self, Tensor el) -> int", face="operator")
 def count_tensor(values: list[Array], element: Array) -> int:
     return sum(same_tensor(value, element) for value in values)
 
@@ -276,7 +276,7 @@ def index_of(values: List, element: Any) -> int:
         raise OperatorError(f"'{shown}' is not in list") from None
 
 
-@operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int")
+@operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int", face="operator")
 def index_of_tensor(values: list[Array], element: Array) -> int:
     for position, value in enumerate(values):
         if same_tensor(value, element):
@@ -294,7 +294,7 @@ def remove(values: List, element: Any) -> None:
         raise OperatorError("list.remove(x): x not in list") from None
 
 
-@operator("aten::remove.Tensor(Tensor[](a!) self, Tensor el) -> ()")
+@operator("aten::remove.Tensor(Tensor[](a!) self, Tensor el) -> ()", face="operator")
 def remove_tensor(values: list[Array], element: Array) -> None:
     for position, value in enumerate(values):
         if same_tensor(value, element):
@@ -457,7 +457,7 @@ for_keys("aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()
 for_keys(
     "aten::setdefault.KEY(Dict(KEY, t)(a!) self, KEY(b -> *) key, t(c -> *) default_value) -> t(*)"
 )(dict.setdefault)
-operator("aten::dict() -> Dict(str, Tensor)")(dict)
+operator("aten::dict() -> Dict(str, Tensor)", face="operator")(dict)
 
 
 @for_keys("aten::values.KEY(Dict(KEY, t) self) -> t[](*)")

@@ -248,6 +248,7 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
     "-> Tensor",
     "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
     "ScalarType dtype) -> Tensor",
+    face="function",
 )
 def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) -> Array:
     kind = _check(self, int(zero_point), dtype, "quantize_tensor_per_tensor_affine")
@@ -256,7 +257,8 @@ def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) ->
 
 @operator(
     "aten::quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, "
-    "ScalarType dtype) -> Tensor[]"
+    "ScalarType dtype) -> Tensor[]",
+    face="function",
 )
 def quantize_tensors(
     tensors: list[Array], scales: Array, zero_points: Array, dtype: int
@@ -266,7 +268,8 @@ def quantize_tensors(
 
 
 @operator(
-    "aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor"
+    "aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor",
+    face="function",
 )
 def quantize_per_tensor_dynamic(self: Array, dtype: int, reduce_range: bool) -> Array:
     low, high = (-128, 127) if dtype_by_number(dtype).name == "qint8" else (0, 255)
@@ -284,7 +287,8 @@ def _per_channel(scales: Array, zero_points: Array, axis: int, ndim: int) -> Qua
 
 @operator(
     "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
-    "ScalarType dtype) -> Tensor"
+    "ScalarType dtype) -> Tensor",
+    face="function",
 )
 def quantize_per_channel(
     self: Array, scales: Array, zero_points: Array, axis: int, dtype: int

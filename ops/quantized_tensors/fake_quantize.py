@@ -42,7 +42,8 @@ def _rounded(
 
 @operator(
     "aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, "
-    "int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+    "int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
+    face="operator",
 )
 def of_tensor_with_mask(
     self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
@@ -57,6 +58,7 @@ def of_tensor_with_mask(
     "int quant_min, int quant_max) -> Tensor",
     autocast="full",
     out="",
+    face="function",
 )
 def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Array:
     return of_tensor_with_mask(self, scale, zero_point, quant_min, quant_max)[0]
@@ -67,6 +69,7 @@ def of_tensor(self: Array, scale: float, zero_point: int, quant_min: int, quant_
     "Tensor zero_point, int quant_min, int quant_max) -> Tensor",
     autocast="full",
     out="",
+    face="function",
 )
 def of_tensor_by_tensors(
     self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
@@ -78,7 +81,8 @@ def of_tensor_by_tensors(
 
 @operator(
     "aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, "
-    "Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
+    "Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
+    face="operator",
 )
 def of_channels_with_mask(
     self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
@@ -107,6 +111,7 @@ def of_channels_with_mask(
     "aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, "
     "int axis, int quant_min, int quant_max) -> Tensor",
     out="",
+    face="function",
 )
 def of_channels(
     self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int
@@ -118,6 +123,7 @@ def of_channels(
     "aten::fake_quantize_per_tensor_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
     "aten::fake_quantize_per_channel_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor",
     out="",
+    face="operator",
 )
 def backward(grad: Array, mask: Array) -> Array:
     """The gradient: that of the result where nothing was held back, else 0."""

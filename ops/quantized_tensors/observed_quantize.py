@@ -94,7 +94,8 @@ def observed_with_mask(
 
 @operator(
     "aten::fused_moving_avg_obs_fake_quant(Tensor self, Tensor observer_on, Tensor fake_quant_on, "
-    f"{_STATE}) -> Tensor"
+    f"{_STATE}) -> Tensor",
+    face="function",
 )
 def observed(self: Array, *settings: Any) -> Array:
     if not self.size:

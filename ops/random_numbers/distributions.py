@@ -18,6 +18,7 @@ import numpy as np
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS
+from ..table.faces import Face
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.record import Known
@@ -156,7 +157,7 @@ def _poisson(stream: _Uniform, rate: float) -> float:
             return float(k)
 
 
-@operator("aten::poisson(Tensor self, Generator? generator=None) -> Tensor")
+@operator("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", face="function")
 def poisson(self: Array, generator: Generator | None) -> Array:
     """A number of events for each rate."""
     _check_floats(self, "poisson_cpu")
@@ -328,8 +329,15 @@ def _declare_copy(schema: str, fill: Callable[..., Array]) -> None:
     def filled(self: Array, *rest: Any) -> Array:
         return fill(np.empty_like(self), *rest)
 
-    out: Known = {"out": ""} if "functional" in schema else {}
-    operator(schema, **out)(filled)
+    face: Face = "operator"
+    if "random" in schema:
+        face = "function"
+    elif "bernoulli" in schema:
+        face = "both"
+    known: Known = {"face": face}
+    if "functional" in schema:
+        known["out"] = ""
+    operator(schema, **known)(filled)
 
 
 for _schema, _filler in (
@@ -354,12 +362,12 @@ def _made_like(self: Array, dtype: int | None) -> Array:
     return np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
 
 
-@operator(f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="")
+@operator(f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="", face="function")
 def rand_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_uniform(_made_like(self, dtype), 0.0, 1.0, generator)
 
 
-@operator(f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="")
+@operator(f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="", face="function")
 def randn_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_normal(_made_like(self, dtype), 0.0, 1.0, generator)
 
@@ -371,7 +379,11 @@ def _whole_like(
     return _fill(made, whole_numbers(generator, made.size, low, high))
 
 
-@operator(f"aten::randint_like.generator(Tensor self, SymInt high, {_LIKE}{_LIKE_END}", out="")
+@operator(
+    f"aten::randint_like.generator(Tensor self, SymInt high, {_LIKE}{_LIKE_END}",
+    out="",
+    face="function",
+)
 def randint_like_from(
     self: Array, high: int, generator: Generator | None, dtype: int | None, *options: Any
 ) -> Array:
@@ -382,6 +394,7 @@ def randint_like_from(
     "aten::randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, "
     f"{_LIKE}{_LIKE_END}",
     out="",
+    face="function",
 )
 def randint_like_between_from(
     self: Array, low: int, high: int, generator: Generator | None, dtype: int | None, *options: Any
@@ -389,13 +402,19 @@ def randint_like_between_from(
     return _whole_like(self, low, high, generator, dtype)
 
 
-@operator(f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}", out="")
+@operator(
+    f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}",
+    out="",
+    face="function",
+)
 def randint_like_below(self: Array, high: Array, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, int(high.item()), None, dtype)
 
 
 @operator(
-    f"aten::randint_like.Tensor_generator(Tensor self, Tensor high, {_LIKE}{_LIKE_END}", out=""
+    f"aten::randint_like.Tensor_generator(Tensor self, Tensor high, {_LIKE}{_LIKE_END}",
+    out="",
+    face="function",
 )
 def randint_like_below_from(
     self: Array, high: Array, generator: Generator | None, dtype: int | None, *options: Any

@@ -70,7 +70,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor")(plain)
     with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
     operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor")(from_generator)
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="")(like)
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
 
 
 def _no_floats(name: str, dtype: np.dtype[Any]) -> UnsupportedDtype:
@@ -218,13 +218,17 @@ def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
     return made
 
 
-@operator(f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor", out="")
+@operator(
+    f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor", out="", face="function"
+)
 def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, high, dtype)
 
 
 @operator(
-    f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor", out=""
+    f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor",
+    out="",
+    face="function",
 )
 def randint_like_between(
     self: Array, low: int, high: int, dtype: int | None, *options: Any

@@ -1,29 +1,91 @@
-"""Running sums in the log domain, integrals, differences and numerical gradients."""
+"""Running sums and products, integrals, differences and numerical gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Scalar, default_dtype, dtype_of
+from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.layouts import contiguous, lies_like
-from ..table.pointwise import as_array, binary, cast, number_as, with_number
+from ..table.ordered import check_kernel
+from ..table.pointwise import as_array, binary, cast, number_as, with_number, write
 from ..table.promotion import kind, result_dtype
+from ..table.refusals import cpp_name
 from ..table.table import operator
-from .reduce import sum_over
+from .reduce import sum_input, sum_over
 
 __all__: list[str] = []
 
+asarray: Final = np.asarray
 _FLOAT64: Final = np.dtype(np.float64)
 _ALL: Final = slice(None)
 
 
 def _part(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
     return (_ALL,) * axis + (slice(start, stop),)
+
+
+# --------------------------------------------------------------------------- running totals
+
+
+def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    def running(self: Array, dim: int, dtype: int | None) -> Array:
+        axis = wrap_dim(dim, self.ndim)
+        values = sum_input(self, dtype)
+        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
+        if not values.ndim:
+            return values.copy()
+        if name == "cumsum" and is_ready(values):
+            kernels = family("places")
+            if kernels is not None:
+                shape = values.shape
+                before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+                made = kernels.running_sums(values.reshape(before, shape[axis], after))
+                return asarray(made.reshape(shape))
+        if kind(values.dtype) == 2 and values.itemsize < 8:
+            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
+        return as_array(accumulate(values, axis, values.dtype))
+
+    return running
+
+
+def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+    """The dtype in place is the tensor's own, also for small whole numbers."""
+    running = _running(name, accumulate)
+
+    def in_its_dtype(self: Array, dim: int, dtype: int | None) -> Array:
+        own = dtype_of(self)
+        if dtype is not None and dtype != own.number:
+            wanted = dtype_by_number(dtype)
+            raise OperatorError(
+                f"Bad in-place call: input tensor dtype {cpp_name(own)} and "
+                f"output tensor dtype {cpp_name(wanted)} should match",
+                code="dtype-mismatch",
+                headline=f"`self` is `{own}`, so `dtype` cannot be `{wanted}`",
+            )
+        return write(self, running(self, dim, own.number))
+
+    return in_its_dtype
+
+
+for _name, _accumulate in (
+    ("cumsum", np.add.accumulate),
+    ("cumprod", np.multiply.accumulate),
+):
+    _forward = _running(_name, _accumulate)
+    operator(
+        f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        autocast_in_graphs="full-unless-dtype",
+    )(_forward)
+    operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
+        _running_in_place(_name, _accumulate)
+    )
 
 
 # --------------------------------------------------------------------------- log-sum-exp so far
@@ -317,7 +379,8 @@ def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list
 
 @operator(
     "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
-    "int edge_order=1) -> Tensor[]"
+    "int edge_order=1) -> Tensor[]",
+    face="function",
 )
 def gradient(self: Array, spacing: Scalar | None, dim: int | None, edge_order: int) -> list[Array]:
     return _gradient_over(self, 1 if spacing is None else spacing, dim, edge_order)
@@ -334,9 +397,12 @@ operator(
     "int edge_order=1) -> Tensor[]",
     "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) "
     "-> Tensor[]",
+    face="function",
 )(_gradient_over)
 
 
-@operator("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")
+@operator(
+    "aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", face="function"
+)
 def gradient_along(self: Array, dim: Sequence[int], edge_order: int) -> list[Array]:
     return _gradient_over(self, 1, list(dim), edge_order)

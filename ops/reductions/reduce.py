@@ -15,17 +15,17 @@ import numpy as np
 from ..kernels import LARGE, family, is_ready
 from ..kernels.sums import native_sum, native_variance
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.faces import Face
 from ..table.ordered import check_kernel, check_ordered
-from ..table.pointwise import as_array, cast, operand, write
+from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
-from ..table.refusals import cpp_name
 from ..table.table import operator
 
 __all__ = [
     *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sum_over"),
-    "total",
+    *("sum_input", "total"),
 ]
 
 Dims = Sequence[int] | None
@@ -46,7 +46,7 @@ _multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
 # --------------------------------------------------------------------------- sums
 
 
-def _sum_input(self: Array, dtype: int | None) -> Array:
+def sum_input(self: Array, dtype: int | None) -> Array:
     """The summands in the dtype of their sum: whole numbers and bools add up in int64."""
     if dtype is not None:
         return cast(self, numpy_dtype(dtype))
@@ -93,7 +93,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
         return asarray(_add_over(self, None))
-    return _add_up(_sum_input(self, dtype), None, False)
+    return _add_up(sum_input(self, dtype), None, False)
 
 
 @operator(
@@ -103,7 +103,7 @@ def total(self: Array, dtype: int | None) -> Array:
     out="IntList_out",
 )
 def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
-    return _add_up(_sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
+    return _add_up(sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
 
 
 def refuse_complex_nansum(self: Array) -> None:
@@ -243,7 +243,8 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 
 @operator(
     "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)"
+    "bool keepdim=False) -> (Tensor, Tensor)",
+    face="function",
 )
 def var_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
@@ -254,7 +255,8 @@ def var_mean(
 
 @operator(
     "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)"
+    "bool keepdim=False) -> (Tensor, Tensor)",
+    face="function",
 )
 def std_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
@@ -270,11 +272,15 @@ def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> No
     def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
         return forward(self, dim, int(unbiased), keepdim)
 
-    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}", out="")(of_all)
+    face: Face = "function" if result != "Tensor" else ""
+    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}", out="", face=face)(
+        of_all
+    )
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
         out="out",
+        face=face,
     )(over)
 
 
@@ -290,7 +296,7 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
     autocast_in_graphs="full-unless-dtype",
 )
 def prod(self: Array, dtype: int | None) -> Array:
-    values = _sum_input(self, dtype)
+    values = sum_input(self, dtype)
     if is_ready(values):  # rows of products side by side: one long product waits for itself
         whole = values.size // LARGE * LARGE
         flat = values.reshape(-1)
@@ -308,7 +314,7 @@ def prod(self: Array, dtype: int | None) -> Array:
 )
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
-    values = _sum_input(self, dtype)
+    values = sum_input(self, dtype)
     return as_array(
         _multiply_over(values, axis if self.ndim else None, values.dtype, None, keepdim)
     )
@@ -537,60 +543,3 @@ def count_nonzero(self: Array, dim: int | None) -> Array:
 @operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
 def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
     return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)
-
-
-# --------------------------------------------------------------------------- running totals
-
-
-def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
-    def running(self: Array, dim: int, dtype: int | None) -> Array:
-        axis = wrap_dim(dim, self.ndim)
-        values = _sum_input(self, dtype)
-        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
-        if not values.ndim:
-            return values.copy()
-        if name == "cumsum" and is_ready(values):
-            kernels = family("places")
-            if kernels is not None:
-                shape = values.shape
-                before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-                made = kernels.running_sums(values.reshape(before, shape[axis], after))
-                return asarray(made.reshape(shape))
-        if kind(values.dtype) == 2 and values.itemsize < 8:
-            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
-        return as_array(accumulate(values, axis, values.dtype))
-
-    return running
-
-
-def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
-    """The dtype in place is the tensor's own, also for small whole numbers."""
-    running = _running(name, accumulate)
-
-    def in_its_dtype(self: Array, dim: int, dtype: int | None) -> Array:
-        own = dtype_of(self)
-        if dtype is not None and dtype != own.number:
-            wanted = dtype_by_number(dtype)
-            raise OperatorError(
-                f"Bad in-place call: input tensor dtype {cpp_name(own)} and "
-                f"output tensor dtype {cpp_name(wanted)} should match",
-                code="dtype-mismatch",
-                headline=f"`self` is `{own}`, so `dtype` cannot be `{wanted}`",
-            )
-        return write(self, running(self, dim, own.number))
-
-    return in_its_dtype
-
-
-for _name, _accumulate in (
-    ("cumsum", np.add.accumulate),
-    ("cumprod", np.multiply.accumulate),
-):
-    _forward = _running(_name, _accumulate)
-    operator(
-        f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-        autocast_in_graphs="full-unless-dtype",
-    )(_forward)
-    operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
-        _running_in_place(_name, _accumulate)
-    )

@@ -182,7 +182,9 @@ def _declare(
     corners = "bool align_corners, " if aligned else ""
     letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
     scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
-    known: Known = {} if refuses is None else {"refuses": refuses}
+    known: Known = {"face": "layer"}
+    if refuses is not None:
+        known["refuses"] = refuses
     operator(
         f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor",
         **known,

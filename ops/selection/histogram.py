@@ -180,7 +180,8 @@ _OPTIONS: Final = "float[]? range=None, Tensor? weight=None, bool density=False)
 
 
 @operator(
-    f"aten::histogramdd(Tensor self, int[] bins, {_OPTIONS}-> (Tensor hist, Tensor[] bin_edges)"
+    f"aten::histogramdd(Tensor self, int[] bins, {_OPTIONS}-> (Tensor hist, Tensor[] bin_edges)",
+    face="function",
 )
 def histogramdd(
     self: Array,
@@ -201,7 +202,8 @@ def histogramdd(
 
 @operator(
     f"aten::histogramdd.int_bins(Tensor self, int bins, {_OPTIONS}"
-    "-> (Tensor hist, Tensor[] bin_edges)"
+    "-> (Tensor hist, Tensor[] bin_edges)",
+    face="function",
 )
 def histogramdd_even(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
@@ -211,7 +213,8 @@ def histogramdd_even(
 
 @operator(
     f"aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, {_OPTIONS}"
-    "-> (Tensor hist, Tensor[] bin_edges)"
+    "-> (Tensor hist, Tensor[] bin_edges)",
+    face="function",
 )
 def histogramdd_at(
     self: Array,

@@ -93,8 +93,12 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
     )
 
 
-@operator("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", out="")
-@operator("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
+@operator(
+    "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+    out="",
+    face="operator",
+)
+@operator("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", face="operator")
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     if len(indices) == 1 and self.size:
@@ -192,6 +196,7 @@ operator(
     "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor(a!)",
     written="unchecked",
+    face="both",
 )(index_put)
 
 
@@ -497,7 +502,7 @@ def nonzero(self: Array) -> Array:
     return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
 
 
-@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]")
+@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator")
 def nonzero_parts(self: Array) -> list[Array]:
     return list(np.argwhere(np.atleast_1d(settled(self))).T)
 
@@ -531,13 +536,21 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
     "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
     "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
 )
-@operator("aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", written="unchecked")
+@operator(
+    "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    written="unchecked",
+    face="both",
+)
 def fill(self: Array, value: Scalar) -> Array:
     self.fill(checked_operand(value, self.dtype))
     return self
 
 
-@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", written="unchecked")
+@operator(
+    "aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    written="unchecked",
+    face="both",
+)
 def fill_from(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(
@@ -555,6 +568,6 @@ def zero(self: Array) -> Array:
     return self
 
 
-@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", layout="L")
+@operator("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", layout="L", face="function")
 def filled(self: Array, value: Scalar) -> Array:
     return fill(np.empty_like(self), value)

@@ -369,7 +369,8 @@ def searchsorted_number(
 
 @operator(
     "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, "
-    "bool right=False) -> Tensor"
+    "bool right=False) -> Tensor",
+    face="function",
 )
 def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:
     if boundaries.ndim != 1:
@@ -383,7 +384,8 @@ def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> A
 
 @operator(
     "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, "
-    "bool right=False) -> Tensor"
+    "bool right=False) -> Tensor",
+    face="function",
 )
 def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bool) -> Array:
     if boundaries.ndim != 1:
@@ -498,7 +500,8 @@ def _slices(rows: Array, like: Array, axis: int) -> Array:
 
 @operator(
     "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
-    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    face="operator",
 )
 def unique_dim(
     self: Array, dim: int, sorted: bool, return_inverse: bool, return_counts: bool
@@ -546,7 +549,8 @@ def unique_consecutive(
 
 @operator(
     "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, "
-    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    face="operator",
 )
 def unique_dim_consecutive(
     self: Array, dim: int, return_inverse: bool, return_counts: bool

@@ -117,14 +117,18 @@ def as_strided(self: Array, size: Sizes, stride: Sizes, storage_offset: int | No
     return _view_of_bytes(memory_of(self), self.dtype, size, stride, offset)
 
 
-@operator("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")
+@operator(
+    "aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+    face="operator",
+)
 def reshape_alias(self: Array, size: Sizes, stride: Sizes) -> Array:
     return as_strided(self, size, stride, None)
 
 
 @operator(
     "aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, "
-    "SymInt? storage_offset=None) -> Tensor"
+    "SymInt? storage_offset=None) -> Tensor",
+    face="function",
 )
 def as_strided_copy(self: Array, size: Sizes, stride: Sizes, storage_offset: int | None) -> Array:
     return as_strided(self, size, stride, storage_offset).copy()
@@ -198,6 +202,7 @@ def _empty(size: Sizes, stride: Sizes, dtype: np.dtype[Any]) -> Array:
 @operator(
     f"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, {OPTIONS}) -> Tensor",
     out="",
+    face="method",
 )
 def new_empty_strided(
     self: Array,
@@ -254,22 +259,28 @@ def _in_place(view: Callable[..., Array]) -> Callable[..., Array]:
     return change
 
 
-for _schema, _view in (
+for _schema, _squeeze in (
     ("squeeze_(Tensor(a!) self) -> Tensor(a!)", views.squeeze),
     ("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", views.squeeze_dim),
     ("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", views.squeeze_dims),
-    ("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", views.unsqueeze),
     ("t_(Tensor(a!) self) -> Tensor(a!)", views.t),
+):
+    operator(f"aten::{_schema}", written="unchecked", face="method")(_in_place(_squeeze))
+
+for _schema, _view in (
+    ("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", views.unsqueeze),
     ("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", views.transpose),
     ("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", views.transpose),
     ("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", views.transpose),
-    (
-        "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, "
-        "SymInt? storage_offset=None) -> Tensor(a!)",
-        as_strided,
-    ),
 ):
     operator(f"aten::{_schema}", written="unchecked")(_in_place(_view))
+
+operator(
+    "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, "
+    "SymInt? storage_offset=None) -> Tensor(a!)",
+    written="unchecked",
+    face="both",
+)(_in_place(as_strided))
 
 
 # --------------------------------------------------------------------------- other memory
@@ -305,6 +316,7 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     "aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) "
     "-> Tensor(a!)",
     written="unchecked",
+    face="both",
 )
 def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Array:
     if memory_format == 1:  # as the template lies
@@ -314,13 +326,15 @@ def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Ar
     return resize_in_place(self, the_template.shape, memory_format)
 
 
-@operator("aten::set_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
+@operator("aten::set_(Tensor(a!) self) -> Tensor(a!)", written="unchecked", face="method")
 def set_nothing(self: Array) -> Array:
     return become(self, np.empty(0, self.dtype))
 
 
 @operator(
-    "aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", written="unchecked"
+    "aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
+    written="unchecked",
+    face="method",
 )
 def set_source(self: Array, source: Array) -> Array:
     _check_source(self, source)
@@ -340,6 +354,7 @@ def _check_source(self: Array, source: Array) -> None:
     "aten::set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, "
     "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
     written="unchecked",
+    face="method",
 )
 def set_part(self: Array, source: Array, storage_offset: int, size: Sizes, stride: Sizes) -> Array:
     _check_source(self, source)

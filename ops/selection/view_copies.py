@@ -50,7 +50,6 @@ def _narrowed(self: Array, dim: int, start: int, length: int) -> Array:
 for _schema, _view in (
     ("alias_copy(Tensor self) -> Tensor", _same),
     ("detach_copy(Tensor self) -> Tensor", _same),
-    ("lift_fresh_copy(Tensor self) -> Tensor", _same),
     ("expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", shape.expand),
     ("permute_copy(Tensor self, int[] dims) -> Tensor", shape.permute),
     ("select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", shape.select),
@@ -59,7 +58,6 @@ for _schema, _view in (
         "SymInt step=1) -> Tensor",
         shape.slice_tensor,
     ),
-    ("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", _narrowed),
     ("squeeze_copy(Tensor self) -> Tensor", shape.squeeze),
     ("squeeze_copy.dim(Tensor self, int dim) -> Tensor", shape.squeeze_dim),
     ("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", shape.squeeze_dims),
@@ -82,9 +80,14 @@ for _schema, _view in (
         join.split_with_sizes,
     ),
 ):
-    operator(f"aten::{_schema}")(_copied(_view))
+    operator(f"aten::{_schema}", face="function")(_copied(_view))
 
-operator("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", out="")(
+operator("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor")(
+    _copied(_narrowed)
+)
+operator("aten::lift_fresh_copy(Tensor self) -> Tensor", face="operator")(_copied(_same))
+
+operator("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", out="", face="operator")(
     _copied(shape.reshape)
 )
 

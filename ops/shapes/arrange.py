@@ -29,17 +29,17 @@ _INT64: Final = np.dtype(np.int64)
 # --------------------------------------------------------------------------- more dimensions
 
 
-@operator("aten::atleast_1d(Tensor self) -> Tensor", out="")
+@operator("aten::atleast_1d(Tensor self) -> Tensor", out="", face="function")
 def atleast_1d(self: Array) -> Array:
     return self if self.ndim else self.reshape(1)
 
 
-@operator("aten::atleast_2d(Tensor self) -> Tensor", out="")
+@operator("aten::atleast_2d(Tensor self) -> Tensor", out="", face="function")
 def atleast_2d(self: Array) -> Array:
     return self if self.ndim > 1 else self.reshape(1, -1)
 
 
-@operator("aten::atleast_3d(Tensor self) -> Tensor", out="")
+@operator("aten::atleast_3d(Tensor self) -> Tensor", out="", face="function")
 def atleast_3d(self: Array) -> Array:
     if self.ndim > 2:
         return self
@@ -53,7 +53,9 @@ def _each(forward: Callable[[Array], Array]) -> Callable[[Sequence[Array]], list
 
 
 for _count, _forward in ((1, atleast_1d), (2, atleast_2d), (3, atleast_3d)):
-    operator(f"aten::atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]")(_each(_forward))
+    operator(f"aten::atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]", face="function")(
+        _each(_forward)
+    )
 
 
 # --------------------------------------------------------------------------- joining
@@ -249,7 +251,11 @@ def adjoint(self: Array) -> Array:
     return as_array(np.conjugate(turned)) if self.dtype.kind == "c" else turned
 
 
-@operator("aten::mH(Tensor(a) self) -> Tensor(a)", "aten::mH.a(Tensor(a) self) -> Tensor(a)")
+@operator(
+    "aten::mH(Tensor(a) self) -> Tensor(a)",
+    "aten::mH.a(Tensor(a) self) -> Tensor(a)",
+    face="method",
+)
 def matrix_adjoint(self: Array) -> Array:
     if self.ndim < 2:
         raise OperatorError(
@@ -261,7 +267,9 @@ def matrix_adjoint(self: Array) -> Array:
 
 
 @operator(
-    "aten::matrix_H(Tensor(a) self) -> Tensor(a)", "aten::matrix_H.a(Tensor(a) self) -> Tensor(a)"
+    "aten::matrix_H(Tensor(a) self) -> Tensor(a)",
+    "aten::matrix_H.a(Tensor(a) self) -> Tensor(a)",
+    face="operator",
 )
 def matrix_h(self: Array) -> Array:
     if self.ndim != 2 and self.ndim:
@@ -348,7 +356,11 @@ def cartesian_prod(tensors: Sequence[Array]) -> Array:
     return np.stack([grid.reshape(-1) for grid in grids], 1)
 
 
-@operator("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", out="")
+@operator(
+    "aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+    out="",
+    face="function",
+)
 def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
     _check_vector(self)
     if r < 0:
@@ -378,7 +390,7 @@ def repeated_places(repeats: Array, output_size: int | None) -> Array:
 # --------------------------------------------------------------------------- sizes
 
 
-@operator("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", out="")
+@operator("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", out="", face="method")
 def sum_to_size(self: Array, size: Sequence[int]) -> Array:
     """The tensor added up to a smaller size that would broadcast to its own."""
     new = self.ndim - len(size)

@@ -176,8 +176,10 @@ def _declare_like(name: str, value: Scalar | None) -> None:
             made[...] = value
         return made
 
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="")(like)
-    operator(f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor", out="")(new)
+    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
+    operator(
+        f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor", out="", face="method"
+    )(new)
 
 
 _declare_like("zeros", 0)
@@ -185,7 +187,9 @@ _declare_like("ones", 1)
 _declare_like("empty", None)
 
 
-@operator(f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor", out="")
+@operator(
+    f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor", out="", face="function"
+)
 def full_like(
     self: Array,
     fill_value: Scalar,
@@ -202,7 +206,9 @@ def full_like(
 
 
 @operator(
-    f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor", out=""
+    f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
+    out="",
+    face="method",
 )
 def new_full(
     self: Array,

@@ -45,6 +45,7 @@ def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: In
     "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
     "int[2] stride) -> Tensor",
     refuses=Refusal("iu", "im2col_out_cpu"),
+    face="layer",
 )
 def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """What each window sees, as a column."""
@@ -105,7 +106,8 @@ def _check_columns(self: Array, output: Ints, kernel: Ints, counts: Ints, settin
 
 @operator(
     "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, "
-    "int[2] padding, int[2] stride) -> Tensor"
+    "int[2] padding, int[2] stride) -> Tensor",
+    face="layer",
 )
 def col2im(
     self: Array,
@@ -157,7 +159,7 @@ def _check_image(self: Array, name: str) -> None:
         )
 
 
-@operator("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
+@operator("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", face="function")
 def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     """Groups of channels laid out as squares of pixels."""
     _check_image(self, "pixel_shuffle")
@@ -178,7 +180,11 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     return _fresh(result.reshape(*outer, made, height * r, width * r), self)
 
 
-@operator("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", layout="e")
+@operator(
+    "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+    layout="e",
+    face="function",
+)
 def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     """Squares of pixels as groups of channels."""
     _check_image(self, "pixel_unshuffle")
@@ -206,8 +212,8 @@ def _fresh(result: Array, self: Array) -> Array:
 _SHUFFLES: Final = "(Tensor self, SymInt groups) -> Tensor"
 
 
-@operator(f"aten::native_channel_shuffle{_SHUFFLES}", out="")
-@operator(f"aten::channel_shuffle{_SHUFFLES}")
+@operator(f"aten::native_channel_shuffle{_SHUFFLES}", out="", face="function")
+@operator(f"aten::channel_shuffle{_SHUFFLES}", face="function")
 def channel_shuffle(self: Array, groups: int) -> Array:
     """The first channel of each group, then the second of each, and so on."""
     if self.ndim <= 2:

@@ -256,7 +256,7 @@ def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array
 # --------------------------------------------------------------------------- repeating, turning
 
 
-@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", layout="C")
+@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", layout="C", face="method")
 def repeat(self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
         raise OperatorError(

@@ -70,9 +70,11 @@ def nested_from_mask(t: Array, mask: Array, mask_check: bool) -> Array:
 @operator(
     "aten::nested_to_padded_tensor(Tensor self, float padding, int[]? output_size=None) -> Tensor",
     out="",
+    face="operator",
 )
 @operator(
-    "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor"
+    "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor",
+    face="method",
 )
 def padded(self: Array, padding: float, output_size: list[int] | None) -> Array:
     """All rows made as long as the longest one, or as `output_size` says.

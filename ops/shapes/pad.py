@@ -28,7 +28,9 @@ def _pairs(pad: Ints) -> list[tuple[int, int]]:
 # --------------------------------------------------------------------------- constant
 
 
-@operator("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor")
+@operator(
+    "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", face="function"
+)
 def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     if len(pad) % 2:
         raise OperatorError(f"Length of pad must be even but instead it equals {len(pad)}")
@@ -160,19 +162,25 @@ def _declare(dims: int) -> None:
     of_reflection, of_replication = (
         Refusal("b", f"{name}_pad{dims}d") for name in ("reflection", "replication")
     )
-    operator(f"aten::reflection_pad{dims}d{arguments}", autocast=autocast, refuses=of_reflection)(
-        reflection
-    )
-    operator(f"aten::replication_pad{dims}d{arguments}", autocast="full", refuses=of_replication)(
-        replication
-    )
+    operator(
+        f"aten::reflection_pad{dims}d{arguments}",
+        autocast=autocast,
+        refuses=of_reflection,
+        face="layer",
+    )(reflection)
+    operator(
+        f"aten::replication_pad{dims}d{arguments}",
+        autocast="full",
+        refuses=of_replication,
+        face="layer",
+    )(replication)
 
 
 for _dims in (1, 2, 3):
     _declare(_dims)
 
 
-@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", out="")
+@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", out="", face="layer")
 def _pad_circular(self: Array, pad: Ints) -> Array:
     pairs = _pairs(pad)
     if len(pairs) + 2 != self.ndim:
@@ -236,14 +244,18 @@ _NAMES: Final = ("constant", "reflect", "replicate", "circular")
 
 
 @operator(
-    "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", out=""
+    "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor",
+    out="",
+    face="layer",
 )
 def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     return _padded(self, pad, mode, value)
 
 
 @operator(
-    'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', out=""
+    'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
+    out="",
+    face="layer",
 )
 def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
     if mode not in _NAMES:

@@ -21,12 +21,14 @@ __all__: list[str] = []
 ndarray: Final = np.ndarray
 
 
-@operator("aten::size(Tensor self) -> int[]")
+@operator("aten::size(Tensor self) -> int[]", face="method")
 def size(self: Array) -> list[int]:
     return list(self.shape)
 
 
-@operator("aten::size.int(Tensor self, int dim) -> int", inline=inline("{0}.shape[{1}]"))
+@operator(
+    "aten::size.int(Tensor self, int dim) -> int", inline=inline("{0}.shape[{1}]"), face="method"
+)
 def size_of(self: Array, dim: int) -> int:
     shape = self.shape
     if -len(shape) <= dim < len(shape):
@@ -36,14 +38,14 @@ def size_of(self: Array, dim: int) -> int:
     return shape[wrap_dim(dim, len(shape))]
 
 
-@operator("aten::len.Tensor(Tensor t) -> int")
+@operator("aten::len.Tensor(Tensor t) -> int", face="operator")
 def length(t: Array) -> int:
     if not t.ndim:
         raise OperatorError("len() of a 0-d tensor", headline="a 0-d tensor has no length")
     return t.shape[0]
 
 
-@operator("aten::dim(Tensor self) -> int")
+@operator("aten::dim(Tensor self) -> int", face="method")
 def dim(self: Array) -> int:
     return self.ndim
 
@@ -53,24 +55,26 @@ def numel(self: Array) -> int:
     return self.size
 
 
-@operator("aten::stride(Tensor self) -> int[]")
+@operator("aten::stride(Tensor self) -> int[]", face="method")
 def stride(self: Array) -> list[int]:
     return list(strides_of(self))
 
 
-@operator("aten::stride.int(Tensor self, int dim) -> int")
+@operator("aten::stride.int(Tensor self, int dim) -> int", face="method")
 def stride_of(self: Array, dim: int) -> int:
     if not self.ndim:
         raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
     return strides_of(self)[wrap_dim(dim, self.ndim)]
 
 
-@operator("aten::storage_offset(Tensor self) -> int")
+@operator("aten::storage_offset(Tensor self) -> int", face="method")
 def storage_offset(self: Array) -> int:
     return storage_of(self)[1]
 
 
-@operator("aten::element_size(Tensor self) -> int", "prim::itemsize(Tensor a) -> int")
+@operator(
+    "aten::element_size(Tensor self) -> int", "prim::itemsize(Tensor a) -> int", face="method"
+)
 def element_size(self: Array) -> int:
     return self.itemsize
 
@@ -100,12 +104,15 @@ def is_same_size(self: Array, other: Array) -> bool:
     return self.shape == other.shape
 
 
-@operator("aten::is_contiguous(Tensor self) -> bool")
+@operator("aten::is_contiguous(Tensor self) -> bool", face="method")
 def is_contiguous(self: Array) -> bool:
     return self.flags.c_contiguous
 
 
-@operator("aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool")
+@operator(
+    "aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool",
+    face="method",
+)
 def is_contiguous_as(self: Array, memory_format: int) -> bool:
     if memory_format == 0:
         return self.flags.c_contiguous
@@ -161,7 +168,7 @@ def is_nested(a: Array) -> bool:
     return isinstance(a, NestedArray)
 
 
-@operator("aten::data(Tensor self) -> Tensor", cuts_off=True, out="")
+@operator("aten::data(Tensor self) -> Tensor", cuts_off=True, out="", face="method")
 @operator("prim::data(Tensor(a) a) -> Tensor(a)", cuts_off=True)
 def data(a: Array) -> Array:
     return a.view()

@@ -46,10 +46,8 @@ def _placed(self: Array) -> Array:
 # --------------------------------------------------------------------------- other sizes
 
 
-@operator(
-    "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-    "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
-)
+@operator("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", face="operator")
+@operator("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", face="method")
 def view(self: Array, size: Sequence[int]) -> Array:
     result = reshape(self, size)
     if self.size and not self.flags.c_contiguous and not np.may_share_memory(result, self):
@@ -65,7 +63,7 @@ def view(self: Array, size: Sequence[int]) -> Array:
     return result
 
 
-@operator("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+@operator("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
 def view_as(self: Array, other: Array) -> Array:
     return view(self, other.shape)
 
@@ -80,7 +78,7 @@ def reshape(self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(infer_size(shape, self.size))
 
 
-@operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+@operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
 def reshape_as(self: Array, other: Array) -> Array:
     return reshape(self, other.shape)
 
@@ -178,7 +176,10 @@ def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> Oper
     )
 
 
-@operator("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
+@operator(
+    "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    face="method",
+)
 def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     shape, new = self.shape, len(size) - self.ndim
     if new < 0:
@@ -210,7 +211,7 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return spread(self, sizes, strides)
 
 
-@operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+@operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
 def expand_as(self: Array, other: Array) -> Array:
     return expand(self, other.shape)
 
@@ -233,7 +234,7 @@ def broadcast_shapes(a: list[int], b: list[int]) -> list[int]:
     return list(checked_broadcast(tuple(a), tuple(b), ("a", "b")))
 
 
-@operator("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
+@operator("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", face="method")
 def view_dtype(self: Array, dtype: int) -> Array:
     wanted = numpy_dtype(dtype)
     try:
@@ -278,12 +279,17 @@ def t(self: Array) -> Array:
 @operator(
     "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
     "aten::numpy_T.a(Tensor(a) self) -> Tensor(a)",
+    face="operator",
 )
 def numpy_t(self: Array) -> Array:
     return _placed(self).T if self.ndim else self.view()
 
 
-@operator("aten::mT(Tensor(a) self) -> Tensor(a)", "aten::mT.a(Tensor(a) self) -> Tensor(a)")
+@operator(
+    "aten::mT(Tensor(a) self) -> Tensor(a)",
+    "aten::mT.a(Tensor(a) self) -> Tensor(a)",
+    face="method",
+)
 def matrix_t(self: Array, name: str = "mT") -> Array:
     if not self.ndim:
         return self.view()
@@ -380,6 +386,7 @@ def _select_error(self: Array, dim: int, index: int) -> IndexOutOfRange:
     inline=inline("{0}[{2}:{3}]", _SOME_DIMS, at={1: "0", 4: "1"})
     + inline("{0}[:, {2}:{3}]", _MORE_DIMS, at={1: "1", 4: "1"})
     + inline("{0}[..., {2}:{3}]", _SOME_DIMS, at={1: "(-1)", 4: "1"}),
+    face="operator",
 )
 def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
     if not self.ndim:
@@ -450,7 +457,9 @@ def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     return view_of(moved, (*moved.shape[:-2], count), strides)
 
 
-@operator("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+@operator(
+    "aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", face="method"
+)
 def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     axis = wrap_dim(dimension, self.ndim)
     length = self.shape[axis] if self.ndim else 1

@@ -122,7 +122,8 @@ def get_autocast_dtype(device_type: str) -> int:
 
 @operator(
     "aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, "
-    "ScalarType cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)"
+    "ScalarType cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)",
+    face="method",
 )
 def to_reduced_precision(
     array: Array, cuda_enabled: bool, cpu_enabled: bool, cuda_dtype: int, cpu_dtype: int
@@ -137,7 +138,8 @@ _LOWER: Final = ("float16", "bfloat16")
 
 @operator(
     "aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) "
-    "-> Tensor(a)"
+    "-> Tensor(a)",
+    face="method",
 )
 def to_full_precision(array: Array, cuda_enabled: bool, cpu_enabled: bool) -> Array:
     return array.astype(np.float32) if cpu_enabled and array.dtype.name in _LOWER else array

@@ -13,6 +13,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 from ..memory.dtype import Array, Scalar, default_dtype
+from .faces import Face
 from .pointwise import as_array, binary, cast, in_place, number_as
 from .promotion import common_dtype, common_dtype_with, kind
 from .record import Known, of_twin
@@ -48,12 +49,20 @@ def twin_schema(schema: str) -> str:
     return f"{name}_{dot}{overload}(Tensor(a!) self{rest}-> Tensor(a!)"
 
 
-def with_twin(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forward]:
-    """Declare the function as the forward of overloads, and of their in-place forms."""
+def with_twin(
+    *schemas: str, twin: Face = "", **known: Unpack[Known]
+) -> Callable[[Forward], Forward]:
+    """Declare the function as the forward of overloads, and of their in-place forms.
+
+    `twin` is the face of those, where it is not that of the others.
+    """
 
     def declare(forward: Forward) -> Forward:
         operator(*schemas, **known)(forward)
-        operator(*map(twin_schema, schemas), **of_twin(known))(in_place(forward))
+        known_of_twin = of_twin(known)
+        if twin:
+            known_of_twin["face"] = twin
+        operator(*map(twin_schema, schemas), **known_of_twin)(in_place(forward))
         return forward
 
     return declare

@@ -14,6 +14,7 @@ from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
 from ..memory.overlap import Written
+from .faces import Face
 from .inline import Inline, Native
 from .refusals import Refusal
 
@@ -31,6 +32,7 @@ class Known(TypedDict, total=False):
     autocast_in_graphs: Policy
     cuts_off: bool
     effects: bool
+    face: Face
     inline: tuple[Inline, ...]
     instruction: str
     layout: str
@@ -68,6 +70,9 @@ class Operator:
 
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""
+
+    face: Face = ""
+    """Where Python finds it, if not by the rule (see `faces`); one overload says it for all."""
 
     inline: tuple[Inline, ...] = ()
     """How plans write it out."""

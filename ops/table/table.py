@@ -27,6 +27,7 @@ from ...frontend.made_once import made_once
 from ...typecheck.schema import AliasInfo, Argument, Signature
 from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded
+from .faces import Face, face_of
 from .layouts import laid_out
 from .out_forms import into_out, out_overload, out_schema
 from .record import Known, Operator
@@ -149,6 +150,14 @@ class Table:
     def names_where(self, holds: Callable[[Operator], bool]) -> frozenset[str]:
         """The qualified names of the operators of which, for an overload, something holds."""
         return frozenset(entry.name for entry in self._by_full_name.values() if holds(entry))
+
+    def faces(self) -> dict[str, Face]:
+        """Where Python finds the operators of `aten`, by qualified name."""
+        return {
+            name: face_of(name.removeprefix("aten::"), entries)
+            for name, entries in self._by_name.items()
+            if name.startswith("aten::")
+        }
 
     def __iter__(self) -> Iterator[Operator]:
         """All overloads known so far; out= forms are derived when their name is looked up."""

@@ -50,13 +50,13 @@ def detach_(self: Array) -> Array:
     return self
 
 
-@operator("aten::is_leaf(Tensor self) -> bool")
+@operator("aten::is_leaf(Tensor self) -> bool", face="method")
 def is_leaf(self: Array) -> bool:
     tensor = _tensor(self)
     return tensor is None or bool(tensor.is_leaf)
 
 
-@operator("aten::retain_grad(Tensor(a!) self) -> ()")
+@operator("aten::retain_grad(Tensor(a!) self) -> ()", face="method")
 def retain_grad(self: Array) -> None:
     tensor = _tensor(self)
     if tensor is None:
@@ -64,19 +64,19 @@ def retain_grad(self: Array) -> None:
     tensor.retain_grad()
 
 
-@operator("aten::retains_grad(Tensor self) -> bool")
+@operator("aten::retains_grad(Tensor self) -> bool", face="method")
 def retains_grad(self: Array) -> bool:
     tensor = _tensor(self)
     return tensor is not None and bool(tensor.retains_grad)
 
 
-@operator("aten::output_nr(Tensor self) -> int")
+@operator("aten::output_nr(Tensor self) -> int", face="method")
 def output_number(self: Array) -> int:
     tensor = _tensor(self)
     return 0 if tensor is None else int(tensor.output_nr)
 
 
-@operator("aten::_version(Tensor self) -> int")
+@operator("aten::_version(Tensor self) -> int", face="method")
 def version(self: Array) -> int:
     return version_of(self)
 
@@ -95,6 +95,7 @@ def gradient(a: Array) -> Array | None:
     "aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, "
     "bool create_graph=False) -> ()",
     effects=True,
+    face="method",
 )
 def backward(
     self: Array, gradient: Array | None, retain_graph: bool | None, create_graph: bool
@@ -110,6 +111,7 @@ def backward(
     "aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, "
     "bool? retain_graph=None, bool create_graph=False) -> ()",
     effects=True,
+    face="method",
 )
 def backward_of_several(
     tensors: Sequence[Array],
@@ -125,7 +127,8 @@ def backward_of_several(
 
 @operator(
     "aten::grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, "
-    "bool? retain_graph=None, bool create_graph=False, bool allow_unused=False) -> Tensor?[]"
+    "bool? retain_graph=None, bool create_graph=False, bool allow_unused=False) -> Tensor?[]",
+    face="operator",
 )
 def gradients(
     outputs: Sequence[Array],

@@ -32,6 +32,9 @@ class Tape(Protocol):
     def set_item(self, tensor: Any, key: Any, value: Any, /) -> None:
         """`tensor[key] = value`, recorded."""
 
+    def parts(self, tensor: Any, /) -> Any:
+        """The real and imaginary parts of complex numbers along a last dimension, recorded."""
+
     def refresh(self, view: Any, /) -> None:
         """Bring the history of a view up to date after its memory was written through others."""
 

@@ -432,7 +432,7 @@ class Tensor(Differentiable):
         if self._array.dtype.kind != "c":
             return self
         if self._requires_grad:
-            return self.view_as_real().select(-1, 0)  # type: ignore[no-any-return]
+            return tape().parts(self).select(-1, 0)  # type: ignore[no-any-return]
         return Tensor._of(self._array.real)._seen_as(self)
 
     @real.setter
@@ -445,7 +445,7 @@ class Tensor(Differentiable):
         if self._array.dtype.kind != "c":
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         if self._requires_grad:
-            return self.view_as_real().select(-1, 1)  # type: ignore[no-any-return]
+            return tape().parts(self).select(-1, 1)  # type: ignore[no-any-return]
         return Tensor._of(self._array.imag)._seen_as(self)
 
     # ------------------------------------------------------------------ copies

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.table.layer_names import LAYER_FUNCTIONS
+from ..ops.table.table import TABLE
 
 __all__: list[str] = []
 
 
+@cache
+def _names() -> frozenset[str]:
+    faces = TABLE.faces().items()
+    return frozenset(name.removeprefix("aten::") for name, face in faces if face == "layer")
+
+
 def __getattr__(name: str) -> Any:
-    if name in LAYER_FUNCTIONS:
+    if name in _names():
         return eager_function(f"aten::{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted(LAYER_FUNCTIONS)
+    return sorted(_names())

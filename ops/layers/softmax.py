@@ -1,0 +1,202 @@
+"""Softmax, its logarithm, and their gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family, is_ready
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, numpy_dtype
+from ..reductions.loss_reduction import widened
+from ..table.pointwise import as_array, cast
+from ..table.refusals import Refusal
+from ..table.table import operator
+from .activation import check_float, in_float32
+
+__all__ = ["log_softmax", "softmax"]
+
+asarray: Final = np.asarray
+_exp: Final = np.exp
+_subtract: Final = np.subtract
+_multiply: Final = np.multiply
+_divide: Final = np.true_divide
+_reciprocal: Final = np.reciprocal
+_largest: Final[Callable[..., Any]] = np.maximum.reduce
+_total: Final[Callable[..., Any]] = np.add.reduce
+_float32: Final = np.dtype(np.float32)
+
+
+def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
+    if dtype is not None:
+        self = cast(self, numpy_dtype(dtype))
+    check_float(self, name)
+    return self
+
+
+@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
+@operator(
+    "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-on-gpu",
+)
+def softmax(self: Array, dim: int, dtype: int | None) -> Array:
+    """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "softmax_kernel_impl")
+    axis = wrap_dim(dim, self.ndim)
+    if self.itemsize == 2 and axis < self.ndim - 1 and self.size:
+        return _narrow_softmax(self, axis)
+    return _wide_softmax(self, axis)
+
+
+def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
+    return kernel(self.reshape(-1, self.shape[-1])).reshape(self.shape)
+
+
+_SHORT_ROW: Final = 16
+
+
+def _softmax(self: Array, axis: int) -> Array:
+    if not self.ndim or not self.size:
+        return np.ones_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.softmax, self)
+    if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]
+        _exp(row, row)
+        return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
+    below = self - _largest(self, axis, None, None, True)
+    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
+        # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
+        wide = below.astype(np.float64)
+        few = _exp(wide, wide).astype(_float32)
+        total = np.add.accumulate(few, axis).take((-1,), axis)
+        return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
+    _exp(below, below)
+    return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
+
+
+_wide_softmax: Final = in_float32(_softmax)
+
+_LANES: Final = 32
+"""16-bit floats in PyTorch's widest vectors: what is left over is computed in other steps."""
+
+
+def _narrow_softmax(self: Array, axis: int) -> Array:
+    """The same of 16-bit floats along a dimension that is not the last one.
+
+    Elements side by side are computed `_LANES` at a time and rounded once; for those that are left
+    over the exponentials are rounded too.
+    """
+    below = self.astype(_float32)
+    _exp(below - _largest(below, axis, None, None, True), below)
+    totals = _added_in_turn(below, axis)
+    rows = self.shape[: axis + 1]
+    grown, totals = below.reshape(*rows, -1), totals.reshape(*rows[:-1], 1, -1)
+    rest = grown[..., grown.shape[-1] // _LANES * _LANES :]
+    rest[...] = rest.astype(self.dtype)
+    return _divide(grown, totals, grown).astype(self.dtype).reshape(self.shape)
+
+
+def _added_in_turn(values: Array, axis: int) -> Array:
+    """Sums along a dimension, added one by one also where its elements lie side by side."""
+    if axis < values.ndim - 1 and math.prod(values.shape[axis + 1 :]) == 1:
+        return np.add.accumulate(values, axis).take((-1,), axis)
+    return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
+
+
+@operator(
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", out=""
+)
+@operator(
+    "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    autocast_in_graphs="full-unless-dtype",
+)
+def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
+    """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
+    if dtype is not None or self.dtype is not _float32:
+        self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
+    axis = wrap_dim(dim, self.ndim)
+    if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
+        return _narrow_log_softmax(self)
+    return _wide_log_softmax(self, axis)
+
+
+def _narrow_log_softmax(self: Array) -> Array:
+    """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
+    wide = self.astype(_float32)
+    top = _largest(wide, -1, None, None, True)
+    sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
+    logs = as_array(np.log(sums)).astype(_float32)
+    return as_array(wide - logs - top).astype(self.dtype)
+
+
+def _log_softmax(self: Array, axis: int) -> Array:
+    if not self.ndim or not self.size:
+        return np.zeros_like(self)
+    if axis == self.ndim - 1 and is_ready(self):
+        rows = family("rows")
+        if rows is not None:
+            return _by_rows(rows.log_softmax, self)
+    if self.size == self.shape[axis] and self.flags.c_contiguous:
+        row = self.reshape(-1)
+        row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
+        total = asarray(_total(_exp(row)))
+        return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
+    result = self - _largest(self, axis, None, None, True)
+    totals = _added_in_turn(_exp(result), axis)
+    return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]
+
+
+_wide_log_softmax: Final = in_float32(_log_softmax)
+
+
+@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    return softmax(self, dim, None)
+
+
+@operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    return log_softmax(self, dim, None)
+
+
+_BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input_dtype"
+
+
+@operator(
+    f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor",
+    refuses=Refusal("biuqc", "softmax_backward_lastdim_kernel_impl"),
+    out="",
+)
+def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
+    product = grad_output * output
+    total = product.sum(axis, keepdims=True) if output.ndim else product
+    return as_array(product - output * total).astype(numpy_dtype(input_dtype), copy=False)
+
+
+@operator(
+    f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor",
+    refuses=Refusal("biuqc", "log_softmax_backward_lastdim_kernel_impl"),
+)
+def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
+    """The gradient of log_softmax from that of its output."""
+    axis = wrap_dim(dim, output.ndim)
+    grad_output, output = widened(grad_output), widened(output)
+    total = grad_output.sum(axis, keepdims=True) if output.ndim else grad_output
+    return as_array(grad_output - np.exp(output) * total).astype(
+        numpy_dtype(input_dtype), copy=False
+    )
