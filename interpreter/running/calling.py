@@ -51,6 +51,8 @@ def call(
         result = _run_quietly(way, values)
     except Failure as failure:
         leave_all(depth, invoke)
+        if record is not None:  # what was written stays written, and has its history
+            finished(record, way.executable, reached, None)
         error = told(failure, function)
     except BaseException:  # an interrupt
         leave_all(depth, invoke)

@@ -66,5 +66,5 @@ def _cast_automatically(graph: Graph) -> None:
         insert_casts(graph, state, scripted=scripted)
 
 
-_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::tensor"))
-"""Operators that can make tensors that require gradients."""
+_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_", "aten::tensor"))
+"""Operators that can make tensors that require gradients, or must know what is a view."""

@@ -67,13 +67,15 @@ def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[An
 
 
 def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
-    """Tell views what they are views of, unless that has a history they are not part of."""
+    """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
-    if not isinstance(base, Tensor) or base._requires_grad:
+    if not isinstance(base, Tensor) or (base._requires_grad and is_grad_enabled()):
         return
     for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
         if isinstance(view, Tensor) and view is not base:
             view._view_of = base
+            if base._requires_grad:
+                view._seen_unwatched()
 
 
 def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:

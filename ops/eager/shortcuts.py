@@ -54,7 +54,7 @@ _REST: Final = {
 }
 """What stands behind the first tensor: its parameters, how it is read, and its machine value."""
 
-_NOTE: Final = "    if not a._requires_grad: made._view_of = a\n"
+_NOTE: Final = "    made._view_of = a\n    if a._requires_grad: made._seen_unwatched()\n"
 _IN_PLACE: Final = "   if result is array:\n    written(array)\n    return a\n"
 
 _SPACE: Final[dict[str, Any]] = {

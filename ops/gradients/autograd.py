@@ -15,11 +15,15 @@ from itertools import chain, count
 from typing import Any, Final
 from weakref import ref
 
+import numpy as np
+
 from ...frontend.locks import fork_safe_lock
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType, dtype_of
+from ..memory.storage import strides_of
 from ..memory.versions import version_of
 from ..table.grad_mode import RUNNING, grad_mode_set
+from ..table.layouts import like, strides_like
 from ..tensors.tensor import Tensor
 
 __all__ = [
@@ -201,12 +205,21 @@ class AccumulateGrad(Node):
             before = self.variable._gradient
             if before is None:
                 keeps = grad._requires_grad
-                first = grad.clone() if keeps else Tensor._of(grad._array.copy("K"))
+                first = grad.clone() if keeps else Tensor._of(_copied(grad._array, self.variable))
                 self.variable._gradient = first
             elif grad._requires_grad or before._requires_grad:
                 self.variable._gradient = before + grad
             else:
                 before.add_(grad)
+
+
+def _copied(grad: Array, leaf: Tensor) -> Array:
+    """A gradient, laid out like its leaf if that has no gaps and no overlap, else contiguous."""
+    lies = leaf._array
+    dense = lies.shape == grad.shape and strides_like(lies) == strides_of(lies)
+    copied = like(lies, grad.dtype) if dense else np.empty(grad.shape, grad.dtype)
+    copied[...] = grad
+    return copied
 
 
 RESOLVING: Final = fork_safe_lock()
@@ -237,8 +250,14 @@ def is_wanted(tensor: Tensor) -> bool:
     turn = TURN[0]
     wanted = tensor._requires_grad
     if tensor._view_of is not None or not (wanted is True or wanted is False):
-        return edge_of(tensor) is not None
+        return tensor._unwatched or edge_of(tensor) is not None or _is_wanted_of_base(tensor)
     return wanted if not turn & 1 and TURN[0] == turn else edge_of(tensor) is not None
+
+
+def _is_wanted_of_base(view: Tensor) -> bool:
+    """Whether what a tensor is a view of requires gradients, though the view has no history."""
+    base = view._base if view._array.dtype.kind not in "biu" else None
+    return base is not None and is_wanted(base)
 
 
 def _edge_of(tensor: Tensor) -> Edge | None:
@@ -254,6 +273,8 @@ def _edge_of(tensor: Tensor) -> Edge | None:
     node = tensor._grad_node
     if node is not None:
         return node, tensor._output_number
+    if tensor._unwatched:
+        return None
     known = tensor._accumulator
     found = None if known is None else known()
     if found is None:

@@ -80,6 +80,9 @@ Reader = Callable[["RowNode", list[Tensor | None]], Any]
 class Bound:
     """A row bound to an overload: which arguments have gradients, and what formulas read."""
 
+    watched = True
+    """Whether gradients were wanted where it was called."""
+
     def __init__(self, entry: Operator, row: Row | None, in_script: bool = False) -> None:
         self._in_script = in_script
         self.entry = entry

@@ -8,6 +8,7 @@ somebody asks for a gradient: the tensors that come out know this record until t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from . import autograd
+from .autograd import is_wanted
 from .bound import Bound, bound_row_in_script
 from .rows import Rewriting
 from .tape import attach, backward, check_in_place, gradients_of, is_active
@@ -40,8 +42,8 @@ class Record:
         self._pending: list[Tensor] = []
         self._clock = 0
         self._later: dict[int, int] = {}
-        self._leaves: set[int] = set()
-        """The owners of the memory of leaves that came in."""
+        self._guarded: set[int] = set()
+        """The owners of the memory of leaves, and of views that may not be written."""
 
     # ------------------------------------------------------------------ while it runs
 
@@ -61,11 +63,15 @@ class Record:
             if isinstance(value, Tensor):
                 self.known[id(value._array)] = value
                 if value._requires_grad is True and value._grad_node is None:
-                    self._leaves.add(id(owner_of(value._array)))
+                    self.guard(value._array)
             elif isinstance(value, (list, tuple)):
                 self.know(value)
             elif isinstance(value, dict):
                 self.know(value.values())
+
+    def guard(self, array: Array) -> None:
+        """Have writes into the memory of an array checked before they happen."""
+        self._guarded.add(id(owner_of(array)))
 
     def handle_of(self, array: Array) -> Tensor:
         """The tensor of an array, with its history so far."""
@@ -82,13 +88,11 @@ class Record:
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
         if not is_grad_enabled():
             return
-        target = self.known.get(id(array))
-        if target is None and id(owner_of(array)) in self._leaves:
-            target = self.handle_of(array)
-            if target._view_of is None:  # as what is detached from a leaf
-                return
-            check_in_place(target, True)
-        if target is not None and target._requires_grad is True:
+        if id(owner_of(array)) in self._guarded:
+            target: Tensor | None = self.handle_of(array)
+        else:
+            target = self.known.get(id(array))
+        if target is not None and target._requires_grad is not False:
             check_in_place(target, True)
 
     def backward(
@@ -191,14 +195,18 @@ class Record:
 
     def _replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
         handles = [self._lifted(value) for value in args]
-        active = is_active(bound, handles)
+        active = bound.watched and is_active(bound, handles)
         if bound.in_place:
             self._later[id(owner_of(args[0]))] -= 1
             check_in_place(handles[0], active)
         if not active:
             wrapped = self._lifted(result)
-            if bound.is_view and isinstance(wrapped, Tensor) and wrapped is not handles[0]:
-                wrapped._view_of = handles[0]
+            if bound.is_view:
+                for view in wrapped if isinstance(wrapped, list) else (wrapped,):
+                    if view is not handles[0]:
+                        view._seen_as(handles[0])
+                        if is_wanted(handles[0]):
+                            view._seen_unwatched()
             return
         before = None
         if old is not None:
@@ -232,7 +240,12 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
     bound = _noted(entry)
     if bound is None:
         return entry.forward
-    run = _in_place_recorder(bound) if bound.in_place else _noting_recorder(bound)
+    if bound.in_place:
+        run = _in_place_recorder(bound)
+    elif bound.is_view and not _has_lists(entry):
+        run = _view_recorder(bound)
+    else:
+        run = _noting_recorder(bound)
     if bound.row is not None and bound.row.rewritten is not None:
         return _rewriting_recorder(run, bound.row.rewritten)
     return run
@@ -257,6 +270,25 @@ def _noting_recorder(bound: Bound) -> Callable[..., Any]:
     return run
 
 
+def _view_recorder(bound: Bound) -> Callable[..., Any]:
+    """Views are noted even while no gradients are wanted: they know what they are views of."""
+    forward, unwatched = bound.entry.forward, copy(bound)
+    unwatched.watched = False
+
+    def run(*args: Any) -> Any:
+        result = forward(*args)
+        record = RUNNING.record
+        if record is not None:
+            watched = is_grad_enabled()
+            if bound.is_multiple_view or not watched:
+                record.guard(args[0])
+            kept = list(result) if type(result) is list else result
+            record.steps.append((bound if watched else unwatched, args, kept, None))
+        return result
+
+    return run
+
+
 def _noted(entry: Operator) -> Bound | None:
     """What steps call an operator by; None for one that leaves nothing to note."""
     if "Tensor" not in entry.schema or entry.name in ("aten::requires_grad_", "aten::detach_"):
@@ -271,7 +303,7 @@ def _noted(entry: Operator) -> Bound | None:
 
 def _noted_alone(entry: Operator) -> Bound | None:
     bound = _noted(entry)
-    if bound is None or bound.in_place or _has_lists(entry):
+    if bound is None or bound.in_place or bound.is_multiple_view or _has_lists(entry):
         return None
     return bound if bound.row is None or bound.row.rewritten is None else None
 

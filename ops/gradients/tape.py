@@ -15,7 +15,6 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
-from ..memory.versions import owner_of
 from ..table.grad_mode import RUNNING
 from ..table.pointwise import scalar_of
 from ..table.table import TABLE, Operator
@@ -167,7 +166,8 @@ def check_in_place(target: Tensor, active: bool) -> None:
     Raises:
         RuntimeError: the tensor is a leaf that requires gradients, or a view of one.
     """
-    root = _root(target)
+    wanted = is_wanted(target)
+    active = active or wanted
     if target._view_among is not None and active:
         raise RuntimeError(
             f"Output {target._output_number} of {target._view_among} is a view and is being "
@@ -175,26 +175,31 @@ def check_in_place(target: Tensor, active: bool) -> None:
             "Such functions do not allow the output views to be modified inplace. You should "
             "replace the inplace operation by an out-of-place one."
         )
-    if target._requires_grad is True and target._grad_node is None and root is None:
+    if target._unwatched and active:
+        raise RuntimeError(f"A view was created in no_grad mode and {_ITSELF} {_AMBIGUOUS}")
+    base = target._base if wanted else None
+    if wanted and (target if base is None else base).is_leaf:
+        what = "a leaf" if base is None else "a view of a leaf"
         raise OperatorError(
-            "a leaf Variable that requires grad is being used in an in-place operation.",
+            f"{what} Variable that requires grad is being used in an in-place operation.",
             code="inplace-on-leaf",
         )
-    if root is not None and root._requires_grad is True and root._grad_node is None:
-        raise OperatorError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
-            code="inplace-on-leaf",
-        )
+
+
+_ITSELF: Final = "is being modified inplace with grad mode enabled."
+_OTHERS: Final = (
+    "its base or another view of its base has been modified inplace with grad mode enabled."
+)
+_AMBIGUOUS: Final = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the no_grad block (if you "
+    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
 def _root(view: Tensor) -> Tensor | None:
     """The tensor that a view is of; None if it is none."""
-    base = view._view_of
-    if base is None:
-        return None
-    while base._view_of is not None:
-        base = base._view_of
-    return base if owner_of(base._array) is owner_of(view._array) else None
+    return view._base if view._view_of is not None else None
 
 
 def _before(target: Tensor) -> Tensor:
@@ -231,6 +236,8 @@ def refresh(view: Tensor) -> None:
     version = RUNNING.version_of(view._array)
     if version == view._view_version or view._array.dtype.kind in "biu":
         return
+    if view._unwatched:
+        raise RuntimeError(f"A view was created in no_grad mode and {_OTHERS} {_AMBIGUOUS}")
     view._view_version = version
     edge = edge_of(root)
     if edge is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -12,10 +13,16 @@ from ..kernels import blas
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.query import size_of
-from ..shapes.shape import expand
+from ..shapes.shape import expand, t
 from ..table.inline import inline
 from ..table.ordered import check_kernel
-from ..table.pointwise import as_array, broadcast_error, cast
+from ..table.pointwise import (
+    as_array,
+    broadcast_error,
+    cast,
+    check_result_shape,
+    checked_broadcast,
+)
 from ..table.promotion import kind
 from ..table.refusals import cpp_name
 from ..table.table import operator
@@ -374,7 +381,7 @@ def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
 
 
 def _features_differ(input: Array, weight: Array) -> OperatorError:
-    rows = input.size // max(input.shape[-1], 1) if input.ndim else 1
+    rows = prod(input.shape[:-1])
     columns = input.shape[-1] if input.ndim else 1
     takes = f"takes inputs with {weight.shape[-1]} features, but got {columns}"
     return OperatorError(
@@ -433,9 +440,11 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
             return found
     if input.dtype is not weight.dtype and input.dtype != weight.dtype:
         raise dtypes_differ(input, weight, ("input", "weight"))
-    turned = weight.T
+    turned = t(weight)
     if weight.ndim == 1:
-        return matmul(input, weight) if bias is None else matmul(input, weight) + bias
+        if bias is not None and (input.ndim == 2 or bias.ndim == 1):
+            raise OperatorError("mat2 must be a matrix, got 1-D tensor")
+        return _with_bias(matmul(input, weight), bias)
     if not input.ndim or input.shape[-1] != turned.shape[0]:
         raise _features_differ(input, weight)
     if input.ndim > 2:
@@ -443,10 +452,16 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         result = flat.reshape(*input.shape[:-1], weight.shape[0])
     else:
         result = product(input, turned)
+    if bias is not None and (result.ndim == 2 or bias.ndim == 1):
+        rows = result.reshape(prod(result.shape[:-1]), result.shape[-1])
+        return (rows + expand(bias, rows.shape)).reshape(result.shape)
+    return _with_bias(result, bias)
+
+
+def _with_bias(result: Array, bias: Array | None) -> Array:
     if bias is None:
         return result
-    if result.ndim < 3:
-        bias = expand(bias, result.shape)
+    check_result_shape(result.shape, checked_broadcast(result.shape, bias.shape))
     return as_array(np.add(result, bias))
 
 

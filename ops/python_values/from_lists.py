@@ -122,6 +122,7 @@ def tensor(
         )
     if requires_grad and RUNNING.record is not None:
         RUNNING.record.handle_of(made).requires_grad_(True)
+        RUNNING.record.guard(made)
     return made
 
 

@@ -124,6 +124,7 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
     shape = tensors[0].shape
     for position, tensor in enumerate(tensors):
         if tensor.shape != shape:
+            wrap_dim(dim, len(shape) + 1)
             raise OperatorError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
                 f"and {list(tensor.shape)} at entry {position}",

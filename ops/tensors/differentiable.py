@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..memory.dtype import Array
-from ..memory.versions import version_of
+from ..memory.versions import owner_of, version_of
+from ..table.grad_mode import RUNNING
 from ..table.table import TABLE
 from .tape_port import tape
 from .tracing import current_tracer
@@ -35,13 +36,15 @@ class Differentiable:
     _view_of: Tensor | None = None
     _view_version = 0
     _view_among: str | None = None
+    _unwatched = False
+    """Whether this is a view that was made while no gradients were wanted."""
     _accumulator: Any = None
 
     @property
     def requires_grad(self) -> bool:
         """Whether gradients of this tensor are wanted."""
         if self._view_of is not None or self._requires_grad not in (True, False):
-            return tape().edge_of(self) is not None
+            return tape().is_wanted(self)
         return bool(self._requires_grad)
 
     @requires_grad.setter
@@ -108,14 +111,24 @@ class Differentiable:
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of."""
-        base = self._view_of
-        while base is not None and base._view_of is not None:
-            base = base._view_of
-        return base
+        if self._view_of is None:
+            return None
+        found: Tensor | None = None
+        base: Tensor | None = self._view_of
+        owner = owner_of(self._array)
+        while base is not None and owner_of(base._array) is owner:  # reshape may have copied
+            found, base = base, base._view_of
+        return found
+
+    def _seen_unwatched(self) -> None:
+        """This is a view, made without gradients, of a tensor that requires them."""
+        if self._array.dtype.kind not in "biu" and self._base is not None:
+            self._requires_grad = self._unwatched = True
+            self._view_version = RUNNING.version_of(self._array)
 
     def _is_view(self) -> bool:
         """Whether this is a view that gradients follow."""
-        return self._view_of is not None
+        return self._base is not None
 
     @property
     def _version(self) -> int:
@@ -164,7 +177,7 @@ class Differentiable:
 
     def detach_(self) -> Self:
         """Make this tensor a leaf that requires no gradients."""
-        if self._view_of is not None and self._requires_grad:
+        if self._base is not None:
             raise RuntimeError(_DETACH_VIEW)
         tracer, this = current_tracer(), cast(Any, self)
         if tracer is not None and tracer.knows(this):

@@ -39,6 +39,7 @@ def set_requires_grad(self: Array, requires_grad: bool) -> Array:
     tensor = _tensor(self)
     if tensor is not None:
         tensor.requires_grad_(requires_grad)
+        RUNNING.record.guard(self)
     return self
 
 
@@ -47,6 +48,7 @@ def detach_(self: Array) -> Array:
     tensor = _tensor(self)
     if tensor is not None:
         tensor.detach_()
+        RUNNING.record.guard(self)
     return self
 
 

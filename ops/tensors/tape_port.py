@@ -23,6 +23,9 @@ class Tape(Protocol):
     def edge_of(self, tensor: Any, /) -> tuple[Any, int] | None:
         """Where a tensor came from; None if it needs no gradient."""
 
+    def is_wanted(self, tensor: Any, /) -> bool:
+        """Whether a tensor requires gradients."""
+
     def grad_fn(self, tensor: Any, /) -> Any:
         """The node that a tensor came from; None for leaves."""
 

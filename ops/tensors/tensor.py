@@ -327,12 +327,17 @@ class Tensor(Differentiable):
         return id(self)
 
     def __repr__(self) -> str:
-        node = self.grad_fn
+        return format_array(self._array, self._history())
+
+    def _history(self) -> list[str]:
+        """What is told of the tensor's gradients where it is printed."""
+        try:
+            node = self.grad_fn
+        except RuntimeError:  # a view made without gradients whose memory was written since
+            return ["grad_fn=<Invalid>"]
         if node is not None:
-            extra = [f"grad_fn=<{type(node).__name__}>"]
-        else:
-            extra = ["requires_grad=True"] if self._requires_grad else []
-        return format_array(self._array, extra)
+            return [f"grad_fn=<{type(node).__name__}>"]
+        return ["requires_grad=True"] if self._requires_grad else []
 
     def __format__(self, form: str) -> str:
         if not self._array.ndim and type(self) is Tensor:
@@ -351,8 +356,9 @@ class Tensor(Differentiable):
         if self._requires_grad and is_grad_enabled():
             return tape().get_item(self, key)  # type: ignore[no-any-return]
         part = Tensor._of(get_item(self._array, _plain(key)))
-        if not self._requires_grad:
-            part._view_of = self
+        part._view_of = self
+        if self._requires_grad:
+            part._seen_unwatched()
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
