@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import combined
+from ..kernels import by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..table.declare import with_twin
@@ -42,7 +42,7 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
-        found = combined("add_products", self, tensor1, tensor2)
+        found = by_formula("add_products", self, tensor1, tensor2)
         if found is not None:
             return found  # type: ignore[no-any-return]
         return binary(np.add, self, binary(np.multiply, tensor1, tensor2))
@@ -92,7 +92,7 @@ def _check_same_dtype(self: Array, other: Array, name: str) -> None:
 
 
 def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
-    found = combined("lerp", self, end, checked_operand(weight, _FLOAT32))
+    found = by_formula("lerp", self, end, checked_operand(weight, _FLOAT32))
     if found is not None and end.ndim:
         return found  # type: ignore[no-any-return]
     if self.shape != end.shape:
@@ -100,7 +100,8 @@ def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
     change = binary(np.subtract, end, self)
     if abs(weight) < 0.5:
         return as_array(np.add(self, as_array(change * checked_operand(weight, _FLOAT32))))
-    return as_array(np.subtract(end, as_array(change * checked_operand(1 - weight, _FLOAT32))))
+    rest = _FLOAT32.type(1) - checked_operand(weight, _FLOAT32)
+    return as_array(np.subtract(end, as_array(change * rest)))
 
 
 def _lerp(self: Array, end: Array, weight: Array) -> Array:

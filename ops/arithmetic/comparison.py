@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, combined
+from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
@@ -362,7 +362,7 @@ def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
         _check_bounds(min, max)
     if self.size >= LARGE and min is not None and max is not None:
         low, high = checked_operand(min, _FLOAT32), checked_operand(max, _FLOAT32)
-        found = combined("clamp", self, low, high)
+        found = by_formula("clamp", self, low, high)
         if found is not None:
             return found  # type: ignore[no-any-return]
     if min is None:
@@ -483,22 +483,16 @@ def where(condition: Array, self: Array, other: Array) -> Array:
 
 def _chosen(condition: Array, self: Array, other: Array) -> Array:
     """`where` of a mask and two tensors of one dtype."""
-    if condition.size >= LARGE and self.dtype is _FLOAT32:
-        found = _chosen_natively(condition, self, other)
+    if condition.size >= LARGE:
+        found = by_formula("choose", condition, self, other)
         if found is not None:
-            return found
+            return found  # type: ignore[no-any-return]
     try:
         return _where(condition, self, other)
     except ValueError:
         shape = checked_broadcast(condition.shape, self.shape, ("condition", "self"))
         checked_broadcast(shape, other.shape, ("self", "other"))
         raise
-
-
-def _chosen_natively(condition: Array, self: Array, other: Array) -> Array | None:
-    if condition.dtype is not _BOOL or not (self.ndim or other.ndim):
-        return None
-    return combined("choose", condition, self, other)  # type: ignore[no-any-return]
 
 
 @operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", out="")

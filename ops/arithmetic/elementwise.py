@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, default_dtype
 from ..memory.errors import OperatorError
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
@@ -376,8 +377,14 @@ def floor_divide(self: Array, other: Array) -> Array:
 @operator("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
 def floor_divide_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
-        return as_array(np.floor_divide(self, operand(other, _INT64)))
+        return _by_number("floor_divide", np.floor_divide, self, operand(other, _INT64))
     return _quotient_by_mode(self, other, "floor")
+
+
+def _by_number(name: str, kernel: Callable[..., Any], a: Array, number: Array) -> Array:
+    """Whole numbers of 64 bits divided by one that is not 0."""
+    found = by_formula(name, a, number) if a.size >= LARGE else None
+    return as_array(kernel(a, number)) if found is None else found
 
 
 _refuse_remainder: Final = Refusal("buqc", "remainder_cpu")
@@ -407,7 +414,7 @@ def remainder(self: Array, other: Array) -> Array:
 @operator("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor")
 def remainder_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
-        return as_array(np.remainder(self, operand(other, _INT64)))
+        return _by_number("remainder", np.remainder, self, operand(other, _INT64))
     return _with_array(_remainder, self, other)
 
 

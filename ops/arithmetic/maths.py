@@ -139,7 +139,12 @@ _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
 _declare(
     "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
 )
-_declare("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
+_declare(
+    "log",
+    Refusal("q", "log_vml_cpu"),
+    pointwise("log", _closely(np.log)),
+    autocast_in_graphs="full",
+)
 _declare("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
 _declare(
     "log1p", Refusal("q", "log1p_vml_cpu"), np.log1p, "special_log1p", autocast_in_graphs="full"
@@ -161,7 +166,7 @@ _declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
 _declare("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
 _declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt)
 _declare("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
-_declare("tanh", Refusal("q", "tanh_vml_cpu"), np.tanh)
+_declare("tanh", Refusal("q", "tanh_vml_cpu"), pointwise("tanh", np.tanh))
 
 
 # --------------------------------------------------------------------------- without floats only

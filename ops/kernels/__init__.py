@@ -19,7 +19,7 @@ import numpy as np
 
 from ..memory.allocation import uncounted
 
-__all__ = ["KERNELS_VARIABLE", "LARGE", "combined", "family", "is_ready", "pointwise"]
+__all__ = ["KERNELS_VARIABLE", "LARGE", "by_formula", "family", "is_ready", "pointwise"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -59,40 +59,31 @@ def _find(name: str) -> Any:
 
 def is_ready(array: Any) -> bool:
     """Whether an array is what most kernels take: much float32 in one piece."""
-    return array.size >= LARGE and array.dtype is _FLOAT32 and _lies_well(array.flags)
-
-
-def _lies_well(flags: Any) -> bool:
+    if array.size < LARGE or array.dtype is not _FLOAT32:
+        return False
+    flags = array.flags
     return bool(flags.c_contiguous and flags.aligned)
 
 
-def combined(name: str, x: Any, *operands: Any) -> Any:
-    """A function of several arrays and 0-d ones by native code; None where that does not pay.
+def by_formula(name: str, *operands: Any) -> Any:
+    """A formula of arrays by native code; None where there is none, or where it does not pay.
 
-    The first operand decides how large the others are.
+    The operands are of one dtype, but for masks, and one of them is as large as the result.
     """
-    if x.size < LARGE or not _lies_well(x.flags):
+    if max([each.size for each in operands]) < LARGE:
         return None
-    x, *others = [each[...] for each in (x, *operands)]  # which no other thread can change
-    if not _lies_well(x.flags):
-        return None
-    for other in others:
-        if other.dtype is not _FLOAT32 or (
-            other.ndim and (other.shape != x.shape or not _lies_well(other.flags))
-        ):
-            return None
     arrays = family("arrays")
-    return None if arrays is None else arrays.combine(name, x, *others)
+    return None if arrays is None else arrays.apply(name, operands)
 
 
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of one number that is computed natively where that pays, else by `kernel`."""
 
     def call(x: Any) -> Any:
-        if x.size >= LARGE and is_ready(x):
-            arrays = family("arrays")
-            if arrays is not None:
-                return arrays.apply(name, x)
+        if x.size >= LARGE:
+            found = by_formula(name, x)
+            if found is not None:
+                return found
         return kernel(x)
 
     return call

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic.comparison import clamp
 from ..arithmetic.maths import sigmoid
-from ..kernels import LARGE, combined, pointwise
+from ..kernels import LARGE, by_formula, pointwise
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -177,7 +177,7 @@ def _silu(x: Array) -> Any:
 
 def _leaky_relu(x: Array, negative_slope: float) -> Any:
     if x.size >= LARGE and x.dtype is _float32:
-        found = combined("leaky_relu", x, checked_operand(negative_slope, _float32))
+        found = by_formula("leaky_relu", x, checked_operand(negative_slope, _float32))
         if found is not None:
             return found
     scaled = x * checked_operand(negative_slope, x.dtype)

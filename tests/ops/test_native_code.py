@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels.code import elf, objects
-from rushlight.ops.kernels.code.loops import module_text, pointwise_kernel
+from rushlight.ops.kernels.code.loops import Expression, Step, expression_kernel, module_text
 from rushlight.ops.kernels.code.row_programs import row_kernel
 from rushlight.ops.kernels.code.run import _by_ctypes, run
 from rushlight.ops.kernels.code.target import Target, host
@@ -60,7 +60,24 @@ def samples() -> Any:
 
 
 def apply(name: str, *operands: Any) -> Any:
-    return kernels.family("arrays").combine(name, *operands)
+    return kernels.family("arrays").apply(name, operands)
+
+
+def of_floats(name: str, places: str = "c") -> tuple[Expression, str, int]:
+    """The expression of one formula of float32, in one dimension."""
+    step = Step(name, "f", tuple(range(len(places))))
+    return Expression("f" * len(places), (step,), (0,)), places, 1
+
+
+def pointwise_kernel(name: str, places: str = "c") -> Callable[..., None]:
+    """Calls `run` with a formula's kernel: for operands and the result, in one piece."""
+    kernel = expression_kernel(*of_floats(name, places))
+    geometry = np.zeros(4 * len(places), np.int64)
+
+    def call(run: Callable[..., None], count: int, least: int, *arrays: Any) -> None:
+        run(kernel, count, least, geometry, *arrays)
+
+    return call
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -115,9 +132,10 @@ def _run(target: Target, name: str, x: Any) -> Any:
     """A formula by code for another CPU, whose instructions this one has too."""
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
-    kernel = placed(assembled(module_text(target, name, "a"), target), ("pointwise",))["pointwise"]
+    made = assembled(module_text(target, *of_floats(name)), target)
+    kernel = placed(made, ("expression",))["expression"]
     out = np.empty_like(x)
-    run(kernel, x.size, x.size + 1, x, out)
+    run(kernel, x.size, x.size + 1, np.zeros(2, np.int64), x, out)
     return out
 
 
@@ -134,7 +152,7 @@ def test_code_for_arm_is_made() -> None:
     from rushlight.ops.kernels.code.assemble import assembled
 
     arm = Target("arm", True, False, False, "generic", "+neon", "aarch64-unknown-linux-gnu")
-    made = assembled(module_text(arm, "gelu", "a"), arm)
+    made = assembled(module_text(arm, *of_floats("gelu")), arm)
     assert made[:4] == b"\x7fELF"
     assert int.from_bytes(made[18:20], "little") == 183
 
@@ -157,14 +175,14 @@ def test_ranges_cover_the_whole(
     call: Callable[..., None], count: int, threads: Callable[[int], None]
 ) -> None:
     threads(count)
-    kernel = pointwise_kernel("lerp", "aan")
+    kernel = pointwise_kernel("lerp", "cck")
     random = np.random.default_rng(count)
     for size in (0, 1, 7, 64, 1000, 4099):
         x, end = (random.standard_normal(size).astype(F) for _ in range(2))
         want = x + F(0.25) * (end - x)
         for least in (1, 3, 500, 10000):
             out = np.full(size + 1, 7, F)
-            call(kernel, size, least, x, end, np.array(0.25, F), out)
+            kernel(call, size, least, x, end, np.array(0.25, F), out)
             assert np.array_equal(out[:-1], want)
             assert out[-1] == 7
 
@@ -181,7 +199,7 @@ def test_numbers_reach_kernels(threads: Callable[[int], None]) -> None:
 
 @pytest.mark.skipif(run is _by_ctypes, reason="no native calls here")
 def test_arguments_that_kernels_do_not_take_are_refused() -> None:
-    kernel = pointwise_kernel("exp", "a")
+    kernel = expression_kernel(*of_floats("exp"))
     for arguments in ((kernel, 1), (kernel, 1, 1, "text"), (kernel, 1, 1, None), (kernel, 1.0)):
         with pytest.raises(TypeError, match="kernels take ints, floats and arrays"):
             run(*arguments)
@@ -194,16 +212,16 @@ def test_arguments_that_kernels_do_not_take_are_refused() -> None:
 def test_many_threads_call_kernels_while_their_number_changes(
     threads: Callable[[int], None],
 ) -> None:
-    kernel = pointwise_kernel("tanh", "a")
+    kernel = pointwise_kernel("tanh")
     x = np.linspace(-4, 4, 50_000, dtype=F)
     want = np.empty_like(x)
-    run(kernel, x.size, x.size + 1, x, want)
+    kernel(run, x.size, x.size + 1, x, want)
     wrong: list[int] = []
 
     def work() -> None:
         for _ in range(40):
             out = np.empty_like(x)
-            run(kernel, x.size, 1000, x, out)
+            kernel(run, x.size, 1000, x, out)
             if out.tobytes() != want.tobytes():
                 wrong.append(1)
 
@@ -221,20 +239,20 @@ def test_many_threads_call_kernels_while_their_number_changes(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_forked_child_has_threads_of_its_own(threads: Callable[[int], None]) -> None:
     threads(2)
-    kernel = pointwise_kernel("exp", "a")
+    kernel = pointwise_kernel("exp")
     x = np.linspace(-4, 4, 50_000, dtype=F)
     want, out = np.empty_like(x), np.empty_like(x)
-    run(kernel, x.size, 1000, x, want)
+    kernel(run, x.size, 1000, x, want)
     child = os.fork()
     if not child:
         try:
             for _ in range(20):
-                run(kernel, x.size, 1000, x, out)
+                kernel(run, x.size, 1000, x, out)
             os._exit(0 if out.tobytes() == want.tobytes() else 1)
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    run(kernel, x.size, 1000, x, out)
+    kernel(run, x.size, 1000, x, out)
     assert out.tobytes() == want.tobytes()
 
 
@@ -345,7 +363,7 @@ def test_unpacked_weights_are_the_callers_own() -> None:
 WARM = """
 import sys, numpy as np
 from rushlight.ops import kernels
-out = kernels.family("arrays").combine("tanh", np.linspace(-3, 3, 50, dtype=np.float32))
+out = kernels.family("arrays").apply("tanh", (np.linspace(-3, 3, 50, dtype=np.float32),))
 print(out.tobytes().hex(), "llvmlite" in sys.modules, "numba" in sys.modules)
 """
 
@@ -361,7 +379,7 @@ def _process(folder: Path) -> list[str]:
 def test_warm_processes_import_no_compiler_and_bad_files_are_made_anew(tmp_path: Path) -> None:
     first = _process(tmp_path)
     assert first[1:] == ["True", "False"]
-    (file,) = tmp_path.glob("pointwise-*.o")
+    (file,) = tmp_path.glob("expression-*.o")
     assert file.stat().st_mode & 0o777 == 0o600
     kept = file.read_bytes()
     if elf.is_known():
@@ -390,7 +408,7 @@ def _signed(data: bytes) -> bytes:
 def made() -> bytes:
     from rushlight.ops.kernels.code.assemble import assembled
 
-    return assembled(module_text(host(), "exp", "a"), host())
+    return assembled(module_text(host(), *of_floats("exp")), host())
 
 
 @pytest.mark.skipif(not elf.is_known(), reason="another form of objects")
@@ -406,10 +424,10 @@ def test_bytes_from_elsewhere_are_refused_or_placed(
     for place, byte in changes:
         data[-1 - place % len(data)] = byte  # most of the tables lie at the end
     try:
-        found = elf.placed(bytes(data[: max(length, 1)]), ("pointwise",))
+        found = elf.placed(bytes(data[: max(length, 1)]), ("expression",))
     except elf.ForeignObject:
         return
-    assert set(found) == {"pointwise"}
+    assert set(found) == {"expression"}
 
 
 def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,39 +1,153 @@
-"""Formulas of the table over whole arrays, shared by several threads."""
+"""Expressions of formulas over arrays as they lie, shared by several threads."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .loops import pointwise_kernel
+from .formulas import FORMULAS
+from .loops import Expression, Step, expression_kernel, goes_by_rows
 from .run import run
 
-__all__ = ["apply", "combine"]
+__all__ = [
+    *("FORMULAS", "LETTERS", "Expression", "Step", "Way"),
+    *("apply", "compute", "spread_strides", "way_of"),
+]
 
-_FLOAT32: Final = np.dtype(np.float32)
-_BOOL: Final = np.dtype(np.bool_)
-_LEAST: Final = 1 << 17
+LETTERS: Final = {np.dtype(name): np.dtype(name).char for name in "f4 f8 i1 i2 i4 u1 ?".split()} | {
+    np.dtype(np.int64): "l"
+}
+"""The letters of the dtypes that formulas are of; others have none."""
+
+_LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
 
+_SHORT_ROW: Final = 16
+"""Rows of fewer elements cost more to begin than to compute."""
 
-def apply(name: str, x: Any) -> Any:
-    """The formula of every element of a contiguous float32 array."""
-    return combine(name, x[...])  # which no other thread can change
+Strides = tuple[int, ...]
 
 
-def combine(name: str, *operands: Any) -> Any:
-    """The formula of arrays of one size, all contiguous, and of 0-d ones.
+class Way(NamedTuple):
+    """How arrays are gone through together: what `expression_kernel` and kernels are told of it."""
 
-    float32 all of them, but for masks, which are bool.  The first is an array.
+    places: str
+    rank: int
+    geometry: Any
+    size: int
+    least: int
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether rows are long enough."""
+        return self.rank == 1 or int(self.geometry[0]) >= _SHORT_ROW
+
+
+@lru_cache(4096)
+def way_of(
+    shape: tuple[int, ...], result: Strides, operands: tuple[tuple[int, Strides] | None, ...]
+) -> Way:
+    """The way through arrays of a shape, in the order of the result's strides.
+
+    Of each operand the size of an element and the strides, as of one that is broadcast to the
+    shape; None of a number.  The result lies in one piece.
     """
-    kernel = pointwise_kernel(name, "".join(map(_form, operands)))
-    out = np.empty(operands[0].shape, _FLOAT32)
-    run(kernel, out.size, _LEAST, *operands, out)
+    dims = [dim for dim in range(len(shape)) if shape[dim] > 1]
+    dims.sort(key=lambda dim: result[dim])
+    known = [strides[1] for strides in operands if strides is not None]
+    sizes, joined = list[int](), list[list[int]]()
+    for dim in dims:
+        steps = [strides[dim] for strides in known]
+        if sizes and steps == [step * sizes[-1] for step in joined[-1]]:
+            sizes[-1] *= shape[dim]
+        else:
+            sizes.append(shape[dim])
+            joined.append(steps)
+    if not sizes:
+        sizes, joined = [1], [[0] * len(known)]
+    columns = iter(list(zip(*joined, strict=True)) if known else [])
+    places, geometry = "", list(sizes)
+    for each in operands:
+        steps_of = None if each is None else next(columns)
+        if each is None or steps_of is None or not any(steps_of):
+            places += "k"
+            continue
+        places += "c" if steps_of[0] == each[0] else "s" if steps_of[0] else "r"
+        geometry += steps_of
+    count, rank = int(np.prod(sizes)), len(sizes)
+    words = np.array(geometry, np.int64)
+    words.setflags(write=False)
+    if goes_by_rows(places, rank):
+        return Way(places, rank, words, count // sizes[0], _LEAST // sizes[0] + 1)
+    return Way(places, rank, words, count, _LEAST)
+
+
+def spread_strides(sizes: tuple[int, ...], strides: Strides, shape: tuple[int, ...]) -> Strides:
+    """The strides of an array that is broadcast to a shape."""
+    if sizes == shape:
+        return strides
+    pairs = zip(sizes, strides, strict=True)
+    found = tuple(step if size > 1 else 0 for size, step in pairs)
+    return (0,) * (len(shape) - len(sizes)) + found
+
+
+def compute(expression: Expression, way: Way, operands: list[Any], results: list[Any]) -> None:
+    """Write what an expression is of operands (arrays that no other thread can change, and
+    numbers) to results of the right sizes, dtypes and strides."""
+    kernel = expression_kernel(expression, way.places, way.rank)
+    run(kernel, way.size, way.least, way.geometry, *operands, *results)
+
+
+def apply(name: str, operands: tuple[Any, ...]) -> Any:
+    """A formula of arrays of one dtype, but for masks; None where there is none of that dtype."""
+    formula = FORMULAS[name]
+    operands = tuple([each[...] for each in operands])  # which no other thread can change
+    dtype = operands[-1 if 0 in formula.masks else 0].dtype
+    letter = LETTERS.get(dtype)
+    if letter is None or letter not in formula.of:
+        return None
+    for place, each in enumerate(operands):
+        if each.dtype is not (_BOOL if place in formula.masks else dtype):
+            return None
+    out = _result(operands, dtype)
+    if out is None:
+        return None
+    shape = out.shape
+    seen = tuple(
+        (each.itemsize, spread_strides(each.shape, each.strides, shape)) for each in operands
+    )
+    way = way_of(shape, out.strides, seen)
+    if not way.is_quick:
+        if formula.is_exact:
+            return None
+        operands = tuple([_alike(each, out) for each in operands])
+        way = way_of(shape, out.strides, tuple((each.itemsize, each.strides) for each in operands))
+    letters = "".join(LETTERS[each.dtype] for each in operands)
+    step = Step(name, letter, tuple(range(len(operands))))
+    compute(Expression(letters, (step,), (0,)), way, list(operands), [out])
     return out
 
 
-def _form(operand: Any) -> str:
-    if operand.dtype is _BOOL:
-        return "m"
-    return "a" if operand.ndim else "n"
+_BOOL: Final = np.dtype(np.bool_)
+
+
+def _alike(array: Any, result: Any) -> Any:
+    """A copy that lies like the result."""
+    copy = np.empty_like(result, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def _result(operands: tuple[Any, ...], dtype: np.dtype[Any]) -> Any:
+    """An unfilled array for the result, as NumPy lays it out; None if shapes do not fit."""
+    if len(operands) == 1 and operands[0].flags.c_contiguous:
+        return np.empty(operands[0].shape, dtype)
+    flags = [*(["readonly"] for _ in operands), ["writeonly", "allocate"]]
+    dtypes = [*(None for _ in operands), dtype]
+    try:
+        made: Any = np.nditer((*operands, None), ("external_loop",), flags, dtypes)  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    return made.operands[-1]

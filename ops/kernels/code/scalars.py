@@ -7,22 +7,13 @@ NaN too.  Reductions to small arguments follow J.-M. Muller, "Elementary Functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf, nan
-from typing import Final
 
-from .text import INT32, Number, Value
+from .arithmetic import at_least, at_most
+from .formulas import formula
+from .text import INT32, Value
 
-__all__ = ["FORMULAS"]
-
-FORMULAS: Final[dict[str, Callable[..., Value]]] = {}
-"""The functions by the names that operators ask for them."""
-
-
-def formula(function: Callable[..., Value]) -> Callable[..., Value]:
-    """A function that operators may ask for."""
-    FORMULAS[function.__name__] = function
-    return function
+__all__ = ["exp", "log"]
 
 
 def _polynomial(x: Value, *factors: float) -> Value:
@@ -32,15 +23,6 @@ def _polynomial(x: Value, *factors: float) -> Value:
     for each in factors[2:]:
         made = add(made, x, each)
     return made
-
-
-def _at_most(x: Value, limit: Number) -> Value:
-    """The smaller of both; NaN stays."""
-    return x.code.choose(x > limit, limit, x)
-
-
-def _at_least(x: Value, limit: Number) -> Value:
-    return x.code.choose(x < limit, limit, x)
 
 
 # ------------------------------------------------------------------------------------- powers
@@ -60,14 +42,14 @@ def _reduced(x: Value) -> tuple[Value, Value]:
     return n, code.multiply_add(n, -_LN2_LOW, rest)
 
 
-@formula
+@formula()
 def exp(x: Value) -> Value:
     """`e ** x`; tiny results are denormal, not zero."""
-    n, r = _reduced(_at_least(_at_most(x, 89.0), -104.5))
+    n, r = _reduced(at_least(at_most(x, 89.0), -104.5))
     return x.code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
 
 
-@formula
+@formula()
 def sigmoid(x: Value) -> Value:
     """`1 / (1 + e ** -x)`, by powers that do not overflow."""
     power = exp(-x.code.absolute(x))
@@ -78,7 +60,7 @@ _HALF_ROOT_BITS = 0x3F3504F3
 _LOG = (2 / 9, 2 / 7, 2 / 5, 2 / 3)
 
 
-@formula
+@formula()
 def log(x: Value) -> Value:
     """The natural logarithm: of m 2**n, by the series of `2 artanh((m - 1) / (m + 1))`."""
     code, whole = x.code, INT32.of_lanes(x.kind.lanes)
@@ -103,11 +85,11 @@ def _with_sign(size: Value, x: Value) -> Value:
     return (size.bits(kind) | (x.bits(kind) & _SIGN)).bits(x.kind)
 
 
-@formula
+@formula()
 def tanh(x: Value) -> Value:
     """The hyperbolic tangent, by `p = e ** 2|x| - 1`: p / (p + 2), or 1 - 2 / (p + 2)."""
     code = x.code
-    bounded = _at_most(code.absolute(x), 9.1)
+    bounded = at_most(code.absolute(x), 9.1)
     n, r = _reduced(bounded + bounded)
     power = code.scaled(code.constant(x.kind, 1.0), n)
     small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
@@ -127,11 +109,11 @@ _ERF_FAR = (
 )
 
 
-@formula
+@formula()
 def erf(x: Value) -> Value:
     """The error function: x + x p(x * x) up to 1, 1 - e ** -q(x) from there."""
     code = x.code
-    size = _at_most(code.absolute(x), 4.0)
+    size = at_most(code.absolute(x), 4.0)
     near = code.multiply_add(_polynomial(size * size, *_ERF_NEAR), size, size)
     n, r = _reduced(-_polynomial(size, *_ERF_FAR))
     far = 1.0 - code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
@@ -153,71 +135,35 @@ _ERF_BELOW = (
 
 def _quick_erf(x: Value) -> Value:
     """The error function to 5 units, by the fraction of `ops/special_functions`."""
-    bounded = _at_least(_at_most(x, 3.925), -3.925)
+    bounded = at_least(at_most(x, 3.925), -3.925)
     square = bounded * bounded
     made = bounded * _polynomial(square, *_ERF_ABOVE) / _polynomial(square, *_ERF_BELOW)
-    return _at_least(_at_most(made, 1.0), -1.0)
+    return at_least(at_most(made, 1.0), -1.0)
 
 
-@formula
+@formula()
 def gelu(x: Value) -> Value:
     """x times the normal distribution's share below it; NaN of infinity, as torch's vectors."""
     made = x * 0.5 * (_quick_erf(x * 0.7071067811865476) + 1.0)
     return x.code.choose(x.equals(inf), nan, made)
 
 
-@formula
+@formula()
 def gelu_tanh(x: Value) -> Value:
     """`gelu`, its share approximated by `tanh`."""
     inner = x.code.multiply_add(x * x * x, 0.044715, x) * 0.7978845608028654
     return x * 0.5 * (tanh(inner) + 1.0)
 
 
-@formula
+@formula()
 def silu(x: Value) -> Value:
     """`x / (1 + e ** -x)`."""
     return x / (exp(-x) + 1.0)
 
 
-@formula
+@formula()
 def mish(x: Value) -> Value:
     """`x tanh(ln(1 + e ** x))`, as a fraction of powers."""
-    grown = exp(_at_most(x, 20.0))
+    grown = exp(at_most(x, 20.0))
     part = grown * (grown + 2.0)
     return x * (part / (part + 2.0))
-
-
-@formula
-def leaky_relu(x: Value, slope: Value) -> Value:
-    """x where it is positive, else a part of it."""
-    return x.code.choose(x > 0.0, x, x * slope)
-
-
-# ------------------------------------------------------------------------------ several numbers
-
-
-@formula
-def clamp(x: Value, low: Value, high: Value) -> Value:
-    """x between two bounds; NaN stays."""
-    return _at_most(_at_least(x, low), high)
-
-
-@formula
-def lerp(x: Value, end: Value, weight: Value) -> Value:
-    """From x to the end, exact at both."""
-    way = end - x
-    near = x + weight * way
-    far = end - way * (1.0 - weight)
-    return x.code.choose(x.code.absolute(weight) < 0.5, near, far)
-
-
-@formula
-def add_products(x: Value, a: Value, b: Value) -> Value:
-    """x and a product."""
-    return x + a * b
-
-
-@formula
-def choose(mask: Value, x: Value, y: Value) -> Value:
-    """x where the mask is true, else y."""
-    return mask.code.choose(mask, x, y)

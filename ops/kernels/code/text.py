@@ -31,10 +31,11 @@ LANES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of LLVM's: a number, or a vector of `lanes` of them."""
+    """A type of LLVM's: a number, or a vector of `lanes` of them; whole ones may be `unsigned`."""
 
     element: str
     lanes: int = 0
+    unsigned: bool = False
 
     def __str__(self) -> str:
         return f"<{self.lanes} x {self.element}>" if self.lanes else self.element
@@ -50,12 +51,12 @@ class Kind:
         return f"v{self.lanes}{element}" if self.lanes else element
 
     def of(self, element: str) -> Kind:
-        """As many of another type."""
-        return Kind(element, self.lanes)
+        """As many of another type; bools have no sign."""
+        return Kind(element, self.lanes, element == "i1")
 
     def of_lanes(self, lanes: int) -> Kind:
-        """A vector of so many."""
-        return Kind(self.element, lanes)
+        """A vector of so many; one number if there are none."""
+        return Kind(self.element, lanes, self.unsigned)
 
     def literal(self, number: float) -> str:
         """How a constant is written."""
@@ -113,6 +114,8 @@ class Value:
         return self.taken(other) / self
 
     def __neg__(self) -> Value:
+        if not self.kind.is_real:
+            return self.taken(0) - self
         return self.code.let(self.kind, f"fneg {self.kind} {self.name}")
 
     def __and__(self, other: Number) -> Value:
@@ -124,8 +127,12 @@ class Value:
     def __lshift__(self, other: Number) -> Value:
         return self._with("shl", "shl", other)
 
+    def __xor__(self, other: Number) -> Value:
+        return self._with("xor", "xor", other)
+
     def __rshift__(self, other: Number) -> Value:
-        return self._with("ashr", "ashr", other)
+        shift = "lshr" if self.kind.unsigned else "ashr"
+        return self._with(shift, shift, other)
 
     def unsigned_shift(self, count: int) -> Value:
         """Shifted to the right; zeros come in."""
@@ -137,9 +144,19 @@ class Value:
     def __gt__(self, other: Number) -> Value:
         return self._compared("ogt", "sgt", other)
 
+    def __le__(self, other: Number) -> Value:
+        return self._compared("ole", "sle", other)
+
+    def __ge__(self, other: Number) -> Value:
+        return self._compared("oge", "sge", other)
+
     def equals(self, other: Number) -> Value:
         """Whether it is equal; false for NaN."""
         return self._compared("oeq", "eq", other)
+
+    def differs(self, other: Number) -> Value:
+        """Whether it is not equal; true for NaN."""
+        return self._compared("une", "ne", other)
 
     def below(self, other: Number) -> Value:
         """Whether a whole number is from 0 to another, which it is not."""
@@ -164,6 +181,8 @@ class Value:
         return self.code.let(self.kind, text)
 
     def _compared(self, real: str, whole: str, other: Number) -> Value:
+        if self.kind.unsigned and whole.startswith("s"):
+            whole = f"u{whole[1:]}"
         instruction = f"fcmp {real}" if self.kind.is_real else f"icmp {whole}"
         text = f"{instruction} {self.kind} {self.name}, {self.taken(other).name}"
         return self.code.let(self.kind.of("i1"), text)
@@ -226,7 +245,7 @@ class Code:
 
     def spread(self, value: Value, lanes: int = LANES) -> Value:
         """A vector of one number."""
-        kind = Kind(value.kind.element, lanes)
+        kind = value.kind.of_lanes(lanes)
         one = self.let(kind, f"insertelement {kind} poison, {value.kind} {value.name}, i32 0")
         zeros = f"<{lanes} x i32> zeroinitializer"
         return self.let(kind, f"shufflevector {kind} {one.name}, {kind} poison, {zeros}")
@@ -284,7 +303,9 @@ class Code:
         return value
 
     def absolute(self, value: Value) -> Value:
-        """Without its sign."""
+        """Without its sign; the lowest whole number stays as it is."""
+        if not value.kind.is_real:
+            return value if value.kind.unsigned else self.choose(value < 0, -value, value)
         return self.call(f"llvm.fabs.{value.kind.suffix}", value.kind, [value])
 
     def call(self, name: str, kind: Kind, values: Sequence[Value]) -> Value:
@@ -312,10 +333,8 @@ class Code:
 
     def first(self, count: Value, lanes: int = LANES) -> Value:
         """A mask of that many elements of a vector; none if it is negative, all if it is large."""
-        order = Kind("i32", lanes)
-        places = "<" + ", ".join(f"i32 {lane}" for lane in range(lanes)) + ">"
         most = self.choose(count > lanes, lanes, count).converted("trunc", INT32)
-        return Value(self, order, places) < self.spread(most, lanes)
+        return self.order(INT32.of_lanes(lanes)) < self.spread(most, lanes)
 
     def load_if(
         self, kind: Kind, address: Value, mask: Value | None, otherwise: float = 0.0
@@ -326,6 +345,21 @@ class Code:
         aligned = Value(self, INT32, str(_ALIGNED[kind.element]))
         given = [address, aligned, mask, self.constant(kind, otherwise)]
         return self.call(f"llvm.masked.load.{kind.suffix}.p0", kind, given)
+
+    def gathered(self, kind: Kind, address: Value, offsets: Value, mask: Value | None) -> Value:
+        """A vector of what lies so many bytes behind an address, where the mask is true."""
+        lanes = kind.lanes
+        places = Kind("ptr", lanes)
+        text = f"getelementptr i8, ptr {address.name}, {offsets.kind} {offsets.name}"
+        chosen = mask or self.constant(Kind("i1", lanes), 1)
+        aligned = Value(self, INT32, str(_ALIGNED[kind.element]))
+        given = [self.let(places, text), aligned, chosen, self.constant(kind, 0)]
+        return self.call(f"llvm.masked.gather.{kind.suffix}.v{lanes}p0", kind, given)
+
+    def order(self, kind: Kind) -> Value:
+        """The vector 0, 1, 2 and so on."""
+        places = (f"{kind.element} {lane}" for lane in range(kind.lanes))
+        return Value(self, kind, f"<{', '.join(places)}>")
 
     def store_if(self, value: Value, address: Value, mask: Value | None) -> None:
         """Write the elements for which the mask is true; all if there is none."""

@@ -1,0 +1,206 @@
+"""Expressions over arrays against NumPy, bit by bit: formulas, dtypes, casts, layouts, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+
+arrays = kernels.family("arrays")
+pytestmark = pytest.mark.skipif(arrays is None, reason="no native code here")
+
+LETTERS = "fdbhilB?"
+
+
+BINARY = {
+    **{"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide},
+    **{"equal": np.equal, "not_equal": np.not_equal, "less": np.less, "greater": np.greater},
+    **{"less_equal": np.less_equal, "greater_equal": np.greater_equal},
+    **{"both": np.bitwise_and, "either": np.bitwise_or, "only_one": np.bitwise_xor},
+    **{"shift_left": np.left_shift, "shift_right": np.right_shift},
+    **{"maximum": np.maximum, "minimum": np.minimum, "clamp_low": lambda x, y: np.maximum(y, x)},
+    **{"clamp_high": lambda x, y: np.minimum(y, x), "subtract_from": lambda x, y: y - x},
+    **{"floor_divide": np.floor_divide, "remainder": np.remainder},
+    "leaky_relu": lambda x, y: np.where(x > 0, x, x * y),
+}
+UNARY = {
+    **{"negate": np.negative, "absolute": np.absolute, "reciprocal": np.reciprocal},
+    **{"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint},
+    **{"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "invert": np.invert},
+    **{"is_zero": np.logical_not, "square": lambda x: x * x, "cube": lambda x: x * x * x},
+    **{"rsqrt": lambda x: np.reciprocal(np.sqrt(x)), "relu": lambda x: np.maximum(x * 0, x)},
+    "hardsigmoid": lambda x: np.minimum(np.maximum(x + 3, 0), 6) / 6,
+    "hardswish": lambda x: x * np.minimum(np.maximum(x + 3, 0), 6) / 6,
+}
+TERNARY = {
+    "clamp": lambda x, y, z: np.minimum(z, np.maximum(y, x)),
+    "add_products": lambda x, y, z: x + y * z,
+    "add_quotients": lambda x, y, z: x + y / z,
+}
+UNARY["relu"] = lambda x: np.maximum(x.dtype.type(0), x)
+REFERENCES: dict[str, tuple[Callable[..., Any], str]] = {
+    **{name: (call, "x") for name, call in UNARY.items()},
+    **{name: (call, "xy") for name, call in BINARY.items()},
+    **{name: (call, "xyz") for name, call in TERNARY.items()},
+    "choose": (np.where, "mxy"),
+    "fill": (lambda x, m, y: np.where(m, y, x), "xmy"),
+    "same": (lambda x: x, "x"),
+}
+
+
+def numbers(letter: str, shape: tuple[int, ...], seed: int = 0) -> Any:
+    """Random numbers, the odd ones among them."""
+    random = np.random.default_rng(seed)
+    if letter == "?":
+        return random.random(shape) < 0.5
+    dtype = np.dtype(letter)
+    if letter in "fd":
+        made = (random.standard_normal(shape) * 4).astype(dtype)
+        odd = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30, -1e-40, 2.5, 1.0]
+    else:
+        limits = np.iinfo(dtype)
+        made = random.integers(-20 if limits.min else 0, 20, shape).astype(dtype)
+        odd = [limits.min, limits.max, limits.max - 1, 0, 1]
+    flat = made.reshape(-1)
+    flat[random.integers(0, flat.size, 4 * len(odd))] = np.array(odd * 4, dtype)
+    return made
+
+
+def run(steps: list[tuple[Any, ...]], operands: list[Any], wants: list[Any], last: int) -> None:
+    """Compute the last steps into arrays like `wants`, and compare the bits."""
+    letters = "".join(arrays.LETTERS.get(getattr(x, "dtype", None), "L") for x in operands)
+    results = tuple(range(len(steps) - last, len(steps)))
+    expression = arrays.Expression(letters, tuple(arrays.Step(*step) for step in steps), results)
+    outs, shape = [np.empty_like(want) for want in wants], wants[0].shape
+    seen = tuple(
+        (x.itemsize, np.broadcast_to(x, shape).strides) if isinstance(x, np.ndarray) else None
+        for x in operands
+    )
+    arrays.compute(expression, arrays.way_of(shape, wants[0].strides, seen), operands, outs)
+    for out, want, step in zip(outs, wants, steps[-last:], strict=True):
+        assert bits(out) == bits(want), step
+
+
+def bits(array: Any) -> bytes:
+    """What an array holds; all NaN are one."""
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return array.astype(array.dtype, "C").tobytes()
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_formulas_give_the_bits_of_numpy(letter: str) -> None:
+    known = {name for name, each in arrays.FORMULAS.items() if each.is_exact}
+    assert known == {*REFERENCES, "lerp"}
+    shape = (70, 90)
+    x, y, z = numbers(letter, shape), numbers(letter, (70, 1), 1), numbers(letter, shape, 2)
+    m = numbers("?", shape, 3)
+    names = [name for name in REFERENCES if letter in arrays.FORMULAS[name].of]
+    divisor = np.where(y == 0, np.ones_like(y), y)
+    for begin in range(0, len(names), 12):
+        steps, wants = [], []
+        for name in names[begin : begin + 12]:
+            call, places = REFERENCES[name]
+            if name in ("floor_divide", "remainder"):
+                places = "xd"
+            operands = {"x": x, "y": y, "z": z, "m": m, "d": divisor}
+            steps.append((name, letter, tuple("xyzmd".index(place) for place in places)))
+            with np.errstate(all="ignore"):
+                want = call(*(operands[place] for place in places))
+            wants.append(np.ascontiguousarray(np.broadcast_to(want, shape)))
+        run(steps, [x, y, z, m, divisor], wants, len(steps))
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_casts_give_the_bits_of_numpy(letter: str) -> None:
+    x = numbers(letter, (3000,))
+    with np.errstate(all="ignore"):
+        wants = [x.astype(np.dtype(other)) for other in LETTERS]
+    run([("same", other, (0,)) for other in LETTERS], [x], wants, len(wants))
+
+
+def test_numbers_of_python_are_operands() -> None:
+    x = numbers("l", (1000,))
+    steps = [("floor_divide", "l", (0, 1)), ("remainder", "l", (0, 2)), ("add", "f", (3, 1))]
+    with np.errstate(all="ignore"):
+        quotient = x // -7
+        wants = [quotient, x % (1 << 60), quotient.astype("f4") + np.float32(-7)]
+    run(steps, [x, -7, 1 << 60], wants, 3)
+
+
+def lying(layout: str, shape: tuple[int, ...], seed: int) -> Any:
+    """Numbers that lie in some way and broadcast to a shape."""
+    if layout == "whole":
+        return numbers("f", shape, seed)
+    if layout == "turned":
+        return numbers("f", shape[::-1], seed).T
+    if layout == "gaps":
+        return numbers("f", tuple(2 * n for n in shape), seed)[
+            tuple(slice(1, None, 2) for n in shape)
+        ]
+    if layout == "row":
+        return numbers("f", shape[-1:], seed)
+    if layout == "column":
+        return numbers("f", (*shape[:-1], 1), seed)
+    return np.asarray(numbers("f", (1,), seed)[0])
+
+
+LAYOUTS = ("whole", "turned", "gaps", "row", "column", "number")
+
+
+@pytest.fixture(params=[1, 3])
+def crew(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = threads.get_threads()
+    threads.set_threads(request.param)
+    yield request.param
+    threads.set_threads(before)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    layouts=st.tuples(st.sampled_from(LAYOUTS), st.sampled_from(LAYOUTS)),
+    shape=st.lists(st.sampled_from([1, 2, 3, 16, 17, 40, 65]), min_size=1, max_size=3),
+    turned=st.booleans(),
+)
+def test_arrays_are_taken_as_they_lie(
+    layouts: tuple[str, str], shape: list[int], turned: bool
+) -> None:
+    sizes = tuple(shape)
+    x, y = lying(layouts[0], sizes, 1), lying(layouts[1], sizes, 2)
+    with np.errstate(all="ignore"):
+        want = np.array(np.broadcast_to(x * y + x, sizes), order="F" if turned else "C")
+    run([("multiply", "f", (0, 1)), ("add", "f", (2, 0))], [x, y], [want], 1)
+
+
+@pytest.mark.parametrize("layout", ["turned", "gaps", "column"])
+def test_threads_share_rows_and_tiles(layout: str, crew: int) -> None:
+    x, y = lying("whole", (211, 401), 1), lying(layout, (211, 401), 2)
+    with np.errstate(all="ignore"):
+        want = x * y + x
+    for least in (1 << 15, 1):
+        way = arrays.way_of(
+            want.shape, want.strides, ((4, x.strides), (4, np.broadcast_to(y, x.shape).strides))
+        )
+        steps = (arrays.Step("multiply", "f", (0, 1)), arrays.Step("add", "f", (2, 0)))
+        out = np.empty_like(want)
+        arrays.compute(
+            arrays.Expression("ff", steps, (1,)), way._replace(least=least), [x, y], [out]
+        )
+        assert bits(out) == bits(want)
+
+
+@pytest.mark.parametrize("name", ["tanh", "gelu"])
+@pytest.mark.parametrize("layout", ["turned", "gaps"])
+def test_layouts_change_no_bit(name: str, layout: str) -> None:
+    x = lying(layout, (3, 500, 9), 1)
+    made = arrays.apply(name, (x,))
+    with np.errstate(all="ignore"):
+        assert made.strides == np.exp(x).strides
+    assert bits(made) == bits(arrays.apply(name, (np.ascontiguousarray(x),)))
