@@ -19,7 +19,7 @@ import numpy as np
 
 from ..memory.allocation import uncounted
 
-__all__ = ["KERNELS_VARIABLE", "LARGE", "by_formula", "family", "is_ready", "pointwise"]
+__all__ = ["KERNELS_VARIABLE", "LARGE", "by_formula", "family", "is_large", "is_ready", "pointwise"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -29,7 +29,7 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
-_WRITTEN: Final = frozenset({"arrays", "integers", "lookups", "rows"})
+_WRITTEN: Final = frozenset({"arrays", "integers", "lookups", "rows", "scans"})
 """The modules of `code/` that operators ask for."""
 
 _FAMILIES: Final[dict[str, Any]] = {}
@@ -59,7 +59,12 @@ def _find(name: str) -> Any:
 
 def is_ready(array: Any) -> bool:
     """Whether an array is what most kernels take: much float32 in one piece."""
-    if array.size < LARGE or array.dtype is not _FLOAT32:
+    return array.dtype is _FLOAT32 and is_large(array)
+
+
+def is_large(array: Any) -> bool:
+    """Whether an array of whatever dtype has that many elements, in one piece."""
+    if array.size < LARGE:
         return False
     flags = array.flags
     return bool(flags.c_contiguous and flags.aligned)

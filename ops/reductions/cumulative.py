@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, is_large
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -41,13 +40,13 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         if not values.ndim:
             return values.copy()
-        if name == "cumsum" and is_ready(values):
-            kernels = family("places")
-            if kernels is not None:
-                shape = values.shape
-                before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-                made = kernels.running_sums(values.reshape(before, shape[axis], after))
-                return asarray(made.reshape(shape))
+        scans = family("scans") if is_large(values) else None
+        if scans is not None:
+            found: Array | None = scans.running(
+                values, axis, "sum" if name == "cumsum" else "product"
+            )
+            if found is not None:
+                return found
         if kind(values.dtype) == 2 and values.itemsize < 8:
             return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
         return as_array(accumulate(values, axis, values.dtype))

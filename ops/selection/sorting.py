@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, is_large
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
@@ -565,18 +564,16 @@ def unique_dim_consecutive(
 # --------------------------------------------------------------------------- extremes so far
 
 
-def _running_extreme(name: str, extreme: Any, as_good: Any, sign: int) -> None:
+def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
     def running(self: Array, dim: int) -> tuple[Array, Array]:
         check_kernel(f"{name}_cpu", self)
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        if is_ready(self):
-            tables = family("tables")
-            if tables is not None:
-                parts = prod(self.shape[:axis]), self.shape[axis], prod(self.shape[axis + 1 :])
-                found, at = tables.running_largest(self.reshape(parts), sign)
-                return found.reshape(self.shape), at.reshape(self.shape)
+        scans = family("scans") if is_large(self) else None
+        found = None if scans is None else scans.running_extreme(self, axis, name[3:])
+        if found is not None:
+            return found[0], found[1]
         moved = np.moveaxis(_plain(self), axis, -1)
         values = extreme.accumulate(moved, -1)
         places = np.zeros(moved.shape, _INT64)
@@ -590,5 +587,5 @@ def _running_extreme(name: str, extreme: Any, as_good: Any, sign: int) -> None:
     operator(f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)")(running)
 
 
-_running_extreme("cummax", np.maximum, np.greater_equal, 1)
-_running_extreme("cummin", np.minimum, np.less_equal, -1)
+_running_extreme("cummax", np.maximum, np.greater_equal)
+_running_extreme("cummin", np.minimum, np.less_equal)

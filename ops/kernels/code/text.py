@@ -150,6 +150,13 @@ class Value:
     def __ge__(self, other: Number) -> Value:
         return self._compared("oge", "sge", other)
 
+    def is_nan(self) -> Value:
+        """Whether it is no number; false for whole numbers."""
+        if not self.kind.is_real:
+            return self.code.constant(self.kind.of("i1"), 0)
+        text = f"fcmp uno {self.kind} {self.name}, {self.name}"
+        return self.code.let(self.kind.of("i1"), text)
+
     def equals(self, other: Number) -> Value:
         """Whether it is equal; false for NaN."""
         return self._compared("oeq", "eq", other)
@@ -249,6 +256,32 @@ class Code:
         one = self.let(kind, f"insertelement {kind} poison, {value.kind} {value.name}, i32 0")
         zeros = f"<{lanes} x i32> zeroinitializer"
         return self.let(kind, f"shufflevector {kind} {one.name}, {kind} poison, {zeros}")
+
+    def mixed(self, one: Value, other: Value, places: Sequence[int]) -> Value:
+        """A vector of elements of two, which are counted through."""
+        kind = one.kind.of_lanes(len(places))
+        order = ", ".join(f"i32 {place}" for place in places)
+        text = f"{one.kind} {one.name}, {one.kind} {other.name}, <{len(places)} x i32> <{order}>"
+        return self.let(kind, f"shufflevector {text}")
+
+    def turned(self, rows: Sequence[Value]) -> list[Value]:
+        """As many vectors as each has elements, columns for rows."""
+        made, size = list(rows), len(rows)
+        half = size // 2
+        while half:  # blocks of half the size change places beside the diagonal
+            lanes = range(size)
+            low = [lane + size - half if lane & half else lane for lane in lanes]
+            high = [lane + size if lane & half else lane + half for lane in lanes]
+            for first in (place for place in range(size) if not place & half):
+                one, other = made[first], made[first + half]
+                made[first] = self.mixed(one, other, low)
+                made[first + half] = self.mixed(one, other, high)
+            half //= 2
+        return made
+
+    def any_of(self, mask: Value) -> Value:
+        """Whether a mask is true for some element."""
+        return self.call(f"llvm.vector.reduce.or.{mask.kind.suffix}", mask.kind.of_lanes(0), [mask])
 
     def folded(self, value: Value, combine: Callable[[Value, Value], Value]) -> Value:
         """A vector's elements as one number: the upper half with the lower, again and again."""
@@ -423,10 +456,11 @@ class Code:
             visit([whole], self.first(stop - whole))
 
     @contextmanager
-    def when(self, condition: Value) -> Iterator[None]:
-        """What is done only if a condition is true."""
+    def when(self, condition: Value, *, rarely: bool = False) -> Iterator[None]:
+        """What is done only if a condition is true; one that rarely is stays a branch."""
         label = self._name("w")[1:]
-        self.say(f"br i1 {condition.name}, label %{label}do, label %{label}end")
+        weights = ", !prof !0" if rarely else ""
+        self.say(f"br i1 {condition.name}, label %{label}do, label %{label}end{weights}")
         self._lines.append(f"{label}do:")
         yield
         self._begin(f"{label}end")
@@ -461,6 +495,7 @@ class Code:
                 "  ret void",
                 "}",
                 'attributes #0 = { nounwind "no-builtins" }',
+                '!0 = !{!"branch_weights", i32 1, i32 10000}',
                 "",
             ]
         )

@@ -1,4 +1,4 @@
-"""Kernels along the last dimension: running sums, taking and adding at places."""
+"""Kernels along the last dimension: taking and adding at places."""
 
 from __future__ import annotations
 
@@ -9,47 +9,10 @@ import numpy as np
 from ..threads import share
 from .compile import compiled
 
-__all__ = ["add_at", "running_sums", "take"]
+__all__ = ["add_at", "take"]
 
 _MOST = 1 << 17
 _BLOCK = 512
-_TOGETHER = 8
-"""Rows that are summed side by side, since each sum waits for the one before it."""
-
-
-@compiled
-def _running_rows(start: int, stop: int, x: Any, out: Any) -> None:
-    sums = np.empty(_TOGETHER, np.float64)
-    for first in range(start, stop, _TOGETHER):
-        count = min(_TOGETHER, stop - first)
-        sums[:] = 0.0
-        for i in range(x.shape[1]):
-            for r in range(count):
-                sums[r] += x[first + r, i]
-                out[first + r, i] = sums[r]
-
-
-@compiled
-def _running_columns(start: int, stop: int, x: Any, out: Any) -> None:
-    sums = np.empty(stop - start, np.float64)
-    for n in range(x.shape[0]):
-        sums[:] = 0.0
-        for i in range(x.shape[1]):
-            row, made = x[n, i, start:stop], out[n, i, start:stop]
-            for j in range(sums.size):
-                sums[j] += row[j]
-                made[j] = sums[j]
-
-
-def running_sums(x: Any) -> Any:
-    """Sums so far along the middle one of three dimensions, added up in double."""
-    out = np.empty_like(x)
-    outer, count, inner = x.shape
-    if inner == 1:
-        share(_running_rows, outer, _MOST // count + 1, x[:, :, 0], out[:, :, 0])
-    else:
-        share(_running_columns, inner, max(16, _MOST // (outer * count)), x, out)
-    return out
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Kernels that follow indices: adding into rows, running extremes, the k largest."""
+"""Kernels that follow indices: adding into rows, the k largest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..threads import share
 from .compile import compiled, inlined
 
-__all__ = ["add_rows", "resample", "running_largest", "top"]
+__all__ = ["add_rows", "resample", "top"]
 
 _MOST = 1 << 17
 
@@ -35,28 +35,6 @@ def add_rows(target: Any, index: Any, source: Any) -> bool:
     if index.size != source.shape[0] or target.shape[1] != source.shape[1]:
         return False
     return bool(_add_rows(target, index, source))
-
-
-@compiled
-def _running(start: int, stop: int, x: Any, sign: int, values: Any, places: Any) -> None:
-    for n in range(start, stop):
-        for j in range(x.shape[2]):
-            best, place = x[n, 0, j], 0
-            for i in range(x.shape[1]):
-                new = x[n, i, j]
-                if (new >= best if sign > 0 else new <= best) or new != new:
-                    best, place = new, i
-                values[n, i, j] = best
-                places[n, i, j] = place
-
-
-def running_largest(x: Any, sign: int) -> tuple[Any, Any]:
-    """Maxima so far along the middle one of three dimensions, and places; minima if sign is -1."""
-    values, places = np.empty_like(x), np.empty(x.shape, np.int64)
-    share(
-        _running, x.shape[0], _MOST // max(1, x.shape[1] * x.shape[2]) + 1, x, sign, values, places
-    )
-    return values, places
 
 
 @inlined

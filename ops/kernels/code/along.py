@@ -1,0 +1,42 @@
+"""What kernels along one dimension share.
+
+They see a contiguous array as [outer, size, inner].  Where `inner` is 1 their range is one of rows;
+else of strips, which are `STRIP` neighbouring columns of one of the outer matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Final
+
+from .text import INT64, Code, Value
+
+__all__ = ["STRIP", "Parts", "parts_of", "strip_count", "strips"]
+
+STRIP: Final = 512
+
+Parts = tuple[int, int, int]
+
+
+def parts_of(shape: tuple[int, ...], axis: int) -> Parts:
+    """Outer, size and inner of an array along one of its dimensions."""
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
+def strip_count(outer: int, inner: int) -> int:
+    """How many strips there are."""
+    return outer * -(-inner // STRIP)
+
+
+@contextmanager
+def strips(code: Code, inner: Value) -> Iterator[tuple[Value, Value, Value]]:
+    """Each strip of the kernel's range: the matrix it is in, its first column and the end."""
+    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+    each = (inner + (STRIP - 1)) / STRIP
+    with code.counted(start, stop) as strip:
+        outer = strip / each
+        first = (strip - outer * each) * STRIP
+        end = first + STRIP
+        yield outer, first, code.choose(end < inner, end, inner)
