@@ -35,8 +35,9 @@ from wild_values import Values
 import rushlight
 from rushlight.frontend.exceptions import ScriptError
 from rushlight.ops.eager.dispatch import run
-from rushlight.ops.memory.errors import OperatorError, told
+from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.memory.storage import bounds_of, storage_of
+from rushlight.ops.memory.unforeseen import told
 from rushlight.ops.table.table import TABLE, Operator
 from rushlight.ops.tensors.tensor import Tensor
 

@@ -14,8 +14,9 @@ from ...frontend.paths import is_library_file
 from ...frontend.torch_text import runtime_error_text
 from ...ir.graph import Node
 from ...ops.memory.errors import OperatorError
+from ...ops.memory.unforeseen import told
 from ...typecheck.functions import Function
-from ...typecheck.types import TENSOR
+from ...typecheck.types import TENSOR, ListType
 from ..bounds.guard import active_guard, documented
 from ..code.calls import Calls
 from ..code.code import Code, Step
@@ -113,7 +114,8 @@ class Failure(Exception):
         failure = cls._at(cause, step, plan.code, read)
         if failure.cause is cause and _is_of_python(cause):
             values = [read(number) for number in read_numbers(step.instruction)]
-            failure.cause = _forward_error(cause, step.instruction, plan.code, values)
+            error = _forward_error(cause, step.instruction, plan.code, values)
+            failure.cause = _named(error, step.node)
         return failure
 
     @classmethod
@@ -123,7 +125,7 @@ class Failure(Exception):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
         cause = _told(cause)
         values = [read(number) for number in read_numbers(step.instruction)]
-        cause = _undefined_tensor(node, values) or cause
+        cause = _undefined_tensor(node, values) or _named(cause, node)
         known = still_known(code, node, read)
         return cls(cause, [node], operands_of(node, values, known))
 
@@ -133,6 +135,14 @@ def _told(cause: Exception) -> Exception:
     told = documented(cause)
     assert isinstance(told, Exception)
     return told
+
+
+def _named(cause: Exception, node: Node) -> Exception:
+    """What an operator over tensors stumbled over, by its name; other errors as they are."""
+    if node.signature is None:
+        return cause
+    types = [a.type for a in (*node.signature.arguments, *node.signature.returns)]
+    return told(cause, node.kind) if {TENSOR, ListType(TENSOR)}.intersection(types) else cause
 
 
 def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
 from ..memory.dtype import default_dtype
-from ..memory.errors import told
 from ..memory.overlap import check_out
+from ..memory.unforeseen import told
 from ..table.autocast import autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import COMPUTED_IN_OUT, check_dtype_of_out
@@ -155,7 +155,7 @@ class EagerFunction:
                         return run(recipe.form.entry, values, handles)
             return self._choose(args, kwargs, key)
         except Exception as error:
-            raise told(error)  # noqa: B904
+            raise told(error, self.operator_name)  # noqa: B904
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS

@@ -9,12 +9,15 @@ import numpy as np
 from ..kernels import LARGE, blas, family, is_ready
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
+from ..memory.dims import size_at, wrap_dims
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.index import is_within
-from ..table.pointwise import as_array
+from ..table.pointwise import as_array, cast
+from ..table.promotion import common_dtype
+from ..table.refusals import letter
 from ..table.table import operator
 
 __all__: list[str] = []
@@ -132,9 +135,61 @@ def embedding_renorm_unseen(
 # --------------------------------------------------------------------------- bags
 
 
-def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> None:
+def _check_ranks(weight: Array, indices: Array, offsets: Array) -> None:
+    """Refuse ranks and dtypes."""
+    for name, array, ranks, wanted in (
+        ("input", indices, (1, 2), "1D or 2D"),
+        ("offsets", offsets, (1,), "1D"),
+        ("weight", weight, (2,), "2D"),
+    ):
+        if array.ndim not in ranks:
+            raise OperatorError(
+                f"{name} has to be a {wanted} Tensor, but got Tensor of dimension {array.ndim}",
+                code="shape-mismatch",
+            )
     _check_indices(indices, 1, "indices", "embedding_bag")
-    _check_indices(offsets, 1, "offsets", "embedding_bag")
+    if letter(weight.dtype) not in "hf":
+        raise OperatorError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
+            f"Half, BFloat16, Float, Double; but got torch.{dtype_of(weight).scalar_name}Tensor "
+            "instead (while checking arguments for embedding_bag)",
+            code="dtype-mismatch",
+        )
+
+
+def _check_weights(
+    weight: Array, indices: Array, offsets: Array, mode: int, given: Array | None, extra: bool
+) -> None:
+    """Refuse weights of samples that do not fit, and too few offsets."""
+    if given is not None:
+        if mode != _SUM:
+            raise OperatorError("embedding_bag: per_sample_weights only supported with mode='sum'")
+        if given.dtype != weight.dtype:
+            names = [f"torch.{dtype_of(array).scalar_name}Tensor" for array in (weight, given)]
+            raise OperatorError(
+                "Expected tensor for argument #1 'weight' to have the same type as tensor for "
+                f"argument #1 'per_sample_weights'; but type {names[0]} does not equal {names[1]} "
+                "(while checking arguments for embedding_bag)",
+                code="dtype-mismatch",
+            )
+        for fits, text in (
+            (given.ndim == 1, "dim() == 1"),
+            (given.size == indices.size, "numel() == indices.numel()"),
+        ):
+            if not fits:
+                raise OperatorError(
+                    f"Expected per_sample_weights.value().{text} to be true, but got false.  "
+                    "(Could this error message be improved?  If so, please report an enhancement "
+                    "request to PyTorch.)",
+                    code="shape-mismatch",
+                )
+    if extra and not offsets.size:
+        raise OperatorError("include_last_offset: number of offset should be at least 1")
+    if mode not in (_SUM, _MEAN, _MAX):
+        raise OperatorError("`mode` must be sum, mean, or max.")
+
+
+def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> None:
     if offsets.size and offsets[0] != 0:
         raise OperatorError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
@@ -174,7 +229,16 @@ def _bags(
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
     indices, offsets = settled(indices), settled(offsets)
-    _check_bags(weight, indices, offsets, mode)
+    if offsets.dtype != indices.dtype:
+        shared = common_dtype(indices, offsets)
+        indices, offsets = cast(indices, shared), cast(offsets, shared)
+    _check_ranks(weight, indices, offsets)
+    _check_bags(weight, indices.reshape(-1), offsets, mode)
+    _check_weights(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
+    indices = indices.reshape(-1)
+    if not offsets.size:
+        none = np.zeros(0, np.int64)
+        return np.zeros((0, weight.shape[1]), weight.dtype), none, none, none
     starts = offsets[:-1] if include_last_offset else offsets
     begins = np.empty(starts.size + 1, np.int64)
     begins[:-1], begins[-1] = starts, indices.size
@@ -271,7 +335,7 @@ def embedding_bag_padded(
 ) -> Bags:
     padding = -1
     if padding_idx is not None:
-        rows = len(weight)
+        rows = size_at(weight.shape, 0)
         if not -rows <= padding_idx < rows:
             raise OperatorError(
                 f"padding_idx must be within the number of embeddings, -{rows} through "
@@ -403,10 +467,15 @@ def trilinear(
     unroll_dim: int,
 ) -> Array:
     """The product of three tensors, each with new dimensions of size 1, summed over `sumdim`."""
-    first = np.expand_dims(i1, tuple(expand1))
-    second = np.expand_dims(i2, tuple(expand2))
-    third = np.expand_dims(i3, tuple(expand3))
-    return as_array((first * second * third).sum(tuple(sumdim)))
+    total = i1.ndim + len(expand1)
+    if not 0 <= unroll_dim < total:
+        raise OperatorError(f"unroll_dim must be in [0,{total - 1}]")
+    first, second, third = (
+        np.expand_dims(array, wrap_dims(dims, total) if dims else ())
+        for array, dims in ((i1, expand1), (i2, expand2), (i3, expand3))
+    )
+    summed = wrap_dims(sumdim, total) if sumdim else ()
+    return as_array((first * second * third).sum(summed))
 
 
 @operator(

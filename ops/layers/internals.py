@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.convert import to_dtype
+from ..arithmetic.convert import item, to_dtype
 from ..arithmetic.elementwise import mul_number as multiply
 from ..arithmetic.elementwise import sub
 from ..arithmetic.scalar_maths import as_c_int
@@ -33,7 +33,7 @@ _INT64: Final = np.dtype(np.int64)
 
 
 def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.ndarray) else as_c_int(value)
+    return item(value) if isinstance(value, np.ndarray) else as_c_int(value)
 
 
 def _complex(x: Any, y: Any) -> complex:
@@ -51,12 +51,7 @@ for _x, _y in (
 
 @operator("aten::_local_scalar_dense(Tensor self) -> Scalar", face="operator")
 def local_scalar(self: Array) -> Scalar:
-    if self.size != 1:
-        raise OperatorError(
-            f"a Tensor with {self.size} elements cannot be converted to Scalar",
-            code="shape-mismatch",
-        )
-    number: Scalar = self.item()
+    number: Scalar = item(self)
     return number
 
 

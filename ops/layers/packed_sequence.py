@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..memory.dims import size_at
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
 from ..table.pointwise import number_as
@@ -90,8 +91,10 @@ def pad_sequence(
         raise OperatorError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
-    longest = max(len(each) for each in sequences)
     first = sequences[0]
+    if not first.ndim:
+        raise OperatorError("ArrayRef: invalid slice, N = 1; size = 0", code="shape-mismatch")
+    longest = max(size_at(each.shape, 0) for each in sequences)
     shape = (len(sequences), longest, *first.shape[1:])
     padded = np.full(shape, number_as(padding_value, first.dtype), first.dtype)
     for row, each in zip(padded, sequences, strict=True):

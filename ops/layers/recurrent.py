@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arithmetic.maths import sigmoid
 from ..linear_algebra.linalg import linear
-from ..memory.dims import wrap_dim
+from ..memory.dims import size_at
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.pointwise import as_array
@@ -147,6 +147,8 @@ class Options(NamedTuple):
 def _grouped(params: Sequence[Array], has_biases: bool, projected: bool) -> list[Weights]:
     """The flat list of weights, by layer and direction."""
     count = 2 + 2 * has_biases + projected
+    if len(params) % count:
+        raise OperatorError("got an incorrect number of RNN parameters")
     groups = []
     for start in range(0, len(params), count):
         group = list(params[start : start + count])
@@ -192,7 +194,10 @@ def over_input(
 ) -> tuple[Array, ...]:
     """A network over input [T, B, F], or [B, T, F]: the outputs and the final states."""
     for weights in groups:
-        _check_cell(step, states[0].shape[-1], weights)
+        _check_cell(step, size_at(states[0].shape, -1), weights)
+    size_at(input.shape, 2)
+    for state in states:
+        size_at(state.shape, 2)
     data = np.swapaxes(input, 0, 1) if batch_first else input
     output, *rest = _layers(
         lambda *args: _run(step, *args), np.ascontiguousarray(data), states, groups, options
@@ -229,21 +234,27 @@ def _check_cell(step: Step, hidden: int, weights: Weights) -> None:
         )
 
 
-def _check_step(input: Array, states: list[Array], weights: Weights) -> None:
+def _check_step(input: Array, states: list[Array], weights: Weights, gates: int) -> None:
     """Input [B, F] and states [B, H] must fit the weights of a cell, and each other."""
-    given, size = input.shape, weights.w_hh.shape[1]
-    if len(given) != 2 or given[1] != weights.w_ih.shape[1]:
-        _refuse_input(given, weights.w_ih.shape[1])
+    given, size = input.shape, size_at(weights.w_hh.shape, 1)
+    if len(given) != 2 or given[1] != size_at(weights.w_ih.shape, 1):
+        _refuse_input(given, size_at(weights.w_ih.shape, 1))
     fitting = (given[0], size)
     for number, state in enumerate(states):
         if state.shape != fitting:
             _refuse_state(number, state.shape, *fitting)
+    for name, weight in (("weight_ih", weights.w_ih), ("weight_hh", weights.w_hh)):
+        if weight.shape[0] != gates * size:
+            raise OperatorError(
+                f"{name} first dim must be {gates} * hidden_size = {gates * size}, but got "
+                f"{weight.shape[0]}",
+                code="shape-mismatch",
+            )
 
 
 def _refuse_input(given: tuple[int, ...], size: int) -> None:
     """Raises: IndexOutOfRange, OperatorError: unless there is another dimension behind."""
-    wrap_dim(1, len(given))
-    if given[1] != size:
+    if size_at(given, 1) != size:
         raise OperatorError(
             f"input has inconsistent input_size: got {given[1]} expected {size}",
             code="shape-mismatch",
@@ -252,12 +263,12 @@ def _refuse_input(given: tuple[int, ...], size: int) -> None:
 
 def _refuse_state(number: int, given: tuple[int, ...], batch: int, size: int) -> None:
     """Raises: OperatorError: unless there is another dimension behind."""
-    if given[0] != batch:
+    if size_at(given, 0) != batch:
         raise OperatorError(
             f"Input batch size {batch} doesn't match hidden{number} batch size {given[0]}",
             code="shape-mismatch",
         )
-    if given[1] != size:
+    if size_at(given, 1) != size:
         raise OperatorError(
             f"hidden{number} has inconsistent hidden_size: got {given[1]}, expected {size}",
             code="shape-mismatch",
@@ -316,8 +327,7 @@ def _declare(name: str, step: Step) -> None:
         b_hh: Array | None,
     ) -> Array:
         weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
-        _check_step(input, [hx], weights)
-        _check_cell(step, hx.shape[-1], weights)
+        _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
         return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
 
     operator(
@@ -361,7 +371,7 @@ def lstm(
 ) -> tuple[Array, ...]:
     """The output, the hidden states and the cell states of an LSTM."""
     _check_states(hx)
-    groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
+    groups = _grouped(params, has_biases, size_at(hx[0].shape, 2) != size_at(hx[1].shape, 2))
     options = Options(num_layers, dropout, train, bidirectional)
     return over_input(_lstm_step, input, hx, groups, options, batch_first)
 
@@ -383,7 +393,7 @@ def lstm_packed(
 ) -> tuple[Array, ...]:
     """`lstm` over packed data."""
     _check_states(hx)
-    groups = _grouped(params, has_biases, hx[0].shape[-1] != hx[1].shape[-1])
+    groups = _grouped(params, has_biases, size_at(hx[0].shape, 2) != size_at(hx[1].shape, 2))
     options = Options(num_layers, dropout, train, bidirectional)
     return over_packed(_lstm_step, data, batch_sizes, hx, groups, options)
 
@@ -403,5 +413,5 @@ def lstm_cell(
     """One step of an LSTM: the new hidden and the new cell state."""
     _check_states(hx, "lstm_cell")
     weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
-    _check_step(input, hx, weights)
+    _check_step(input, hx, weights, 4)
     return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)

@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
+from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import widened
 from ..table.pointwise import as_array, cast
 from ..table.refusals import Refusal
@@ -163,11 +164,18 @@ _wide_log_softmax: Final = in_float32(_log_softmax)
 
 @operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
 def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    _refuse_half_to_float(half_to_float)
     return softmax(self, dim, None)
+
+
+def _refuse_half_to_float(wanted: bool) -> None:
+    if wanted:
+        raise OperatorError("softmax with half to float conversion is not supported on CPU")
 
 
 @operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
 def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    _refuse_half_to_float(half_to_float)
     return log_softmax(self, dim, None)
 
 

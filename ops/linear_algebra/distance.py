@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -17,6 +16,7 @@ from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_nu
 from ..table.promotion import common_dtype, kind
 from ..table.refusals import NO_BOOLS, Refusal
 from ..table.table import operator
+from .linalg import matmul
 
 __all__ = ["vector_length"]
 
@@ -78,8 +78,19 @@ def _check_rows(x1: Array, x2: Array, p: float) -> None:
 
 def _by_products(x1: Array, x2: Array) -> Array:
     """Euclidean distances from one matrix product: fast, but less exact for close vectors."""
+    for array in (x1, x2):
+        if not array.ndim:
+            raise OperatorError("zero-dimensional tensor (at position 0) cannot be concatenated")
     first, second = np.square(x1).sum(-1, keepdims=True), np.square(x2).sum(-1, keepdims=True)
-    squares = first + np.swapaxes(second, -1, -2) - 2 * blas.matmul(x1, np.swapaxes(x2, -1, -2))
+    left = np.concatenate((-2 * x1, first, np.ones_like(first)), -1)
+    right = np.concatenate((x2, np.ones_like(second), second), -1)
+    if right.ndim < 2:
+        raise OperatorError(
+            f"tensor.mT is only supported on matrices or batches of matrices. "
+            f"Got {right.ndim}-D tensor.",
+            code="shape-mismatch",
+        )
+    squares = matmul(left, np.swapaxes(right, -1, -2))
     return as_array(np.sqrt(np.maximum(squares, 0)))
 
 

@@ -10,19 +10,14 @@ import numpy as np
 
 from ..arithmetic.elementwise import mul
 from ..kernels import blas
+from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.query import size_of
 from ..shapes.shape import expand, t
 from ..table.inline import inline
 from ..table.ordered import check_kernel
-from ..table.pointwise import (
-    as_array,
-    broadcast_error,
-    cast,
-    check_result_shape,
-    checked_broadcast,
-)
+from ..table.pointwise import as_array, cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
 from ..table.refusals import cpp_name
 from ..table.table import operator

@@ -18,6 +18,12 @@ Lengths = Sequence[int]
 
 
 def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> None:
+    if log_probs.ndim != 3:
+        raise OperatorError(
+            f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for "
+            "argument #1 'log_probs' (while checking arguments for ctc_loss_allocate_outputs)",
+            code="shape-mismatch",
+        )
     steps, batch, labels = log_probs.shape
     if not log_probs.size:
         raise OperatorError("log_probs tensor must not be empty", code="shape-mismatch")
@@ -184,9 +190,9 @@ def ctc_loss(
 ) -> Array:
     """The loss of log probabilities [T, N, C] or [T, C]; its mean is over losses a label."""
     _check_dtype(log_probs)
-    single = log_probs.ndim == 2
+    single = log_probs.ndim != 3
     if single:
-        log_probs = log_probs[:, None]
+        log_probs = np.expand_dims(log_probs, 1)
         targets = targets[None] if targets.ndim == 1 else targets
     losses, _ = _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     if zero_infinity:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .errors import IndexOutOfRange, OperatorError
 
-__all__ = ["infer_size", "wrap_dim", "wrap_dims"]
+__all__ = ["broadcast_error", "infer_size", "size_at", "wrap_dim", "wrap_dims"]
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
@@ -24,6 +24,17 @@ def wrap_dim(dim: int, ndim: int) -> int:
         headline=f"there is no dimension {dim}: the tensor has {ndim} dimension"
         f"{'' if ndim == 1 else 's'}",
     )
+
+
+def size_at(shape: Sequence[int], dim: int) -> int:
+    """The size of a dimension, which a 0-d tensor has none of.
+
+    Raises:
+        IndexOutOfRange: there is no such dimension.
+    """
+    if not shape:
+        raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    return shape[wrap_dim(dim, len(shape))]
 
 
 def wrap_dims(dims: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
@@ -85,3 +96,23 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
         headline=f"{numel} elements cannot have the shape {list(sizes)}",
         roles={"self": f"has {numel} elements"},
     )
+
+
+def broadcast_error(
+    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
+) -> OperatorError:
+    """The error for two shapes that do not broadcast; `names` are the arguments'."""
+    longest = max(len(a), len(b))
+    left = (1,) * (longest - len(a)) + a
+    right = (1,) * (longest - len(b)) + b
+    for dim in reversed(range(longest)):
+        x, y = left[dim], right[dim]
+        if x != y and 1 not in (x, y):
+            return OperatorError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) "
+                f"at non-singleton dimension {dim}",
+                code="shape-mismatch",
+                headline=f"shapes {list(a)} and {list(b)} do not broadcast: {x} against {y}",
+                roles={names[0]: f"has {x} in dimension {dim}", names[1]: f"has {y} there"},
+            )
+    return OperatorError(f"shapes {list(a)} and {list(b)} broadcast")

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from .errors import OperatorError
+
 __all__ = [
     "admitted",
     "Array",
@@ -140,7 +142,16 @@ PYTHON_DTYPES: Final[dict[Any, DType]] = {
 }
 """What Python's own types stand for as a dtype."""
 
-_BY_NUMBER: Final = {d.number: d for d in DTYPES.values()}
+
+class _Numbers(dict[int, DType]):
+    def __missing__(self, number: int) -> DType:
+        raise OperatorError(
+            "Unsupported TypeMeta in ATen: nullptr (uninitialized) (please report this error)",
+            headline=f"there is no dtype of the number {number}",
+        )
+
+
+_BY_NUMBER: Final = _Numbers({d.number: d for d in DTYPES.values()})
 _BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {}
 
 
@@ -157,7 +168,7 @@ def dtype_by_number(number: int) -> DType:
     """The dtype of a number.
 
     Raises:
-        KeyError: there is none.
+        OperatorError: there is none.
     """
     return _BY_NUMBER[number]
 

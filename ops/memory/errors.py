@@ -8,17 +8,13 @@ torch raises; pickled, an error becomes one of that class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dis import opmap
-from pathlib import Path
-from typing import Any, Final, TypeVar
-
-import numpy as np
+from typing import Any, TypeVar
 
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
-    *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "told"),
+    *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
 ]
 
 
@@ -129,45 +125,9 @@ def out_of_memory(error: MemoryError) -> OutOfMemory:
     return OutOfMemory(f"DefaultCPUAllocator: not enough memory{asked}", headline="out of memory")
 
 
-_RAISE: Final = opmap["RAISE_VARARGS"]
-_OPS: Final = Path(__file__).parent.parent
-_OWN: Final = (str(_OPS), str(_OPS.parent / "frontend"))
-_NUMPY: Final = str(Path(np.__file__).parent)
-
-
-def told(error: Exception) -> Exception:
-    """An OperatorError where memory was at an end, or where Python or NumPy stumbled over arguments
-    that nobody thought of; else the error itself."""
-    if isinstance(error, MemoryError):
-        made: OperatorError = out_of_memory(error)
-    elif isinstance(error, _STUMBLED) and _is_unforeseen(error):
-        text = str(error) or type(error).__name__
-        if text.startswith(_TOO_LARGE):
-            text = "Storage size calculation overflowed"
-        made = IndexOutOfRange(text) if type(error) is IndexError else OperatorError(text)
-    else:
-        return error
-    made.__suppress_context__ = True
-    return made
-
-
-_TOO_LARGE: Final = ("array is too big", "Maximum allowed dimension", "maximum supported dimension")
-"""How NumPy's errors about sizes begin."""
-
-_STUMBLED: Final = (
-    *(ArithmeticError, AssertionError, AttributeError),
-    *(LookupError, TypeError, ValueError),
-)
-
-
-def _is_unforeseen(error: Exception) -> bool:
-    """Whether an error has no `raise` of an operator at the end of its traceback."""
-    place = error.__traceback__
-    if place is None:
-        return False
-    while place.tb_next is not None:
-        place = place.tb_next
-    code = place.tb_frame.f_code
-    if code.co_filename.startswith(_OWN):
-        return isinstance(error, AssertionError) or code.co_code[place.tb_lasti] != _RAISE
-    return code.co_filename.startswith(_NUMPY)
+def unsupported(name: str) -> UnsupportedOperator:
+    """The error of an operator that does not take quantized tensors."""
+    return UnsupportedOperator(
+        f"Could not run 'aten::{name}' with arguments from the 'QuantizedCPU' backend.",
+        headline="a quantized tensor is no argument of this operator: dequantize it first",
+    )

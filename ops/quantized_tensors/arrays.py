@@ -13,9 +13,11 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from ..arithmetic.convert import item
 from ..memory.dtype import Array, DType, dtype_by_number, dtype_of
-from ..memory.errors import OperatorError, UnsupportedOperator
+from ..memory.errors import OperatorError, UnsupportedOperator, unsupported
 from ..memory.metadata import CHANGEABLE
+from ..shapes.shape import select
 from ..table.table import operator
 
 __all__ = [
@@ -101,14 +103,6 @@ class QuantizedArray(np.ndarray[Any, Any]):
 
 
 CHANGEABLE.add(QuantizedArray)
-
-
-def unsupported(name: str) -> UnsupportedOperator:
-    """The error of an operator that does not take quantized tensors."""
-    return UnsupportedOperator(
-        f"Could not run 'aten::{name}' with arguments from the 'QuantizedCPU' backend.",
-        headline="a quantized tensor is no argument of this operator: dequantize it first",
-    )
 
 
 def quantizer_of(array: Array, name: str) -> Quantizer:
@@ -251,8 +245,13 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
     face="function",
 )
 def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) -> Array:
-    kind = _check(self, int(zero_point), dtype, "quantize_tensor_per_tensor_affine")
-    return quantize(self, kind, per_tensor(scale, zero_point))
+    factor, zero = _number(scale), int(_number(zero_point))
+    kind = _check(self, zero, dtype, "quantize_tensor_per_tensor_affine")
+    return quantize(self, kind, per_tensor(factor, zero))
+
+
+def _number(value: Any) -> Any:
+    return item(value) if isinstance(value, np.ndarray) else value
 
 
 @operator(
@@ -263,8 +262,10 @@ def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) ->
 def quantize_tensors(
     tensors: list[Array], scales: Array, zero_points: Array, dtype: int
 ) -> list[Array]:
-    each = zip(tensors, scales.tolist(), zero_points.tolist(), strict=True)
-    return [quantize_per_tensor(tensor, scale, zero, dtype) for tensor, scale, zero in each]
+    return [
+        quantize_per_tensor(tensor, select(scales, 0, i), select(zero_points, 0, i), dtype)
+        for i, tensor in enumerate(tensors)
+    ]
 
 
 @operator(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic.convert import item
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -75,6 +76,7 @@ def of_tensor_by_tensors(
     self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
 ) -> Array:
     _check_range(quant_min, quant_max)
+    item(scale), item(zero_point)  # each must be one number
     shift = zero_point.reshape(())
     return _rounded(self, scale.reshape(()), shift, quant_min, quant_max)[0]
 

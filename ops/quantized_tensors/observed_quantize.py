@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic.convert import item
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -67,7 +68,7 @@ def observed_with_mask(
             resize_in_place(state, [self.shape[ch_axis]], None)
         running_min.fill(np.inf)
         running_max.fill(-np.inf)
-    if observer_on.item():
+    if item(observer_on):
         if per_row_fake_quant and ch_axis != 0:
             raise OperatorError(
                 "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on "
@@ -76,7 +77,7 @@ def observed_with_mask(
         seen = _rows(self, ch_axis) if per_row_fake_quant else self.reshape(1, -1)
         _observe(running_min, as_array(seen.min(1)), averaging_const)
         _observe(running_max, as_array(seen.max(1)), averaging_const)
-    if not fake_quant_on.item():
+    if not item(fake_quant_on):
         return self.copy(), np.ones(self.shape, np.bool_)
     ends = zip(running_min.ravel().tolist(), running_max.ravel().tolist(), strict=True)
     for place, (least, most) in enumerate(ends):
@@ -89,7 +90,7 @@ def observed_with_mask(
         scale[place], zero_point[place] = chosen.scale, chosen.zero_point
     if per_row_fake_quant:
         return of_channels_with_mask(self, scale, zero_point, ch_axis, quant_min, quant_max)
-    return of_tensor_with_mask(self, scale.item(), zero_point.item(), quant_min, quant_max)
+    return of_tensor_with_mask(self, item(scale), item(zero_point), quant_min, quant_max)
 
 
 @operator(
@@ -117,9 +118,9 @@ def switched_with_mask(
     quant_max: int,
 ) -> tuple[Array, Array]:
     """Rounded by a scale in a tensor, if it is switched on."""
-    if not fake_quant_enabled.item():
+    if not item(fake_quant_enabled):
         return self.copy(), np.ones(self.shape, np.bool_)
-    return of_tensor_with_mask(self, scale.item(), zero_point.item(), quant_min, quant_max)
+    return of_tensor_with_mask(self, item(scale), item(zero_point), quant_min, quant_max)
 
 
 @operator(
@@ -136,7 +137,7 @@ def learnable(
 ) -> Array:
     """Rounded by a scale and a zero point that are floats and have gradients."""
     zero = int(np.clip(np.rint(zero_point[0]), quant_min, quant_max))
-    return of_tensor_with_mask(self, scale[0].item(), zero, quant_min, quant_max)[0]
+    return of_tensor_with_mask(self, item(scale[0]), zero, quant_min, quant_max)[0]
 
 
 @operator(

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.convert import item
 from ..kernels import blas
 from ..layers.batch_norm import instance_norm
 from ..layers.normalize import group_norm, layer_norm
@@ -130,7 +131,7 @@ def _declare_pair(name: str, compute: Callable[[Array, Array], Array], relu: boo
         return with_scalar(name, a, b, relu)
 
     def by_tensor(a: Array, b: Array) -> Array:
-        return with_scalar(name, a, b.item(), relu)
+        return with_scalar(name, a, item(b), relu)
 
     operator(f"quantized::{full}(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc")(
         pair

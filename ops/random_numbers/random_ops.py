@@ -8,13 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.counts import check_storage
-from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
+from ..memory.dtype import DTYPES, Array, Device, dtype_by_number, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
+from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
-from ..table.refusals import cpp_name
+from ..table.refusals import cpp_name, letter
 from ..table.table import operator
 from .random import (
     Generator,
@@ -245,8 +246,11 @@ def randperm(n: int, dtype: int | None, *options: Any) -> Array:
 def randperm_from(n: int, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     if n < 0:
         raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    wanted = DTYPES["int64"] if dtype is None else dtype_by_number(dtype)
+    if wanted.kind == "q" or letter(wanted.numpy) not in "ihf":
+        raise UnsupportedDtype(f"\"randperm\" not implemented for '{wanted.scalar_name}'")
     check_storage([n])
-    return permutation(generator, n).astype(np.int64 if dtype is None else numpy_dtype(dtype))
+    return permutation(generator, n).astype(wanted.numpy)
 
 
 @operator("aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
@@ -338,7 +342,7 @@ def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
 )
 def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
-    self[...] = chances_each(generator, np.broadcast_to(p, self.shape))
+    self[...] = chances_each(generator, expand(p, self.shape))
     return self
 
 

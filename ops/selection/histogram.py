@@ -127,6 +127,13 @@ def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) ->
 
 
 def _count(points: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
+    for dim, edge in enumerate(edges):
+        if edge.ndim != 1:
+            raise OperatorError(
+                "torch.histogramdd: bins tensor should have one dimension, but got "
+                f"{edge.ndim} dimensions in the bins tensor for dimension {dim}",
+                code="shape-mismatch",
+            )
     shape = tuple(len(e) - 1 for e in edges)
     inside = np.ones(len(points), np.bool_)
     places = np.zeros(len(points), _INT64)

@@ -11,12 +11,19 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.refusals import Refusal
 from ..table.table import operator
-from .windows import Ints, padded, per_dimension, positions, shifted, windows
+from .windows import Ints, padded, positions, shifted, windows
 
 __all__: list[str] = []
 
 
 # --------------------------------------------------------------------------- columns
+
+
+def _pair(name: str, values: int | Ints) -> Ints:
+    pair = (values, values) if isinstance(values, int) else values
+    if len(pair) != 2:
+        raise OperatorError(f"It is expected {name} equals to 2, but got size {len(pair)}")
+    return pair
 
 
 def _positive(values: Ints, name: str, what: str, letters: tuple[str, str]) -> None:
@@ -49,8 +56,8 @@ def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: In
 )
 def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """What each window sees, as a column."""
-    kernel, spread = per_dimension(kernel_size, 2), per_dimension(dilation, 2)
-    pads, steps = per_dimension(padding, 2), per_dimension(stride, 2)
+    kernel, spread = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
+    pads, steps = _pair("padding", padding), _pair("stride", stride)
     _check_settings(kernel, spread, pads, steps)
     if self.ndim not in (3, 4) or not prod(self.shape[-3:]):
         raise OperatorError(
@@ -118,9 +125,9 @@ def col2im(
     stride: Ints,
 ) -> Array:
     """The sum of all columns, each put back where its window was."""
-    output, kernel = per_dimension(output_size, 2), per_dimension(kernel_size, 2)
-    spread, pads = per_dimension(dilation, 2), per_dimension(padding, 2)
-    steps = per_dimension(stride, 2)
+    output, kernel = _pair("output_size", output_size), _pair("kernel_size", kernel_size)
+    spread, pads = _pair("dilation", dilation), _pair("padding", padding)
+    steps = _pair("stride", stride)
     _check_settings(kernel, spread, pads, steps)
     counts = _counts(output, kernel, spread, pads, steps)
     said = ", ".join(

@@ -343,12 +343,18 @@ def fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) 
 
 @operator("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor")
 def fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
-    places = [wrap_dim(d, self.ndim) for d in dim]
+    places = _some_places(self, dim)
     first = transform_real if onesided else _both_sides
     array = first(self, places[-1], "backward")
     for place in places[:-1]:
         array = transform(array, place, "backward", True)
     return _scaled(array, [self.shape[p] for p in places], normalization)
+
+
+def _some_places(array: Array, dim: Sequence[int]) -> list[int]:
+    if not dim:
+        raise OperatorError("ArrayRef: attempted to access back() of empty list")
+    return [wrap_dim(d, array.ndim) for d in dim]
 
 
 def _both_sides(array: Array, dim: int, norm: str | None) -> Array:
@@ -359,7 +365,7 @@ def _both_sides(array: Array, dim: int, norm: str | None) -> Array:
     "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"
 )
 def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
-    places = [wrap_dim(d, self.ndim) for d in dim]
+    places = _some_places(self, dim)
     array = self
     for place in places[:-1]:
         array = transform(array, place, "forward", False)

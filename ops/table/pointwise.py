@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, Scalar, default_dtype, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.overlap import check_written
@@ -20,7 +21,6 @@ from .refusals import check_number, letter
 __all__ = [
     "as_array",
     "binary",
-    "broadcast_error",
     "cast",
     "check_result_shape",
     "checked_broadcast",
@@ -167,26 +167,6 @@ def _halved(number: complex, dtype: Dtype) -> Array:
 
 
 # --------------------------------------------------------------------------- shapes
-
-
-def broadcast_error(
-    a: tuple[int, ...], b: tuple[int, ...], names: tuple[str, str]
-) -> OperatorError:
-    """The error for two shapes that do not broadcast; `names` are the arguments'."""
-    longest = max(len(a), len(b))
-    left = (1,) * (longest - len(a)) + a
-    right = (1,) * (longest - len(b)) + b
-    for dim in reversed(range(longest)):
-        x, y = left[dim], right[dim]
-        if x != y and 1 not in (x, y):
-            return OperatorError(
-                f"The size of tensor a ({x}) must match the size of tensor b ({y}) "
-                f"at non-singleton dimension {dim}",
-                code="shape-mismatch",
-                headline=f"shapes {list(a)} and {list(b)} do not broadcast: {x} against {y}",
-                roles={names[0]: f"has {x} in dimension {dim}", names[1]: f"has {y} there"},
-            )
-    return OperatorError(f"shapes {list(a)} and {list(b)} broadcast")
 
 
 def checked_broadcast(

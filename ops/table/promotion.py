@@ -83,6 +83,13 @@ def _promote(a: DType, b: DType) -> DType:
         return a if a.itemsize > b.itemsize else b
     if a.is_floating_point or b.is_floating_point:
         return a if a.is_floating_point else b
+    if "q" in (a.kind, b.kind):
+        raise OperatorError(
+            "promoteTypes with quantized numbers is not handled yet; figure out what the correct "
+            f"rules should be, offending types: {a.scalar_name} {b.scalar_name}",
+            code="dtype-mismatch",
+            headline=f"`{a}` and `{b}` have no common dtype",
+        )
     return of_numpy(np.promote_types(a.numpy, b.numpy))
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from ...ops.memory.dtype import dtype_by_number
+from ...ops.memory.errors import OperatorError
 from ..files.errors import archive_error
 from ..files.file_bytes import OpenedFile
 from ..files.limits import Limits
@@ -211,7 +212,7 @@ class _Reader:
     def _tensor(self, table: Table, is_scale: bool = False) -> TensorNode:
         try:
             dtype = dtype_by_number(table.number(1, _BYTE))
-        except KeyError:
+        except OperatorError:
             raise MalformedBuffer from None
         storage = table.number(0, _UINT)
         if storage >= len(self.storages):

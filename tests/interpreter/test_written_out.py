@@ -26,6 +26,7 @@ from rushlight.interpreter.plans.plan import Plan, make_plan
 from rushlight.ir.constants import create_constant
 from rushlight.ir.graph import Graph, Value
 from rushlight.ops.arithmetic.scalar import wrap64
+from rushlight.ops.memory.unforeseen import told
 from rushlight.ops.table.inline import NAMES, SHORT, Inline, Native
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
@@ -144,6 +145,13 @@ def running(plan: Plan) -> Callable[..., Any]:
     return run
 
 
+def told_of(entry: Operator, error: Exception) -> Exception:
+    """What users are told of an error of an operator's forward."""
+    types = [a.type for a in (*entry.signature.arguments, *entry.signature.returns)]
+    over_tensors = {TENSOR, ListType(TENSOR)}.intersection(types)
+    return told(error, entry.name) if over_tensors else error
+
+
 def constant(graph: Graph, value: Any, type: Type) -> Value:
     return graph.insert(create_constant(graph, value, type)).output
 
@@ -207,7 +215,10 @@ def test_forms_in_plans(entry: Operator, form: Inline) -> None:
         def forward(*values: Any, constants: dict[int, Any] = constants) -> Any:
             rest = iter(values)
             every = [constants[i] if i in constants else next(rest) for i in range(len(types))]
-            result = entry.forward(*every)
+            try:
+                result = entry.forward(*every)
+            except Exception as error:
+                raise told_of(entry, error) from None
             return every[0] if form.writes else result
 
         given = [samples(type) for i, type in enumerate(types) if i not in constants]
