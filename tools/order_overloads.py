@@ -1,8 +1,9 @@
-"""Write ops/table/overload_order.txt: in which order real torch tries the overloads of a name.
+"""Write tests/ops/data/overload_order.txt: in which order torch tries the overloads of a name.
 
-    PYTHON_WITH_TORCH tools/order_overloads.py > ops/table/overload_order.txt
+    PYTHON_WITH_TORCH tools/order_overloads.py > tests/ops/data/overload_order.txt
 
-The order decides which overload a call means, so it is part of the language.
+The order decides which overload a call means, so it is part of the language; declarations say it
+(`order=`), and a test compares.
 """
 
 from __future__ import annotations

@@ -2,11 +2,13 @@
 
 from . import (
     blends,
+    choice,
     comparison,
     complex_numbers,
     complex_scalars,
     convert,
     elementwise,
+    in_place,
     maths,
     pairs,
     polynomials,
@@ -18,11 +20,13 @@ from . import (
 
 __all__ = [
     "blends",
+    "choice",
     "comparison",
     "complex_numbers",
     "complex_scalars",
     "convert",
     "elementwise",
+    "in_place",
     "maths",
     "pairs",
     "polynomials",

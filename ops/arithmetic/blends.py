@@ -115,6 +115,16 @@ def _lerp(self: Array, end: Array, weight: Array) -> Array:
     return as_array(np.where(np.abs(weight) < 0.5, near, far).astype(back or self.dtype))
 
 
+@with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
+    _check_same_dtype(self, end, "end")
+    if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
+        return _lerp_floats(self, end, weight)
+    _refuse_lerp_number(self.dtype)
+    wide = _FLOAT32 if letter(self.dtype) == "h" else self.dtype
+    return _lerp(self, end, number_in(weight, wide))
+
+
 @with_twin("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
 def lerp(self: Array, end: Array, weight: Array) -> Array:
     _check_same_dtype(self, end, "end")
@@ -125,13 +135,3 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
         self, end, weight = (cast(each, dtype) for each in (self, end, weight))
     _refuse_lerp(self.dtype)
     return _lerp(self, end, weight)
-
-
-@with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
-def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
-    _check_same_dtype(self, end, "end")
-    if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
-        return _lerp_floats(self, end, weight)
-    _refuse_lerp_number(self.dtype)
-    wide = _FLOAT32 if letter(self.dtype) == "h" else self.dtype
-    return _lerp(self, end, number_in(weight, wide))

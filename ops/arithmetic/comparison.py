@@ -1,4 +1,4 @@
-"""Comparison, logic and choice between elements."""
+"""Comparison and logic of elements, the smaller and the larger ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
-from ..memory.storage import settled
 from ..table.declare import with_twin
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
-from ..table.layouts import contiguous
 from ..table.pointwise import (
     as_array,
     binary,
@@ -22,19 +20,16 @@ from ..table.pointwise import (
     checked_operand,
     in_place,
     number_as,
-    scalar_of,
     with_number,
-    write,
 )
 from ..table.promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
 
-__all__ = ["check_mask", "clamp", "where"]
+__all__ = ["clamp"]
 
 _maximum: Final = np.maximum
 _minimum: Final = np.minimum
-_where: Final = np.where
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
@@ -81,16 +76,17 @@ for _name, _sign, _alias, _kernel in (
         operator(
             f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{1}}", BOTH_FLOAT32),
+            order="Scalar_out Tensor_out",
         )(_of_tensors)
         operator(
             f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{k}}", ON_FLOAT32),
         )(_of_number)
-        operator(f"aten::{_spelling}_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
-            in_place(_of_tensors)
-        )
         operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
             in_place(_of_number)
+        )
+        operator(f"aten::{_spelling}_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+            in_place(_of_tensors)
         )
 
 
@@ -242,7 +238,8 @@ for _name, _kernel in (
 ):
     _forward, _of_number, _number_of = _bitwise(_name, _kernel)
     _tensors, _number = "Tensor(Tensor self, Tensor other)", "Scalar(Tensor self, Scalar other)"
-    operator(f"aten::__{_name}__.{_tensors} -> Tensor", out="")(_forward)
+    _order = "Scalar Tensor" if _name == "and" else ""
+    operator(f"aten::__{_name}__.{_tensors} -> Tensor", out="", order=_order)(_forward)
     operator(f"aten::__{_name}__.{_number} -> Tensor", out="")(_of_number)
     operator(f"aten::bitwise_{_name}.{_tensors} -> Tensor")(_forward)
     operator(f"aten::bitwise_{_name}.{_number} -> Tensor")(_of_number)
@@ -303,8 +300,11 @@ for _name, _word, _kernel in (
     operator(f"aten::__i{_name}__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
         in_place(_of_number)
     )
+    with_twin(
+        f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
+        order="Tensor Tensor_Scalar Tensor_out Tensor_Scalar_out",
+    )(_of_number)
     with_twin(f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
-    with_twin(f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
     operator(f"aten::{_word}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(_number_of)
 
 
@@ -325,9 +325,13 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
 
 _larger, _smaller = _chooser("maximum", np.maximum), _chooser("minimum", np.minimum)
 operator("aten::maximum(Tensor self, Tensor other) -> Tensor")(_larger)
-operator("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out")(_larger)
+operator("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out", order="unary_out out")(
+    _larger
+)
 operator("aten::minimum(Tensor self, Tensor other) -> Tensor")(_smaller)
-operator("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out")(_smaller)
+operator("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out", order="unary_out out")(
+    _smaller
+)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 
@@ -460,133 +464,3 @@ def _declare_clamp() -> None:
 
 
 _declare_clamp()
-
-
-# --------------------------------------------------------------------------- choice
-
-
-@operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
-def where(condition: Array, self: Array, other: Array) -> Array:
-    if condition.dtype is not _BOOL and condition.dtype != np.uint8:
-        raise OperatorError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            + dtype_of(condition).scalar_name,
-            code="dtype-mismatch",
-            headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
-            roles={"condition": "must be of bools"},
-        )
-    if self.dtype is not other.dtype:
-        dtype = common_dtype(self, other)
-        self, other = cast(self, dtype), cast(other, dtype)
-    return _chosen(condition, self, other)
-
-
-def _chosen(condition: Array, self: Array, other: Array) -> Array:
-    """`where` of a mask and two tensors of one dtype."""
-    if condition.size >= LARGE:
-        found = by_formula("choose", condition, self, other)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
-    try:
-        return _where(condition, self, other)
-    except ValueError:
-        shape = checked_broadcast(condition.shape, self.shape, ("condition", "self"))
-        checked_broadcast(shape, other.shape, ("self", "other"))
-        raise
-
-
-@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", out="")
-def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
-    dtype = common_dtype_with(self, other)
-    return where(condition, cast(self, dtype), scalar_of(other, dtype))
-
-
-@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", out="")
-def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
-    dtype = common_dtype_with(other, self)
-    return where(condition, scalar_of(self, dtype), cast(other, dtype))
-
-
-@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", out="")
-def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
-    dtype = result_dtype([self, other])
-    return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
-
-
-@operator("aten::where(Tensor condition) -> Tensor[]")
-def where_true(condition: Array) -> list[Array]:
-    if condition.ndim == 0:
-        return [np.zeros(int(bool(condition)), np.int64)]
-    return list(settled(condition).nonzero())
-
-
-def check_mask(mask: Array, name: str = "masked_fill_") -> None:
-    """Refuse a mask that is not of bools.
-
-    Raises:
-        OperatorError: it is not.
-    """
-    if mask.dtype is not _BOOL:
-        raise OperatorError(
-            f"{name} only supports boolean masks, "
-            f"but got mask with dtype {cpp_name(dtype_of(mask))}",
-            code="dtype-mismatch",
-            headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
-            roles={"mask": "must be of bools"},
-        )
-
-
-_refuse_masked_fill: Final = Refusal("u", "masked_fill")
-
-
-@operator("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
-def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
-    check_mask(mask)
-    if self.shape != mask.shape:
-        checked_broadcast(mask.shape, self.shape, ("mask", "self"))
-    if self.dtype is not _FLOAT32 or isinstance(value, complex):
-        _refuse_masked_fill(self.dtype)
-    made = _chosen(mask, checked_operand(value, self.dtype), self)
-    return made if made.flags.c_contiguous else contiguous(made)
-
-
-def _number_in(value: Array) -> Array:
-    if value.ndim:
-        raise OperatorError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s).",
-            code="shape-mismatch",
-            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
-        )
-    return value
-
-
-@operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
-def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
-    check_mask(mask)
-    checked_broadcast(mask.shape, self.shape, ("mask", "self"))
-    number = _number_in(value)
-    _refuse_masked_fill(self.dtype)
-    check_number(number.item(), self.dtype)
-    return contiguous(as_array(np.where(mask, cast(number, self.dtype), self)))
-
-
-def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
-    if self.shape != mask.shape:
-        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return write(self, masked_fill(self, mask, value))
-
-
-def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
-    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return write(self, masked_fill_tensor(self, mask, value))
-
-
-operator(
-    "aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-    written="unchecked",
-)(masked_fill_in_place)
-operator(
-    "aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
-    written="unchecked",
-)(masked_fill_tensor_in_place)

@@ -140,6 +140,7 @@ def _polar(length: float, angle: float) -> complex:
 @operator(
     "aten::div(Scalar a, Scalar b) -> float",
     native=native("float({0}) / float({1})", of=("float float", "float int", "int float")),
+    order="out_mode Scalar_out Scalar_mode_out int complex float -",
 )
 def divide_scalars(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, complex) or isinstance(b, complex):
@@ -147,7 +148,13 @@ def divide_scalars(a: Scalar, b: Scalar) -> Scalar:
     return divide_floats(a, b)
 
 
-@operator("aten::pow.Scalar_Scalar(Scalar a, Scalar b) -> float")
+@operator(
+    "aten::pow.Scalar_Scalar(Scalar a, Scalar b) -> float",
+    order=(
+        "Scalar_out Tensor_Scalar_out int complex float int_float float_int float_complex "
+        "complex_float Scalar_Scalar int_to_int"
+    ),
+)
 def power_scalars(a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, complex) or isinstance(b, complex):
         return power_of_complex(a, b)
@@ -163,7 +170,7 @@ def _declare(name: str, both: _Two, left: _Two, right: _Two, reals: Sequence[str
 
 
 _REALS: Final = ("float", "int")
-operator("aten::neg.complex(complex a) -> complex")(python.neg)
+operator("aten::neg.complex(complex a) -> complex", order="complex Scalar")(python.neg)
 operator("aten::div.complex(complex a, complex b) -> complex")(divide_complex)
 _declare("add", python.add, _add_real, _swapped(_add_real), _REALS)
 _declare("sub", python.sub, _subtract_real, _subtract_from_real, _REALS)

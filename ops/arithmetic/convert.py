@@ -84,7 +84,10 @@ def truth(a: Array) -> bool:
 
 
 @operator(
-    "aten::Int.Tensor(Tensor a) -> int", inline=inline("{0}.item()", _one("int64")), face="operator"
+    "aten::Int.Tensor(Tensor a) -> int",
+    inline=inline("{0}.item()", _one("int64")),
+    face="operator",
+    order="bool float",
 )
 def int_of_tensor(a: Array) -> int:
     number = real_part(item(a), "int64_t")
@@ -114,6 +117,7 @@ def real_part(number: Any, kind: str) -> Any:
     "aten::Float.Tensor(Tensor a) -> float",
     inline=inline("{0}.item()", _one("float32")),
     face="operator",
+    order="Scalar int bool",
 )
 def float_of_tensor(a: Array) -> float:
     return float(real_part(item(a), "double"))
@@ -224,6 +228,7 @@ def is_channels_last(array: Array) -> bool:
     "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
+    order="device dtype",
 )
 def to_given_dtype(
     self: Array, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None

@@ -1,4 +1,4 @@
-"""Arithmetic of tensors: with tensors, with Python numbers, in place."""
+"""Arithmetic of tensors: with tensors, with Python numbers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,14 @@ from ..table.pointwise import (
     checked_broadcast,
     checked_operand,
     exactly,
-    in_place,
-    in_place_kernel,
     number_as,
     number_in,
     operand,
     with_number,
 )
 from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtype
-from ..table.record import Known
 from ..table.refusals import Refusal, letter
-from ..table.table import TABLE, operator
-from .signs import absolute, neg
+from ..table.table import operator
 
 __all__ = ["add", "div", "mul", "pow_number", "sub"]
 
@@ -116,6 +112,10 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
     autocast_in_graphs="widest",
     inline=inline("{0} + {1}", _SAME_REAL, at=_ALPHA, over=np.add, names=_COMPLEX),
     out="out",
+    order=(
+        "t str int complex float int_complex complex_int float_complex complex_float int_float "
+        "float_int -"
+    ),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -171,6 +171,7 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
     autocast_in_graphs="widest",
     inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
     out="out",
+    order="complex float int_complex complex_int float_complex complex_float int_float float_int -",
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
@@ -232,6 +233,10 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     autocast_in_graphs="widest",
     inline=inline("{0} * {1}", _SAME_DTYPE, over=np.multiply),
     out="out",
+    order=(
+        "left_t right_ int complex float int_complex complex_int float_complex complex_float "
+        "int_float float_int -"
+    ),
 )
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
@@ -406,7 +411,9 @@ def _fmod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
-@operator("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator(
+    "aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", order="int_float float_int"
+)
 def remainder(self: Array, other: Array) -> Array:
     return binary(_remainder, self, other)
 
@@ -503,96 +510,3 @@ def number_pow(self: Scalar, exponent: Array) -> Array:
     if self == 1 and not isinstance(self, bool):
         return np.ones(exponent.shape, dtype)
     return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
-
-
-# --------------------------------------------------------------------------- in place
-
-
-_sum_into: Final = in_place(add)
-
-
-def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
-    dtype = self.dtype
-    plain = alpha == 1 and dtype is other.dtype and dtype.kind not in "uc"
-    if plain and self.shape == other.shape:
-        _add(self, other, self)
-        return self
-    return _sum_into(self, other, alpha)
-
-
-operator("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")(
-    add_in_place
-)
-
-
-def _absolute_in_place(self: Array) -> Array:
-    if self.dtype.kind == "c":
-        raise OperatorError(
-            "In-place abs is not supported for complex tensors.",
-            code="dtype-mismatch",
-            headline="the sizes of complex numbers are real: they cannot go into `self`",
-        )
-    return absolute(self)
-
-
-_IN_PLACE: Final[dict[str, Callable[..., Array]]] = {
-    "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)": add_number,
-    "aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)": sub,
-    "aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)": sub_number,
-    "aten::mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": mul,
-    "aten::mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": mul_number,
-    "aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": div,
-    "aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": div_number,
-    "aten::div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)": (
-        div_rounded
-    ),
-    "aten::div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)": (
-        div_number_rounded
-    ),
-    "aten::floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": floor_divide,
-    "aten::floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": floor_divide_number,
-    "aten::remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": remainder,
-    "aten::remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": remainder_number,
-    "aten::fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)": fmod,
-    "aten::fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)": fmod_number,
-    "aten::pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)": pow_tensors,
-    "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)": pow_number,
-    "aten::neg_(Tensor(a!) self) -> Tensor(a!)": neg,
-    "aten::abs_(Tensor(a!) self) -> Tensor(a!)": _absolute_in_place,
-}
-_STRAIGHT: Final = {add: _add, add_number: _add, sub: _subtract, sub_number: _subtract} | {
-    **{mul: _multiply, mul_number: _multiply, div: _divide, div_number: _divide}
-}
-"""The kernels of forwards which need no more than that for float32."""
-
-for _schema, _forward in _IN_PLACE.items():
-    _straight = _STRAIGHT.get(_forward)
-    operator(_schema)(
-        in_place(_forward) if _straight is None else in_place_kernel(_straight, _forward)
-    )
-
-_ALIASES: Final = {
-    **{"multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div"},
-    **{"negative": "neg", "absolute": "abs"},
-}
-
-
-def _declare_aliases() -> None:
-    """The other names of operators, with the in-place forms of those."""
-    for alias, name in _ALIASES.items():
-        for entry in list(TABLE):
-            if entry.name not in (f"aten::{name}", f"aten::{name}_"):
-                continue
-            if "(Tensor" not in entry.schema:  # those on Python's numbers have no other names
-                continue
-            if alias == "true_divide" and entry.overload.endswith("_mode"):
-                continue
-            out = "" if entry.overload.startswith("Scalar") else entry.out
-            schema = entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1)
-            known: Known = {} if out is None else {"out": out}
-            if schema.startswith("aten::absolute_"):
-                known["face"] = "method"
-            operator(schema, **known)(entry.forward)
-
-
-_declare_aliases()

@@ -89,9 +89,11 @@ with_twin(
     out="OutScalar_Other",
     twin="both",
 )(number_second(_of_xlogy))
-operator("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out="OutScalar_Self")(
-    number_first(_of_xlogy)
-)
+operator(
+    "aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    out="OutScalar_Self",
+    order="OutScalar_Self OutScalar_Other",
+)(number_first(_of_xlogy))
 
 for _name, _forward in (
     *(
@@ -101,7 +103,7 @@ for _name, _forward in (
     ("zeta", of_two(Refusal("hqc", "zeta_cpu"), _wide(zeta))),
 ):
     _full = f"aten::special_{_name}"
-    operator(f"{_full}{_ARGUMENTS}")(_forward)
+    operator(f"{_full}{_ARGUMENTS}", order="self_scalar_out other_scalar_out")(_forward)
     operator(f"{_full}.other_scalar(Tensor self, Scalar other) -> Tensor")(number_second(_forward))
     operator(f"{_full}.self_scalar(Scalar self, Tensor other) -> Tensor")(number_first(_forward))
 
@@ -174,7 +176,10 @@ def _wide_power_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.complex128 if has_complex else np.float64)
 
 
-@operator("aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+@operator(
+    "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    order="Scalar_out Tensor_Scalar_out",
+)
 def float_power(self: Array, exponent: Array) -> Array:
     """The power in float64, or complex128."""
     dtype = _wide_power_dtype(self.dtype, exponent.dtype)

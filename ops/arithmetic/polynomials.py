@@ -179,6 +179,9 @@ def _of_whole_degree(name: str, kernel: Callable[[Any, Any], Any]) -> Callable[[
 for _name, _kernel in _KERNELS.items():
     _forward = of_two(Refusal("hqc", f"{_name}_cpu"), _of_whole_degree(_name, _kernel))
     _full = f"aten::special_{_name}"
-    operator(f"{_full}(Tensor x, Tensor n) -> Tensor")(_forward)
+    operator(
+        f"{_full}(Tensor x, Tensor n) -> Tensor",
+        order="out x_scalar x_scalar_out n_scalar n_scalar_out",
+    )(_forward)
     operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))
     operator(f"{_full}.x_scalar(Scalar x, Tensor n) -> Tensor")(number_first(_forward))

@@ -101,7 +101,7 @@ operator("aten::neg.float(float a) -> float", inline=inline("-{0}"), native=nati
     python.neg
 )
 
-_PAIRS: Final = (("float", "int"), ("int", "float"))
+_PAIRS: Final = (("int", "float"), ("float", "int"))
 
 
 def _declare_pairs(
@@ -178,6 +178,7 @@ _BELOW_HALF: Final = f"{-_HALF} <= {{1}} <= {_HALF}"
     "aten::floordiv.int(int a, int b) -> int",
     inline=inline("{0} // {1}", wraps=True),
     native=native("{0} // {1}", _DIVISOR),
+    order="int_float float_int",
 )
 def floordiv_ints(a: int, b: int) -> int:
     if b:
@@ -352,10 +353,9 @@ for _name, _sign, _compare in (
     _native = native(f"{{0}} {_sign} {{1}}")
     for _type in ("int", "float"):
         operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool", native=_native)(_compare)
-    operator(f"aten::{_name}.str(str a, str b) -> bool")(_compare)
     for _types, _text in (
-        (_PAIRS[0], f"{{0}} {_sign} float({{1}})"),
-        (_PAIRS[1], f"float({{0}}) {_sign} {{1}}"),
+        (_PAIRS[0], f"float({{0}}) {_sign} {{1}}"),
+        (_PAIRS[1], f"{{0}} {_sign} float({{1}})"),
     ):
         _declare_pairs(
             _name,
@@ -366,6 +366,7 @@ for _name, _sign, _compare in (
             native=native(_text),
         )
     operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
+    operator(f"aten::{_name}.str(str a, str b) -> bool")(_compare)
 for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
     _native = native(f"{{0}} {_sign} {{1}}")
     operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)
@@ -413,12 +414,20 @@ operator(
 )(python.xor)
 
 
-@operator("aten::__lshift__.int(int a, int b) -> int", native=native("{0} << ({1} & 63)"))
+@operator(
+    "aten::__lshift__.int(int a, int b) -> int",
+    native=native("{0} << ({1} & 63)"),
+    order="Scalar_out Tensor_out",
+)
 def shift_left(a: int, b: int) -> int:
     return wrap64(a << (b & 63))
 
 
-@operator("aten::__rshift__.int(int a, int b) -> int", native=native("{0} >> ({1} & 63)"))
+@operator(
+    "aten::__rshift__.int(int a, int b) -> int",
+    native=native("{0} >> ({1} & 63)"),
+    order="Scalar_out Tensor_out",
+)
 def shift_right(a: int, b: int) -> int:
     return a >> (b & 63)
 
@@ -513,6 +522,7 @@ for _name, _sign, _choose, _is_better in (
     "prim::abs.Scalar(Scalar a) -> Scalar",
     native=native(f"{_NEGATED} if {{0}} < 0 else {{0}}", of=("int",))
     + native("math.fabs({0})", of=("float",)),
+    order="int float complex Scalar -",
 )
 def absolute(a: Scalar) -> Scalar:
     return wrap64(abs(a)) if isinstance(a, int) else abs(a)

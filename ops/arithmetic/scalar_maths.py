@@ -162,11 +162,11 @@ for _name, _real in _REAL.items():
         native=_native(_name),
     )
     _declare(_real)
+    if _name in COMPLEX_FUNCTIONS:
+        operator(f"aten::{_name}.complex(complex a) -> complex")(COMPLEX_FUNCTIONS[_name])
     operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(
         _either(_real, COMPLEX_FUNCTIONS.get(_name))
     )
-    if _name in COMPLEX_FUNCTIONS:
-        operator(f"aten::{_name}.complex(complex a) -> complex")(COMPLEX_FUNCTIONS[_name])
 
 
 # --------------------------------------------------------------------------- two operands
@@ -179,6 +179,10 @@ for _name, _real in _REAL.items():
     "aten::log.float_int(float a, int b) -> float",
     "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
     autocast_in_graphs="full",
+    order=(
+        "complex_complex int_float float_int int_complex complex_int float_complex "
+        "complex_float Scalar_Scalar"
+    ),
 )
 def log_to_base(a: float, b: float) -> float:
     return divide_floats(log(a), log(b))
@@ -271,7 +275,7 @@ def ldexp(x: float, i: int) -> float:
         return math.copysign(math.inf, x)
 
 
-@operator("aten::divmod.int(int x, int y) -> (int, int)")
+@operator("aten::divmod.int(int x, int y) -> (int, int)", order="float int_float float_int")
 def divmod_ints(x: int, y: int) -> tuple[int, int]:
     if not y:
         raise OperatorError(
@@ -330,7 +334,11 @@ _CUT: Final = ("math.fabs({0}) < 9.2e18",)
 """Floats whose whole numbers have 64 bits."""
 
 
-@operator("aten::floor.float(float a) -> int", native=native("int(math.floor({0}))", _CUT))
+@operator(
+    "aten::floor.float(float a) -> int",
+    native=native("int(math.floor({0}))", _CUT),
+    order="int float",
+)
 def floor(a: float) -> int:
     return int_of(math.floor(_whole(a)))
 
@@ -348,7 +356,11 @@ def _whole(a: float) -> float:
 _BEYOND: Final = 2.0**63
 
 
-@operator("aten::ceil.float(float a) -> int", native=native("int(math.ceil({0}))", _CUT))
+@operator(
+    "aten::ceil.float(float a) -> int",
+    native=native("int(math.ceil({0}))", _CUT),
+    order="int float",
+)
 def ceil(a: float) -> int:
     return int_of(math.ceil(_whole(a))) + (a == _BEYOND)  # C's, which rounds up what it has cut
 
@@ -500,7 +512,14 @@ def _float_of_hexadecimal(number: str) -> float | None:
     return None if value == 0 and re.search("[1-9a-f]", digits) else value
 
 
-@operator("aten::Complex.Scalar(Scalar a) -> complex")
+@operator(
+    "aten::Complex.Scalar(Scalar a) -> complex",
+    order=(
+        "Scalar Tensor_Tensor int_bool bool_int float_bool bool_float float_int int_float "
+        "int_int bool_bool float_float Tensor_float float_Tensor Tensor_int int_Tensor "
+        "Tensor_bool bool_Tensor"
+    ),
+)
 def complex_of(a: Scalar) -> complex:
     return complex(a)
 

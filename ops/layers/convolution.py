@@ -325,6 +325,7 @@ def convolution(
     autocast="lower",
     autocast_in_graphs="lower",
     out="",
+    order="deprecated -",
 )
 @operator(
     "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "

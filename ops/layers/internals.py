@@ -116,7 +116,12 @@ def copied(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self.copy(), src)
 
 
-@operator("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", layout="L", face="function")
+@operator(
+    "aten::fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    layout="L",
+    face="function",
+    order="Scalar_out Tensor",
+)
 def filled(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(
@@ -203,6 +208,7 @@ def is_any_true(self: Array) -> Array:
     "Scalar beta=1, Scalar alpha=1) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    order="out dtype_out dtype",
 )
 def addmm_as(
     self: Array, mat1: Array, mat2: Array, out_dtype: int, beta: Scalar, alpha: Scalar
@@ -216,6 +222,7 @@ def addmm_as(
     "Scalar beta=1, Scalar alpha=1) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    order="out dtype_out dtype",
 )
 def baddbmm_as(
     self: Array, batch1: Array, batch2: Array, out_dtype: int, beta: Scalar, alpha: Scalar

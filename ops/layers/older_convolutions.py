@@ -76,6 +76,7 @@ def slow_dilated(
     "aten::conv_depthwise3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, "
     "SymInt[3] stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
     face="layer",
+    order="out -",
 )
 def depthwise(
     self: Array,

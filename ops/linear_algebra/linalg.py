@@ -157,6 +157,7 @@ _MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", na
     autocast="lower",
     autocast_in_graphs="lower",
     inline=inline(_DOT, f"{_FLOAT32_MATRICES}{{0}}.ndim == 2", names=_DOT_NAMES),
+    order="out dtype_out dtype",
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -250,7 +251,10 @@ def dot(self: Array, tensor: Array) -> Array:
 
 
 @operator(
-    "aten::bmm(Tensor self, Tensor mat2) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+    "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+    order="out dtype_out dtype",
 )
 def bmm(self: Array, mat2: Array) -> Array:
     return checked_batches(self, mat2, "bmm")

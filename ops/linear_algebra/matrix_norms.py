@@ -317,7 +317,10 @@ def _order(p: Scalar | None) -> float:
     return 2.0 if p is None else float(_real(p))
 
 
-@operator("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
+@operator(
+    "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+    order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
+)
 def norm(self: Array, p: Scalar) -> Array:
     return vector_norm(self, _order(p), None, False)
 
@@ -334,6 +337,7 @@ def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
     "ScalarType? dtype) -> Tensor",
     face="function",
+    order="out ScalarOpt_dim_dtype_out - ScalarOpt_dim_dtype",
 )
 @operator(
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "

@@ -231,6 +231,7 @@ def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     "Tensor? rtol=None, bool hermitian=False) -> Tensor",
     autocast="full",
     refuses=_ONLY_FLOATS,
+    order="- tol_tensor atol_rtol_tensor atol_rtol_float atol_rtol_tensor_out atol_rtol_float_out",
 )
 def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -301,6 +302,10 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
     "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
     "bool hermitian=False) -> Tensor",
     refuses=_NO_PSEUDO_INVERSE,
+    order=(
+        "- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out "
+        "rcond_tensor"
+    ),
 )
 def linalg_pinv(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool

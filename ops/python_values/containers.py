@@ -77,6 +77,7 @@ operator(
     "aten::len.t(t[] a) -> int",
     "aten::len.any(Any[] a) -> int",
     native=native("len({0})", lists="flat") + native("len({0}[1]) - 1", lists="rows"),
+    order="t Tensor str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor any",
 )(len)
 
 
@@ -101,6 +102,7 @@ def native_row(values: Any, number: int) -> Any:
 @operator(
     "aten::__getitem__.t(t[](a) list, int idx) -> t(*)",
     "aten::select.t(t[](a) list, int idx) -> t(*)",
+    order="str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor",
     inline=inline("{0}[{1}]"),
     native=native("{0}[{1}]", _INDEX, lists="flat")
     + native(
@@ -143,6 +145,10 @@ def append(values: List, element: Any) -> List:
 @operator(
     "aten::pop.t(t[](a!) self, int idx=-1) -> t(*)",
     native=native("{0}.pop()", ("len({0}) > 0",), at={1: "(-1)"}),
+    order=(
+        "Dict_default_str Dict_int Dict_default_int Dict_bool Dict_default_bool Dict_float "
+        "Dict_default_float Dict_complex Dict_default_complex Dict_Tensor"
+    ),
 )
 def pop(values: List, index: int) -> Any:
     if not values:
@@ -226,11 +232,29 @@ def _unequal_lists(a: List, b: List) -> bool:
 
 
 for _type in ("int", "float", "bool", "str"):
-    operator(f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_equal_lists)
-    operator(f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool")(_unequal_lists)
-    operator(f"aten::count.{_type}({_type}[] self, {_type} el) -> int")(count)
+    operator(
+        f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        order=(
+            "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
+            "float_int float_complex complex_float - str float_list Tensor_list"
+        ),
+    )(_equal_lists)
+    operator(
+        f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        order=(
+            "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
+            "float_int float_complex complex_float - str float_list Tensor_list"
+        ),
+    )(_unequal_lists)
+    operator(
+        f"aten::count.{_type}({_type}[] self, {_type} el) -> int",
+        order="- int float bool Tensor str",
+    )(count)
 for _type in ("int", "float", "str"):
-    operator(f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool")(contains)
+    operator(
+        f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool",
+        order="str_list str int bool float complex Tensor float_list",
+    )(contains)
 
 
 def same_tensor(a: Array, b: Array) -> bool:
@@ -265,7 +289,8 @@ def count_tensor(values: list[Array], element: Array) -> int:
 
 
 @operator(
-    *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str"))
+    *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str")),
+    order="Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
 )
 def index_of(values: List, element: Any) -> int:
     try:
@@ -285,7 +310,8 @@ def index_of_tensor(values: list[Array], element: Array) -> int:
 
 
 @operator(
-    *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str"))
+    *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str")),
+    order="int float bool Tensor",
 )
 def remove(values: List, element: Any) -> None:
     try:
@@ -411,6 +437,7 @@ def _check_comparable(values: List) -> None:
     "aten::sum.int(int[] self) -> int",
     "aten::sum.bool(bool[] self) -> int",
     autocast_in_graphs="full-unless-dtype",
+    order="dim_IntList - IntList_out out int float complex bool",
 )
 def sum_of_ints(values: list[int]) -> int:
     """The sum in C's `int` of 32 bits, in which torch adds."""
@@ -433,8 +460,14 @@ def sum_of_complex(values: list[complex]) -> complex:
     return total
 
 
-operator(*(f"aten::any.{t}({t}[] self) -> bool" for t in ("int", "float", "bool", "str")))(any)
-operator(*(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool")))(all)
+operator(
+    *(f"aten::any.{t}({t}[] self) -> bool" for t in ("int", "float", "bool", "str")),
+    order="out dims_out all_out str int float bool",
+)(any)
+operator(
+    *(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool")),
+    order="out dims_out all_out",
+)(all)
 
 
 # --------------------------------------------------------------------------- dicts
@@ -446,8 +479,10 @@ for_keys(
 )(python.contains)
 for_keys("aten::keys.KEY(Dict(KEY, t) self) -> KEY[](*)")(list)
 for_keys("aten::clear.KEY(Dict(KEY, t)(a!) self) -> ()")(dict.clear)
-for_keys("aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?")(dict.get)
-for_keys("aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)")(dict.get)
+for_keys(
+    "aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?",
+    "aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)",
+)(dict.get)
 for_keys(
     "aten::copy.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
     "aten::dict.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
@@ -457,7 +492,14 @@ for_keys("aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()
 for_keys(
     "aten::setdefault.KEY(Dict(KEY, t)(a!) self, KEY(b -> *) key, t(c -> *) default_value) -> t(*)"
 )(dict.setdefault)
-operator("aten::dict() -> Dict(str, Tensor)", face="operator")(dict)
+operator(
+    "aten::dict() -> Dict(str, Tensor)",
+    face="operator",
+    order=(
+        "- str Dict_str int Dict_int bool Dict_bool float Dict_float complex Dict_complex "
+        "Tensor Dict_Tensor"
+    ),
+)(dict)
 
 
 @for_keys("aten::values.KEY(Dict(KEY, t) self) -> t[](*)")

@@ -132,6 +132,7 @@ operator(
         f"aten::tensor.{type}({type} t, {_OPTIONS}) -> Tensor"
         for type in ("float", "int", "bool", "complex")
     ),
+    order="bool float int complex -",
 )(tensor)
 
 
@@ -142,6 +143,7 @@ operator(
         for type in ("float", "int", "bool", "complex")
     ),
     "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    order="bool float int complex -",
 )
 def as_tensor(
     data: Any, dtype: int | None, device: Device | None, element: str | None = None

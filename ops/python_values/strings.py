@@ -98,7 +98,7 @@ def slice_text(string: str, start: int | None, end: int | None, step: int) -> st
     return string[start:end:step]
 
 
-@operator("aten::list(str t) -> str[]")
+@operator("aten::list(str t) -> str[]", order="- t")
 @_on_bytes
 def characters(t: str) -> list[str]:
     return list(t)
@@ -171,7 +171,7 @@ def _check_separator(separator: str) -> None:
         raise OperatorError("ValueError: empty separator", headline="`separator` is empty")
 
 
-@operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]")
+@operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", order="str -")
 def split(self: str, separator: str | None, max: int) -> list[str]:
     """The parts between separators; between white space all of them, whatever `max` is."""
     if separator is None:

@@ -302,7 +302,7 @@ def quantize_per_channel(
     return quantize(self, kind, _per_channel(scales, zero_points, axis, self.ndim))
 
 
-@operator("aten::dequantize.self(Tensor self) -> Tensor")
+@operator("aten::dequantize.self(Tensor self) -> Tensor", order="self_out tensors tensor list")
 def dequantize_tensor(self: Array) -> Array:
     if self.dtype.names is None:
         return self.astype(F32)
@@ -329,7 +329,7 @@ def dequantize_any(tensors: Any) -> Any:
     return tensors
 
 
-@operator("aten::int_repr(Tensor self) -> Tensor")
+@operator("aten::int_repr(Tensor self) -> Tensor", order="out -")
 def int_repr(self: Array) -> Array:
     quantizer_of(self, "int_repr")
     return numbers_of(self).copy()
@@ -365,13 +365,13 @@ def q_zero_point(self: Array) -> int:
     return int(_uniform(self, "q_zero_point").zero_point)
 
 
-@operator("aten::q_per_channel_scales(Tensor self) -> Tensor")
+@operator("aten::q_per_channel_scales(Tensor self) -> Tensor", order="out -")
 def q_per_channel_scales(self: Array) -> Array:
     scales: Array = _channels(self, "q_per_channel_scales").scale
     return scales.copy()
 
 
-@operator("aten::q_per_channel_zero_points(Tensor self) -> Tensor")
+@operator("aten::q_per_channel_zero_points(Tensor self) -> Tensor", order="out -")
 def q_per_channel_zero_points(self: Array) -> Array:
     zero_points: Array = _channels(self, "q_per_channel_zero_points").zero_point
     return zero_points.copy()

@@ -315,7 +315,8 @@ for _name in ("batch_norm", "batch_norm1d", "batch_norm2d", "batch_norm3d"):
         _declare_batch_norm(_name, _relu)
 operator(
     "aten::quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, "
-    f"Tensor var, float eps, {_OUT}) -> Tensor"
+    f"Tensor var, float eps, {_OUT}) -> Tensor",
+    order="out -",
 )(TABLE.operators("quantized::batch_norm")[0].forward)
 
 

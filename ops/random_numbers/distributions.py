@@ -330,11 +330,12 @@ def _declare_copy(schema: str, fill: Callable[..., Array]) -> None:
         return fill(np.empty_like(self), *rest)
 
     face: Face = "operator"
+    order = ""
     if "random" in schema:
-        face = "function"
+        face, order = "function", "from from_out to to_out - out"
     elif "bernoulli" in schema:
         face = "both"
-    known: Known = {"face": face}
+    known: Known = {"face": face, "order": order}
     if "functional" in schema:
         known["out"] = ""
     operator(schema, **known)(filled)
@@ -383,6 +384,7 @@ def _whole_like(
     f"aten::randint_like.generator(Tensor self, SymInt high, {_LIKE}{_LIKE_END}",
     out="",
     face="function",
+    order="Tensor low_dtype generator Tensor_generator low_generator_dtype",
 )
 def randint_like_from(
     self: Array, high: int, generator: Generator | None, dtype: int | None, *options: Any

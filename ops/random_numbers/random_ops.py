@@ -107,7 +107,11 @@ def normal_(self: Array, mean: float, std: float, generator: Generator | None) -
 @operator(
     "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
-    "-> Tensor"
+    "-> Tensor",
+    order=(
+        "Tensor_float Tensor_float_out float_Tensor_out float_Tensor Tensor_Tensor "
+        "Tensor_Tensor_out float_float"
+    ),
 )
 def normal_of_size(
     mean: float,
@@ -253,7 +257,9 @@ def randperm_from(n: int, generator: Generator | None, dtype: int | None, *optio
     return permutation(generator, n).astype(wanted.numpy)
 
 
-@operator("aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
+@operator(
+    "aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", order="from to -"
+)
 def random_(self: Array, generator: Generator | None) -> Array:
     target = memory_order(self)
     target[...] = unbounded(generator, self.size, self.dtype).reshape(target.shape)
@@ -307,7 +313,9 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
 # --------------------------------------------------------------------------- chances
 
 
-@operator("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
+@operator(
+    "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", order="out p Tensor"
+)
 def bernoulli(self: Array, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
         raise UnsupportedDtype(
@@ -330,7 +338,8 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
 
 @operator(
     "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    order="Tensor float",
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     target = memory_order(self)

@@ -380,6 +380,7 @@ def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list
     "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
     "int edge_order=1) -> Tensor[]",
     face="function",
+    order="array scalarrayint scalarrayarray tensorarrayint tensorarray",
 )
 def gradient(self: Array, spacing: Scalar | None, dim: int | None, edge_order: int) -> list[Array]:
     return _gradient_over(self, 1 if spacing is None else spacing, dim, edge_order)

@@ -142,7 +142,11 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     )
 
 
-@operator("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out")
+@operator(
+    "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    out="dtype_out",
+    order="out dtype_out",
+)
 def mean(self: Array, dtype: int | None) -> Array:
     return mean_over(self, None, False, dtype)
 
@@ -226,7 +230,8 @@ def _real_dtype(self: Array) -> np.dtype[Any]:
 
 @operator(
     "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> Tensor"
+    "bool keepdim=False) -> Tensor",
+    order="- dim correction",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _variance(self, dim, correction, keepdim)[0].astype(_real_dtype(self))
@@ -234,7 +239,8 @@ def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 
 @operator(
     "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> Tensor"
+    "bool keepdim=False) -> Tensor",
+    order="- dim correction",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     spread = _variance(self, dim, correction, keepdim)[0]
@@ -245,6 +251,7 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
     "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
     face="function",
+    order="- dim correction",
 )
 def var_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
@@ -257,6 +264,7 @@ def var_mean(
     "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
     face="function",
+    order="- dim correction",
 )
 def std_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
@@ -294,6 +302,7 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
+    order="int_out out",
 )
 def prod(self: Array, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
@@ -534,7 +543,7 @@ _truth("all", np.all)
 _truth("any", np.any)
 
 
-@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", order="dim_IntList_out out")
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
     return asarray(np.count_nonzero(self, axis), _INT64)

@@ -164,7 +164,12 @@ def _check_count(output: Ints, dims: int) -> None:
 
 
 def _declare(
-    name: str, dims: int, aligned: bool, make: MakeTaps, refuses: Refusal | None = None
+    name: str,
+    dims: int,
+    aligned: bool,
+    make: MakeTaps,
+    refuses: Refusal | None = None,
+    order: str = "",
 ) -> None:
     """Declare an operator in both forms: sizes with scales, or sizes or scales."""
     short = name.strip("_").removeprefix("upsample_").rstrip("d123456789").removesuffix("2d_aa")
@@ -182,7 +187,7 @@ def _declare(
     corners = "bool align_corners, " if aligned else ""
     letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
     scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
-    known: Known = {"face": "layer"}
+    known: Known = {"face": "layer", "order": order}
     if refuses is not None:
         known["refuses"] = refuses
     operator(
@@ -199,7 +204,7 @@ def _declare(
 
 for _dims in (1, 2, 3):
     _declare(f"upsample_nearest{_dims}d", _dims, False, _nearest(False, _dims < 3))
-    _declare(f"_upsample_nearest_exact{_dims}d", _dims, False, _nearest(True))
+    _declare(f"_upsample_nearest_exact{_dims}d", _dims, False, _nearest(True), order="out vec")
 _NO_BYTES: Final = Refusal("=Byte", "compute_indices_weights_linear")
 _NO_HALVES: Final = Refusal("h", "compute_index_ranges_weights")
 _declare("upsample_linear1d", 1, True, linear, _NO_BYTES)
@@ -208,4 +213,4 @@ _declare("upsample_trilinear3d", 3, True, linear, _NO_BYTES)
 _declare("upsample_bicubic2d", 2, True, cubic)
 _declare("_upsample_bilinear2d_aa", 2, True, _smooth(Filter(2, _triangle)), _NO_HALVES)
 _declare("_upsample_bicubic2d_aa", 2, True, _smooth(Filter(4, _bicubic)), _NO_HALVES)
-_declare("_upsample_lanczos2d_aa", 2, True, _smooth(Filter(6, _lanczos)))
+_declare("_upsample_lanczos2d_aa", 2, True, _smooth(Filter(6, _lanczos)), order="out vec")

@@ -76,6 +76,7 @@ for _form, _size, _scale in (
         'str mode="nearest", bool? align_corners=None, bool? recompute_scale_factor=None, '
         "bool antialias=False) -> Tensor",
         out="",
+        order="scale_list size_list_scale_list - size_list",
     )(_interpolate)
 
 
@@ -100,7 +101,9 @@ for _form, _size in (("", "int?"), (".size_list", "int[]?")):
         out="",
     )(_upsample)
     operator(f"aten::__upsample_nearest{_form}{_start}) -> Tensor", out="")(_upsample_nearest)
-    operator(f"aten::__upsample_bilinear{_form}{_start}) -> Tensor", out="")(_upsample_bilinear)
+    operator(
+        f"aten::__upsample_bilinear{_form}{_start}) -> Tensor", out="", order="size_list scale_list"
+    )(_upsample_bilinear)
     _many = _start.replace("int? scale", "int[]? scale")
     _name = ".scale_list" if not _form else ".size_list_scale_list"
     operator(f"aten::__upsample_bilinear{_name}{_many}) -> Tensor", out="")(_upsample_bilinear)

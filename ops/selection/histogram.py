@@ -257,7 +257,8 @@ def histogramdd_counts_at(
 
 @operator(
     "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
-    "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"
+    "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    order="bins_tensor bin_ct",
 )
 def histogram(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool

@@ -205,6 +205,7 @@ operator(
     "bool accumulate=False) -> Tensor",
     autocast_in_graphs="widest",
     out="",
+    order="out hacked_twin",
 )
 @operator(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
@@ -427,7 +428,9 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     return self
 
 
-@operator("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+@operator(
+    "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", order="value src"
+)
 def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scattered(self.copy(), dim, index, src)
 

@@ -309,6 +309,7 @@ operator(
     "aten::index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) "
     "-> Tensor(a!)",
     written="unchecked",
+    order="int_Tensor int_Scalar",
 )(_fill_number)
 operator(
     "aten::index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) "
@@ -320,6 +321,7 @@ operator(
 @operator(
     "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     layout="L",
+    order="int_Tensor int_Scalar",
 )
 def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
     return _fill_number(self.copy(), dim, index, value)

@@ -326,7 +326,10 @@ _SEARCH: Final = (
 )
 
 
-@operator(f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}")
+@operator(
+    f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}",
+    order="Tensor_out Scalar",
+)
 def searchsorted(
     sorted_sequence: Array,
     self: Array,
@@ -404,6 +407,7 @@ _ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
 @operator(
     f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
     refuses=_NO_ISIN,
+    order="Tensor_Tensor_out Tensor_Scalar Tensor_Scalar_out Scalar_Tensor",
 )
 def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
     for each in (elements, test_elements):

@@ -326,7 +326,12 @@ def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Ar
     return resize_in_place(self, the_template.shape, memory_format)
 
 
-@operator("aten::set_(Tensor(a!) self) -> Tensor(a!)", written="unchecked", face="method")
+@operator(
+    "aten::set_(Tensor(a!) self) -> Tensor(a!)",
+    written="unchecked",
+    face="method",
+    order="source_Tensor -",
+)
 def set_nothing(self: Array) -> Array:
     return become(self, np.empty(0, self.dtype))
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..arithmetic.comparison import check_mask
+from ..arithmetic.choice import check_mask
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError

@@ -236,9 +236,10 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
     return turned.swapaxes(dims[0], dims[1]) if k % 2 else turned
 
 
-operator("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")(
-    shape.movedim
-)
+operator(
+    "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    order="intlist int",
+)(shape.movedim)
 operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(
     shape.move_dims
 )
@@ -377,7 +378,10 @@ def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
     return np.take(self, places.reshape(-1, r))
 
 
-@operator("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")
+@operator(
+    "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    order="Tensor self_Tensor self_int",
+)
 def repeated_places(repeats: Array, output_size: int | None) -> Array:
     """0 as often as the first number says, 1 as often as the second, and so on."""
     if repeats.ndim != 1:

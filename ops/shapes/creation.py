@@ -242,7 +242,10 @@ def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
 # --------------------------------------------------------------------------- counted
 
 
-@operator(f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
+    order="- start start_step start_out out",
+)
 def arange(
     start: Any,
     end: Any,
@@ -304,7 +307,10 @@ def arange_from(start: Any, end: Any, *options: Any) -> Array:
     return arange(start, end, 1, *options)
 
 
-@operator(f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
+    order="out out_",
+)
 def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
     """start, start + step, ... up to and with `end`."""
     if step == 0:
@@ -328,7 +334,10 @@ def closed_range_by_one(start: Any, end: Any, *options: Any) -> Array:
     return closed_range(start, end, 1, *options)
 
 
-@operator(f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
+    order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
+)
 def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
     """Steps from both ends towards the middle, in the tensor's own precision."""
     if steps < 0:
@@ -367,7 +376,8 @@ def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
 
 
 @operator(
-    f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor"
+    f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor",
+    order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def logspace(
     start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: Any

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.comparison import where
+from ..arithmetic.choice import where
 from ..memory.counts import check_storage, repeated
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, dtype_of

@@ -75,6 +75,7 @@ def nested_from_mask(t: Array, mask: Array, mask_check: bool) -> Array:
 @operator(
     "aten::to_padded_tensor(Tensor self, float padding, SymInt[]? output_size=None) -> Tensor",
     face="method",
+    order="out -",
 )
 def padded(self: Array, padding: float, output_size: list[int] | None) -> Array:
     """All rows made as long as the longest one, or as `output_size` says.

@@ -21,7 +21,7 @@ __all__: list[str] = []
 ndarray: Final = np.ndarray
 
 
-@operator("aten::size(Tensor self) -> int[]", face="method")
+@operator("aten::size(Tensor self) -> int[]", face="method", order="int -")
 def size(self: Array) -> list[int]:
     return list(self.shape)
 
@@ -55,7 +55,7 @@ def numel(self: Array) -> int:
     return self.size
 
 
-@operator("aten::stride(Tensor self) -> int[]", face="method")
+@operator("aten::stride(Tensor self) -> int[]", face="method", order="int -")
 def stride(self: Array) -> list[int]:
     return list(strides_of(self))
 

@@ -37,6 +37,7 @@ class Known(TypedDict, total=False):
     instruction: str
     layout: str
     native: tuple[Native, ...]
+    order: str
     out: str
     random: bool
     refuses: Refusal
@@ -52,6 +53,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("instruction", None)
     twin.pop("layout", None)
     twin.pop("native", None)
+    twin.pop("order", None)
     twin.pop("out", None)
     return twin
 
@@ -85,6 +87,12 @@ class Operator:
 
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
+
+    order: str = ""
+    """Overloads of its name, `-` the nameless one, that torch tries in this order, not by the rule.
+
+    They share out the places that they have by rule (see `Table`); any overload may say it.
+    """
 
     out: str | None = None
     """The overload of its `out=` form, "" where there is none; else `out`, or its own and `_out`.

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import Final, TypeVar, Unpack
 
 from ...frontend.locks import fork_safe_lock
@@ -62,12 +60,17 @@ class _OutForm(Operator):
         )
 
 
-@cache
-def _overload_order() -> dict[str, list[str]]:
-    """The overloads of a name in the order torch tries them (see tools/order_overloads.py)."""
-    text = (Path(__file__).parent / "overload_order.txt").read_text("utf-8")
-    lines = (line.split() for line in text.splitlines())
-    return {name: ["" if word == "-" else word for word in words] for name, *words in lines}
+def _is_of_tensors(entry: Operator) -> bool:
+    """Whether it takes or gives tensors; those of dicts, whose keys they may be, are none."""
+    return "Tensor" in entry.schema and "Dict(" not in entry.schema
+
+
+def _rearranged(entries: list[Operator], order: str) -> list[Operator]:
+    """Overloads of which some, named in `order`, share out their places in that order."""
+    named = {entry.overload or "-": entry for entry in entries}
+    moved = iter([named[word] for word in order.split() if word in named])
+    words = set(order.split())
+    return [next(moved) if (entry.overload or "-") in words else entry for entry in entries]
 
 
 _ORDERING: Final = fork_safe_lock()
@@ -106,17 +109,23 @@ class Table:
         return found
 
     def _put_in_order(self, name: str) -> None:
-        """Exchange a name's overloads for a list with the out= forms, in the order of trying."""
-        found = self._with_out_forms(name)
-        order = _overload_order().get(name, [])
-        found.sort(key=lambda o: order.index(o.overload) if o.overload in order else len(order))
+        """Exchange a name's overloads for a list with the out= forms, in the order of trying.
+
+        By rule those of tensors come first, as declared, then out= forms, then all others.
+        """
+        declared = self._by_name[name]
+        first = [entry for entry in declared if _is_of_tensors(entry)]
+        rest = [entry for entry in declared if not _is_of_tensors(entry)]
+        found = [*first, *self._out_forms(name), *rest]
+        for order in dict.fromkeys(entry.order for entry in declared if entry.order):
+            found = _rearranged(found, order)
         self._by_name[name] = found
         self._in_order.add(name)
 
-    def _with_out_forms(self, name: str) -> list[Operator]:
-        """A name's overloads and their out= forms, where torch has them and nobody wrote one."""
-        found = list(self._by_name[name])
-        for plain in list(found):
+    def _out_forms(self, name: str) -> list[Operator]:
+        """The out= forms of a name's overloads, where torch has them and nobody wrote one."""
+        found: list[Operator] = []
+        for plain in self._by_name[name]:
             overload = out_overload(plain.schema, plain.overload, plain.out)
             if overload and f"{name}.{overload}" not in self._by_full_name:
                 form = _OutForm(plain, overload)

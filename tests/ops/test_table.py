@@ -32,12 +32,27 @@ def test_overloads_come_in_the_order_torch_tries_them() -> None:
     add = [entry.overload for entry in TABLE.operators("aten::add")]
     assert add[:6] == ["Tensor", "Scalar", "out", "Scalar_out", "t", "str"]
     assert add[-1] == ""
-    recorded = Path(rushlight.ops.table.table.__file__).parent / "overload_order.txt"
-    ordered = {line.split()[0]: line.split()[1:] for line in recorded.read_text().splitlines()}
+    recorded = (Path(__file__).parent / "data" / "overload_order.txt").read_text("utf-8")
+    ordered = {line.split()[0]: line.split()[1:] for line in recorded.splitlines()}
     for name in TABLE.names():
         found = [entry.overload or "-" for entry in TABLE.operators(name)]
         if len(found) > 1:
             assert found == [word for word in ordered[name] if word in found]
+
+
+def test_an_order_that_is_said_names_overloads_that_exist() -> None:
+    for entry in TABLE:
+        if entry.order:
+            overloads = {other.overload or "-" for other in TABLE.operators(entry.name)}
+            words = set(entry.order.split())
+            assert words <= overloads or not words & overloads, entry
+
+
+def test_overloads_of_tensors_come_first_and_those_named_share_out_their_places() -> None:
+    table = Table()
+    for schema in ("f.a(int a) -> int", "f(Tensor self) -> Tensor", "f.b(str s) -> str"):
+        table.add(Operator(f"aten::{schema}", int, order="b a" if ".b" in schema else ""))
+    assert [entry.overload for entry in table.operators("aten::f")] == ["", "out", "b", "a"]
 
 
 def test_what_takes_a_generator_or_says_so_is_random() -> None:

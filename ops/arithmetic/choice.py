@@ -1,0 +1,160 @@
+"""Choice between elements: by a condition, by a mask."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..kernels import LARGE, by_formula
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError
+from ..memory.storage import settled
+from ..table.layouts import contiguous
+from ..table.pointwise import (
+    as_array,
+    cast,
+    checked_broadcast,
+    checked_operand,
+    scalar_of,
+    write,
+)
+from ..table.promotion import common_dtype, common_dtype_with, result_dtype
+from ..table.refusals import Refusal, check_number, cpp_name
+from ..table.table import operator
+
+__all__ = ["check_mask", "where"]
+
+_where: Final = np.where
+_BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+@operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+def where(condition: Array, self: Array, other: Array) -> Array:
+    if condition.dtype is not _BOOL and condition.dtype != np.uint8:
+        raise OperatorError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + dtype_of(condition).scalar_name,
+            code="dtype-mismatch",
+            headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
+            roles={"condition": "must be of bools"},
+        )
+    if self.dtype is not other.dtype:
+        dtype = common_dtype(self, other)
+        self, other = cast(self, dtype), cast(other, dtype)
+    return _chosen(condition, self, other)
+
+
+def _chosen(condition: Array, self: Array, other: Array) -> Array:
+    """`where` of a mask and two tensors of one dtype."""
+    if condition.size >= LARGE:
+        found = by_formula("choose", condition, self, other)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    try:
+        return _where(condition, self, other)
+    except ValueError:
+        shape = checked_broadcast(condition.shape, self.shape, ("condition", "self"))
+        checked_broadcast(shape, other.shape, ("self", "other"))
+        raise
+
+
+@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", out="")
+def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
+    dtype = common_dtype_with(self, other)
+    return where(condition, cast(self, dtype), scalar_of(other, dtype))
+
+
+@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", out="")
+def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
+    dtype = common_dtype_with(other, self)
+    return where(condition, scalar_of(self, dtype), cast(other, dtype))
+
+
+@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", out="")
+def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
+    dtype = result_dtype([self, other])
+    return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
+
+
+@operator("aten::where(Tensor condition) -> Tensor[]")
+def where_true(condition: Array) -> list[Array]:
+    if condition.ndim == 0:
+        return [np.zeros(int(bool(condition)), np.int64)]
+    return list(settled(condition).nonzero())
+
+
+def check_mask(mask: Array, name: str = "masked_fill_") -> None:
+    """Refuse a mask that is not of bools.
+
+    Raises:
+        OperatorError: it is not.
+    """
+    if mask.dtype is not _BOOL:
+        raise OperatorError(
+            f"{name} only supports boolean masks, "
+            f"but got mask with dtype {cpp_name(dtype_of(mask))}",
+            code="dtype-mismatch",
+            headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",
+            roles={"mask": "must be of bools"},
+        )
+
+
+_refuse_masked_fill: Final = Refusal("u", "masked_fill")
+
+
+@operator(
+    "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    order="Scalar_out Tensor",
+)
+def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
+    check_mask(mask)
+    if self.shape != mask.shape:
+        checked_broadcast(mask.shape, self.shape, ("mask", "self"))
+    if self.dtype is not _FLOAT32 or isinstance(value, complex):
+        _refuse_masked_fill(self.dtype)
+    made = _chosen(mask, checked_operand(value, self.dtype), self)
+    return made if made.flags.c_contiguous else contiguous(made)
+
+
+def _number_in(value: Array) -> Array:
+    if value.ndim:
+        raise OperatorError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s).",
+            code="shape-mismatch",
+            headline=f"`value` must be 0-d, it has shape {list(value.shape)}",
+        )
+    return value
+
+
+@operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
+    check_mask(mask)
+    checked_broadcast(mask.shape, self.shape, ("mask", "self"))
+    number = _number_in(value)
+    _refuse_masked_fill(self.dtype)
+    check_number(number.item(), self.dtype)
+    return contiguous(as_array(np.where(mask, cast(number, self.dtype), self)))
+
+
+def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
+    if self.shape != mask.shape:
+        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return write(self, masked_fill(self, mask, value))
+
+
+def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
+    checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+    return write(self, masked_fill_tensor(self, mask, value))
+
+
+operator(
+    "aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    written="unchecked",
+)(masked_fill_in_place)
+operator(
+    "aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    written="unchecked",
+)(masked_fill_tensor_in_place)
