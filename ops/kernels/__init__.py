@@ -29,7 +29,7 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
-_WRITTEN: Final = frozenset({"arrays", "integers", "lookups", "rows", "scans"})
+_WRITTEN: Final = frozenset({"arrays", "integers", "lookups", "matrices", "rows", "scans"})
 """The modules of `code/` that operators ask for."""
 
 _FAMILIES: Final[dict[str, Any]] = {}

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import mul
-from ..kernels import blas
+from ..kernels import blas, products
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -28,7 +28,6 @@ __all__ = [
     "checked_batches",
     "dot",
     "dtypes_differ",
-    "gated_dot",
     "inner_sizes_differ",
     "linear",
     "matmul",
@@ -101,46 +100,19 @@ def rank_error(sentence: str, *arrays: Array) -> OperatorError:
 # --------------------------------------------------------------------------- products
 
 
-_FEW_ROWS: Final = 64
-_LARGE: Final = 1 << 16
-
-
-def gated_dot(a: Array, b: Array) -> Array:
-    """`a.dot(b)`, where it may be large.
-
-    OpenBLAS takes up to three times as long for a few rows times a large turned matrix as for the
-    matrix times the turned rows, which is the same product turned.
-    """
-    if b.size >= _LARGE and a.ndim == b.ndim == 2 and 1 < len(a) <= _FEW_ROWS:
-        turned = b.T
-        if turned.flags.c_contiguous:
-            return np.ascontiguousarray(blas.dot(turned, a.T).T)
-    product: Array = blas.dot(a, b)
-    return product
-
-
-def _dot(a: Array, b: Array) -> Array:
-    """`a.dot(b)` of real matrices."""
-    alone = len(a) * b.size < blas.ALONE and len(b) < blas.LONGEST
-    product: Array = a.dot(b) if alone else gated_dot(a, b)
-    return product
-
-
 _DOT: Final = (
-    f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {blas.LONGEST} "
-    f"or len({{1}}) < {blas.LONGEST} and len({{0}}) * {{1}}.size < {blas.ALONE} "
-    "else gated_dot({0}, {1}))"
+    f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {products.SMALL} else large_dot({{0}}, {{1}}))"
 )
-"""`_dot` of matrices, written out; what is small is decided by the first comparison."""
+"""`products.dot` of matrices, written out."""
 
-_DOT_NAMES: Final = {"gated_dot": gated_dot}
+_DOT_NAMES: Final = {"large_dot": products.dot}
 
 
 def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
-        result = _dot(a, b) if dtype.kind == "f" else gated_dot(a, b)
+        result = products.dot(a, b)
         return result if type(result) is ndarray else asarray(result)
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
@@ -295,8 +267,7 @@ def _batch_error(a: Array, b: Array) -> OperatorError:
 def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
-        alone = a.size * b.size < blas.ALONE and dtype.kind == "f"
-        return asarray(np.matmul(a, b) if alone else blas.matmul(a, b))
+        return asarray(products.matmul(a, b))
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
         return asarray(blas.matmul(a, b))
@@ -317,7 +288,7 @@ def matmul(self: Array, other: Array) -> Array:
         rank = self.ndim
         if other.ndim == 2 and (rank == 1 or rank == 2):
             try:
-                return _dot(self, other)
+                return products.dot(self, other)
             except ValueError:
                 left = self.shape if rank == 2 else (1, *self.shape)
                 raise inner_sizes_differ(left, other.shape, ("self", "other")) from None
@@ -421,18 +392,14 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         (dtype is _float32 or dtype is _float64)
         and dtype is weight.dtype
         and weight.ndim == 2
-        and 0 < input.ndim < 3
+        and input.ndim
         and input.shape[-1] == weight.shape[1]
+        and (bias is None or (bias.dtype is dtype and bias.shape == weight.shape[:1]))
     ):
-        result = _dot(input, weight.T)
-        if bias is None:
-            return result
-        if bias.dtype is dtype and bias.shape == (weight.shape[0],):
-            if result.ndim == 2 and len(result) == 1:  # without broadcasting it is quicker
-                row = result[0]
-                np.add(row, bias, row)
-                return result
-            return np.add(result, bias, result)
+        if input.ndim < 3:
+            return products.dot(input, weight.T, bias)
+        flat = products.dot(input.reshape(-1, input.shape[-1]), weight.T, bias)
+        return flat.reshape(*input.shape[:-1], weight.shape[0])
     if dtype.itemsize == 2 and bias is not None:
         found = once(linear, input, weight, bias)
         if found is not None:

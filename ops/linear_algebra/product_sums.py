@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..kernels import products
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -86,6 +87,13 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
             headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
             roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
         )
+    if (
+        beta == 1 == alpha
+        and self.itemsize > 2
+        and self.dtype.kind == "f"
+        and (self.shape == mat2.shape[1:])
+    ):
+        return products.dot(mat1, mat2, self)
     return _summed(addmm, product, self, mat1, mat2, beta, alpha)
 
 

@@ -287,18 +287,19 @@ class Code:
         """A vector's elements as one number: the upper half with the lower, again and again."""
         while value.kind.lanes > 1:
             half = value.kind.lanes // 2
-            kind = value.kind.of_lanes(half)
             low, high = (
-                self.let(
-                    kind,
-                    f"shufflevector {value.kind} {value.name}, {value.kind} poison, "
-                    f"<{half} x i32> <{', '.join(f'i32 {first + i}' for i in range(half))}>",
-                )
-                for first in (0, half)
+                self.shuffled(value, value, range(first, first + half)) for first in (0, half)
             )
             value = combine(low, high)
         text = f"extractelement {value.kind} {value.name}, i32 0"
         return self.let(Kind(value.kind.element), text)
+
+    def shuffled(self, one: Value, other: Value, places: Sequence[int]) -> Value:
+        """A vector of elements of two, which are counted through."""
+        kind = one.kind.of_lanes(len(places))
+        order = ", ".join(f"i32 {place}" for place in places)
+        pair = f"{one.kind} {one.name}, {other.kind} {other.name}"
+        return self.let(kind, f"shufflevector {pair}, <{len(places)} x i32> <{order}>")
 
     def choose(self, mask: Value, yes: Number, no: Number) -> Value:
         """`yes` where the mask is true, else `no`; one of them is a value."""
@@ -405,10 +406,10 @@ class Code:
         given = f"{value.kind} {value.name}, ptr {address.name}, i32 {aligned}"
         self.say(f"call void @{name}({given}, {mask.kind} {mask.name})")
 
-    def room(self, kind: Kind) -> Value:
-        """The address of memory that lasts as long as the call."""
+    def room(self, kind: Kind, count: int = 1) -> Value:
+        """The address of memory for so many, which lasts as long as the call."""
         name = self._name("m")
-        self._places.append(f"  {name} = alloca {kind}, align 64")
+        self._places.append(f"  {name} = alloca {kind}, i64 {count}, align 64")
         return Value(self, POINTER, name)
 
     def variable(self, value: Value) -> Variable:

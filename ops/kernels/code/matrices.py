@@ -1,0 +1,187 @@
+"""Products of float32 or float64 matrices and batches of them, by the form that suits each.
+
+The form, and with it every bit of the result, depends on sizes and strides alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .products import product_kernel, strip
+from .run import run
+
+__all__ = ["multiply", "multiply_batches"]
+
+_FEW: Final = 24
+"""Rows for which packing columns does not pay."""
+_NEAR: Final = 1 << 15
+"""Bytes of a matrix that is read as quickly without packing."""
+_BLOCK: Final = 128
+"""Rows of a unit, where columns are packed."""
+_UNITS: Final = 8
+"""Units that are wanted at least."""
+_LEAST: Final = 1 << 19
+"""Multiplications that are worth another thread."""
+
+
+class _Batch(NamedTuple):
+    """How many matrices of so many one after the other, and the steps between both in a and b."""
+
+    outer: int = 1
+    inner: int = 1
+    a_outer: int = 0
+    a_inner: int = 0
+    b_outer: int = 0
+    b_inner: int = 0
+
+
+class _Way(NamedTuple):
+    """How matrices are multiplied: the kernel with its units, and what it is told."""
+
+    kernel: int
+    units: int
+    least: int
+    counts: Any
+
+    def go(self, a: Any, b: Any, out: Any, bias: Any) -> None:
+        """Multiply; the bias is the result where there is none."""
+        run(self.kernel, self.units, self.least, a, b, out, bias, self.counts)
+
+
+_Ints = tuple[int, ...]
+
+
+def multiply(a: Any, b: Any, bias: Any = None) -> Any:
+    """`a @ b + bias` for matrices, or vectors, of one dtype; the bias is one row of it.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    a, b = a[...], b[...]  # which no other thread can change
+    if a.ndim == 1:
+        return multiply(a[None], b, bias)[0]
+    if b.ndim == 1:
+        return multiply(b[None], a.T).reshape(-1)
+    rows, columns = len(a), b.shape[1]
+    if bias is not None:
+        bias = np.ascontiguousarray(bias, a.dtype)[...]
+        if bias.shape != (columns,):
+            raise ValueError("the bias is no row of the result")
+    if columns == 1 < rows:
+        made = multiply(b.T, a.T).reshape(rows, 1)
+        return made if bias is None else np.add(made, bias, made)
+    way = _way(a.shape, a.strides, b.shape, b.strides, a.itemsize, bias is not None)
+    if way is None:
+        return multiply(*_copied(a, b), bias)
+    out = np.empty((rows, columns), a.dtype)
+    way.go(a, b, out, out if bias is None else bias)
+    return out
+
+
+def multiply_batches(a: Any, b: Any) -> Any:
+    """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    a, b = a[...], b[...]  # which no other thread can change
+    if a.shape[:-2] != b.shape[:-2]:
+        shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a = np.broadcast_to(a, (*shape, *a.shape[-2:]))
+        b = np.broadcast_to(b, (*shape, *b.shape[-2:]))
+        if not any(b.strides[:-2]) and _are_one(a):
+            made = multiply(a.reshape(-1, a.shape[-1]), b[(0,) * len(shape)])
+            return made.reshape(*a.shape[:-1], -1)
+    way = _way(a.shape, a.strides, b.shape, b.strides, a.itemsize, False)
+    if way is None:
+        return multiply_batches(*_copied(a, b))
+    out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+    way.go(a, b, out, out)
+    return out
+
+
+def _are_one(a: Any) -> bool:
+    """Whether matrices follow each other as their rows do."""
+    steps = zip(pairwise(a.strides[:-1]), a.shape[1:], strict=False)
+    return bool(a.size) and all(wide == size * step for (wide, step), size in steps)
+
+
+def _copied(a: Any, b: Any) -> tuple[Any, Any]:
+    """Operands that lie as kernels read them; the second one stays turned if it is."""
+    turned = b.swapaxes(-1, -2)
+    is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize
+    b = turned.copy().swapaxes(-1, -2) if is_turned else b.copy()
+    return a.copy(), b
+
+
+@lru_cache(1024)
+def _way(
+    a_shape: _Ints,
+    a_strides: _Ints,
+    b_shape: _Ints,
+    b_strides: _Ints,
+    size: int,
+    is_biased: bool,
+) -> _Way | None:
+    """How matrices, or batches of one shape, are multiplied; None if they must be copied first.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    (rows, depth), columns = a_shape[-2:], b_shape[-1]
+    if b_shape[-2] != depth or not depth:
+        raise ValueError("rows and columns differ in length, or have none")
+    batch = _batch(a_shape[:-2], a_strides[:-2], b_strides[:-2])
+    form = _form(rows, depth, columns, b_strides[-2:], size)
+    aligned = not any(step % size for step in (*a_strides, *b_strides))
+    if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
+        return None
+    element = "float" if size == 4 else "double"
+    width = strip(form, element)
+    strips = -(-columns // width) * batch.outer * batch.inner
+    block = _block(rows, strips) if rows > _FEW else max(1, rows)
+    step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
+    steps = (*a_strides[-2:], step, *batch[2:])
+    counts = (rows, columns, depth, *(each // size for each in steps))
+    return _Way(
+        product_kernel(form, element),
+        strips * -(-rows // block),
+        _LEAST // max(1, block * width * depth) + 1,
+        np.array([*counts, batch.inner, block, is_biased]),
+    )
+
+
+def _form(rows: int, depth: int, columns: int, steps: _Ints, size: int) -> str | None:
+    """The form of a product; None if no row or column of b is in one piece."""
+    down, across = steps
+    if size not in (down, across):
+        return None
+    if down == size and (across != size or columns == 1):
+        return "dots" if rows <= _FEW else "packed turned"
+    if rows == 1:
+        return "row"
+    return "direct" if rows <= _FEW or depth * columns * size <= _NEAR else "packed"
+
+
+def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
+    """How two steps lead through batches; None if there are more."""
+    steps: list[tuple[int, int, int]] = []  # how many, and what lies between them in a and b
+    for count, a, b in zip(shape, a_strides, b_strides, strict=True):
+        if steps and steps[-1][1:] == (count * a, count * b):
+            steps[-1] = (steps[-1][0] * count, a, b)
+        elif count != 1:
+            steps.append((count, a, b))
+    if len(steps) > 2:
+        return None
+    outer, inner = [(1, 0, 0)] * (2 - len(steps)) + steps
+    return _Batch(outer[0], inner[0], outer[1], inner[1], outer[2], inner[2])
+
+
+def _block(rows: int, strips: int) -> int:
+    """Rows of a unit: many, but so that there are some units for each thread."""
+    wanted = -(-rows * strips // (_UNITS * 8)) * 8
+    return min(_BLOCK, max(32, wanted))

@@ -1,0 +1,404 @@
+"""Products of matrices, `a @ b + bias`, in forms that sizes and the place of b's elements decide:
+
+    packed   columns of b are packed into a thread's own memory, then multiplied with blocks of rows
+    direct   few rows times a matrix whose rows are in one piece, from where it lies
+    row      one row times such a matrix, some rows of which are added up at once
+    dots     few rows times columns that are in one piece: vectors go along the depth
+
+A range is one of units: some columns of some rows of a product of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+from .objects import kernel
+from .target import Target, host
+from .text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
+from .tiles import CHUNK, Tile, add_products, totals, turned
+
+__all__ = ["DOTS", "product_kernel", "strip"]
+
+DOTS: Final = 8
+"""Columns that are summed side by side along the depth."""
+_DIRECT: Final = 6
+"""Vectors of columns that few rows are multiplied with at once."""
+_WIDE: Final = 32
+"""Vectors of columns that one row is multiplied with, one after the other."""
+_DEEP: Final = 8
+"""Rows that are added to them at once."""
+_BYTES: Final = 64
+"""The size of a vector."""
+
+_PLACES: Final = ("a", "b", "out", "bias")
+_COUNTS: Final = (
+    *("rows", "columns", "depth", "a_row", "a_column", "b_step"),
+    *("a_outer", "a_inner", "b_outer", "b_inner", "inner", "block", "biased"),
+)
+"""What a kernel takes besides matrices, in an array of int64.  `b_step` lies between rows of b, or
+between columns where those are in one piece.  A batch has `inner` matrices one step apart, and
+`outer` steps lead to others.  `block` rows, or fewer, make a unit."""
+
+
+def product_kernel(form: str, element: str) -> int:
+    """A kernel of `a, b, out, bias` and the counts, for units from `start` to `stop`.
+
+    The forms: "packed", "packed turned" (where b's columns are in one piece), "direct", "row",
+    "dots".
+    """
+    return kernel("product", (form, element), lambda target: product_text(target, form, element))
+
+
+def strip(form: str, element: str, target: Target | None = None) -> int:
+    """Columns of a unit, by the kernel for a CPU; for this one unless it is given."""
+    if form == "dots":
+        return DOTS
+    lanes = _BYTES // _KINDS[element][1]
+    return _VECTORS.get(form, Tile.of(target or host()).vectors) * lanes
+
+
+_VECTORS: Final = {"direct": _DIRECT, "row": _WIDE}
+_KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8)}
+
+
+def product_text(target: Target, form: str, element: str) -> str:
+    """What `product_kernel` compiles."""
+    made = _Product(target, element)
+    if form == "dots":
+        made.write_dots()
+    elif form == "direct":
+        made.write_direct()
+    elif form == "row":
+        made.write_row()
+    else:
+        made.write_packed(is_turned=form == "packed turned")
+    return made.code.kernel("product", [(POINTER, name) for name in (*_PLACES, "counts")])
+
+
+class _Product:
+    """The parts of all forms: a unit's place, and how a block of sums is written."""
+
+    def __init__(self, target: Target, element: str) -> None:
+        self.code = code = Code(target)
+        self.tile = Tile.of(target)
+        self.kind, size = _KINDS[element]
+        self.lanes = _BYTES // size
+        self.vector = self.kind.of_lanes(self.lanes)
+        counts = code.argument(POINTER, "counts")
+        self.count = {
+            name: code.load(INT64, code.at(counts, place, INT64))
+            for place, name in enumerate(_COUNTS)
+        }
+        self.place = {name: code.argument(POINTER, name) for name in _PLACES}
+        self.zero = code.constant(INT64, 0)
+
+    def at(self, address: Value, index: Value) -> Value:
+        """The address of an element."""
+        return self.code.at(address, index, self.kind)
+
+    @contextmanager
+    def units(self, width: int) -> Iterator[tuple[Value, Value, Value]]:
+        """Each unit of the range: the column and the rows it begins with, and where those end.
+
+        Meanwhile `place` leads to the matrices of its batch.
+        """
+        code, count, whole = self.code, self.count, dict(self.place)
+        strips = (count["columns"] + (width - 1)) / width
+        blocks = (count["rows"] + count["block"] - 1) / count["block"]
+        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as unit:
+            line = unit / strips
+            batch = line / blocks
+            outer = batch / count["inner"]
+            inner = batch - outer * count["inner"]
+            for name in ("a", "b"):
+                far = outer * count[f"{name}_outer"] + inner * count[f"{name}_inner"]
+                self.place[name] = self.at(whole[name], far)
+            size = count["rows"] * count["columns"]
+            self.place["out"] = self.at(whole["out"], batch * size)
+            row = (line - batch * blocks) * count["block"]
+            after, rows = row + count["block"], count["rows"]
+            last = code.choose(after < rows, after, rows)
+            yield (unit - line * strips) * width, row, last
+        self.place = whole
+
+    @contextmanager
+    def chunks(self) -> Iterator[tuple[Value, Value]]:
+        """The pieces of the depth: where each begins, and how deep it is."""
+        depth = self.count["depth"]
+        with self.code.counted(self.zero, depth, CHUNK) as chunk:
+            rest = depth - chunk
+            yield chunk, self.code.choose(rest > CHUNK, CHUNK, rest)
+
+    def block(
+        self,
+        shape: tuple[int, int],
+        row: Value,
+        column: Value,
+        piece: tuple[Value, Value],
+        vector: Callable[[int, Value], Value],
+        mask: Value | None,
+    ) -> None:
+        """Rows and vectors of the result for a piece of the depth; `vector` gives those of b."""
+        chunk, depth = piece
+        a, step = self.place["a"], self.count["a_column"]
+        lines = [
+            self.at(a, (row + i) * self.count["a_row"] + chunk * step) for i in range(shape[0])
+        ]
+
+        def left(i: int, at: Value) -> Value:
+            return self.code.load(self.kind, self.at(lines[i], at * step))
+
+        sums = add_products(self.code, shape, left, vector, depth)
+        self.finish(row, column, sums, mask, chunk)
+
+    def finish(
+        self,
+        row: Value,
+        column: Value,
+        sums: dict[tuple[int, int], Variable],
+        mask: Value | None,
+        chunk: Value,
+    ) -> None:
+        """Add a block's sums to what is there of earlier pieces, and the bias after the last."""
+        code, lanes = self.code, self.lanes
+        goals = {
+            (i, j): self.at(
+                self.place["out"], (row + i) * self.count["columns"] + (column + j * lanes)
+            )
+            for i, j in sums
+        }
+        with code.when(chunk > 0):
+            for place, total in sums.items():
+                total.set(code.load_if(self.vector, goals[place], mask) + total.now)
+        is_last = chunk + CHUNK > self.count["depth"] - 1
+        with code.when(is_last & self.count["biased"].equals(1)):
+            for (_, j), total in sums.items():
+                bias = self.at(self.place["bias"], column + j * lanes)
+                total.set(total.now + code.load_if(self.vector, bias, mask))
+        for place, total in sums.items():
+            code.store_if(total.now, goals[place], mask)
+
+    # ----------------------------------------------------------------------------------- packed
+
+    def write_packed(self, *, is_turned: bool) -> None:
+        """Blocks of rows times packed columns, piece by piece along the depth."""
+        code, count, lanes = self.code, self.count, self.lanes
+        vectors = self.tile.vectors
+        width = vectors * lanes
+        room = code.room(self.kind, CHUNK * width)
+        pack = self._pack_turned if is_turned else self._pack_rows
+        with self.units(width) as (column, row, last):
+            left = count["columns"] - column
+            with self.chunks() as piece:
+                pack(column, *piece, left, room)
+                multiply = partial(self._packed, row, last, room, piece)
+                whole = code.choose(left > width - 1, width, self.zero)
+                with code.when(whole > 0):
+                    multiply(column, self.zero, vectors, None)
+                end = code.choose(left > width, width, left)
+                with code.counted(whole, end, lanes) as at:
+                    multiply(column + at, at, 1, code.first(left - at, lanes))
+
+    def _packed(
+        self,
+        row: Value,
+        last: Value,
+        room: Value,
+        piece: tuple[Value, Value],
+        column: Value,
+        within: Value,
+        vectors: int,
+        mask: Value | None,
+    ) -> None:
+        """All rows of a unit times vectors of packed columns, the most at a time."""
+        code = self.code
+        columns, width = self.at(room, within), self.tile.vectors * self.lanes
+
+        def vector(j: int, at: Value) -> Value:
+            return code.load(self.vector, self.at(columns, at * width + j * self.lanes))
+
+        rows = self.tile.rows
+        while rows:
+            until = row + ((last - row) & -rows)
+            with code.counted(row, until, rows) as here:
+                self.block((rows, vectors), here, column, piece, vector, mask)
+            row, rows = until, rows // 2
+
+    def _pack_rows(
+        self, column: Value, chunk: Value, depth: Value, left: Value, room: Value
+    ) -> None:
+        """Vectors of columns of rows that are in one piece."""
+        code, vectors = self.code, self.tile.vectors
+        masks = [code.first(left - j * self.lanes, self.lanes) for j in range(vectors)]
+        source = self.at(self.place["b"], chunk * self.count["b_step"] + column)
+        with code.counted(self.zero, depth) as at:
+            line = self.at(source, at * self.count["b_step"])
+            goal = self.at(room, at * (vectors * self.lanes))
+            for j, mask in enumerate(masks):
+                step = code.constant(INT64, j * self.lanes)
+                code.store(
+                    code.load_if(self.vector, self.at(line, step), mask), self.at(goal, step)
+                )
+
+    def _pack_turned(
+        self, column: Value, chunk: Value, depth: Value, left: Value, room: Value
+    ) -> None:
+        """Columns that are in one piece, some at a time; after the last it is taken again."""
+        code, lanes = self.code, self.lanes
+        source = self.at(self.place["b"], chunk)
+        most = self.count["columns"] - 1
+        width = self.tile.vectors * lanes
+        end = code.choose(left > width, width, left)
+        with code.counted(self.zero, end, lanes) as first:
+            lines = []
+            for i in range(lanes):
+                here = column + first + i
+                near = code.choose(here > most, most, here)
+                lines.append(self.at(source, near * self.count["b_step"]))
+            goal = self.at(room, first)
+            with code.counted(self.zero, depth, lanes) as at:
+                mask = code.first(depth - at, lanes)
+                seen = [code.load_if(self.vector, self.at(line, at), mask) for line in lines]
+                for i, vector in enumerate(turned(code, seen)):
+                    code.store(vector, self.at(goal, (at + i) * width))
+
+    # ----------------------------------------------------------------------------------- direct
+
+    def write_direct(self) -> None:
+        """Few rows times vectors of columns, as they lie."""
+        code, lanes = self.code, self.lanes
+        with self.units(_DIRECT * lanes) as (column, row, last):
+            left = self.count["columns"] - column
+            end = column + code.choose(left > _DIRECT * lanes, _DIRECT * lanes, left)
+            for vectors in (_DIRECT, _DIRECT // 2):
+                after = column + ((end - column) / (vectors * lanes)) * (vectors * lanes)
+                with code.counted(column, after, vectors * lanes) as at:
+                    self._direct(row, last, at, vectors, None)
+                column = after
+            with code.counted(column, end, lanes) as at:
+                self._direct(row, last, at, 1, code.first(end - at, lanes))
+
+    def _direct(
+        self, row: Value, last: Value, column: Value, vectors: int, mask: Value | None
+    ) -> None:
+        """Rows times vectors of columns: in blocks of the most, half as many, and one by one."""
+        code = self.code
+        source = self.at(self.place["b"], column)
+        most = min(8, self.tile.rows * self.tile.vectors // vectors)
+        for rows in sorted({most, most // 2, 1} - {0}, reverse=True):
+            until = row + ((last - row) & -rows)
+            with code.counted(row, until, rows) as here, self.chunks() as piece:
+                vector = partial(self._vector, source, piece[0], mask)
+                self.block((rows, vectors), here, column, piece, vector, mask)
+            row = until
+
+    def _vector(self, source: Value, chunk: Value, mask: Value | None, j: int, at: Value) -> Value:
+        """A vector of b, as it lies, of a row of a piece."""
+        line = self.at(source, (chunk + at) * self.count["b_step"] + j * self.lanes)
+        return self.code.load_if(self.vector, line, mask)
+
+    # -------------------------------------------------------------------------------------- row
+
+    def write_row(self) -> None:
+        """One row times some columns: rows of b are added to the sums, which lie in the result."""
+        code, count = self.code, self.count
+        with self.units(_WIDE * self.lanes) as (column, _, _):
+            left = count["columns"] - column
+            end = column + code.choose(left > _WIDE * self.lanes, _WIDE * self.lanes, left)
+            whole = count["depth"] & -_DEEP
+            with code.counted(self.zero, whole, _DEEP) as deep:
+                self._add_rows(column, end, deep, _DEEP)
+            with code.counted(whole, count["depth"]) as deep:
+                self._add_rows(column, end, deep, 1)
+            with code.when(count["biased"].equals(1)):
+                self._each(column, end, self._add_bias)
+
+    def _each(
+        self, column: Value, end: Value, change: Callable[[Value, Value, Value | None], Value]
+    ) -> None:
+        """Change the vectors of the result from a column to the end, given where they begin."""
+        code, lanes = self.code, self.lanes
+        whole = column + ((end - column) & -lanes)
+
+        def change_one(at: Value, mask: Value | None) -> None:
+            goal = self.at(self.place["out"], at)
+            code.store_if(change(code.load_if(self.vector, goal, mask), at, mask), goal, mask)
+
+        with code.counted(column, whole, lanes) as at:
+            change_one(at, None)
+        with code.when(whole < end):
+            change_one(whole, code.first(end - whole, lanes))
+
+    def _add_bias(self, total: Value, at: Value, mask: Value | None) -> Value:
+        return total + self.code.load_if(self.vector, self.at(self.place["bias"], at), mask)
+
+    def _add_rows(self, column: Value, end: Value, deep: Value, rows: int) -> None:
+        """Add some rows of b, times their elements of a; the first ones to zero."""
+        code, count = self.code, self.count
+        factors, lines = [], []
+        for i in range(rows):
+            place = self.at(self.place["a"], (deep + i) * count["a_column"])
+            factors.append(code.spread(code.load(self.kind, place), self.lanes))
+            lines.append(self.at(self.place["b"], (deep + i) * count["b_step"]))
+        is_first = deep.equals(0)
+
+        def add(total: Value, at: Value, mask: Value | None) -> Value:
+            total = code.choose(is_first, 0.0, total)
+            for factor, line in zip(factors, lines, strict=True):
+                seen = code.load_if(self.vector, self.at(line, at), mask)
+                total = code.multiply_add(factor, seen, total)
+            return total
+
+        self._each(column, end, add)
+
+    # ------------------------------------------------------------------------------------- dots
+
+    def write_dots(self) -> None:
+        """Rows times columns which both are in one piece, a vector of the depth at a time."""
+        code = self.code
+        with self.units(DOTS) as (column, row, last):
+            mask = code.first(self.count["columns"] - column, DOTS)
+            most = self.count["columns"] - 1
+            lines = []
+            for j in range(DOTS):
+                here = column + j
+                near = code.choose(here > most, most, here)
+                lines.append(self.at(self.place["b"], near * self.count["b_step"]))
+            rows = 2 if self.tile.vectors > 1 else 1
+            while rows:
+                until = row + ((last - row) & -rows)
+                with code.counted(row, until, rows) as at:
+                    self._dots(at, rows, column, lines, mask)
+                row, rows = until, rows // 2
+
+    def _dots(self, row: Value, rows: int, column: Value, lines: list[Value], mask: Value) -> None:
+        code, count, lanes = self.code, self.count, self.lanes
+        a = [self.at(self.place["a"], (row + i) * count["a_row"]) for i in range(rows)]
+        empty = code.constant(self.vector, 0.0)
+        sums = [[code.variable(empty) for _ in lines] for _ in a]
+
+        def add(places: list[Value], ending: Value | None) -> None:
+            for at in places:
+                seen = [code.load_if(self.vector, self.at(line, at), ending) for line in a]
+                for j, line in enumerate(lines):
+                    weights = code.load_if(self.vector, self.at(line, at), ending)
+                    for i, x in enumerate(seen):
+                        total = sums[i][j]
+                        total.set(code.multiply_add(x, weights, total.now))
+
+        whole = count["depth"] & -lanes
+        with code.counted(self.zero, whole, lanes) as at:
+            add([at], None)
+        with code.when(whole < count["depth"]):
+            add([whole], code.first(count["depth"] - whole, lanes))
+        found = [code.variable(totals(code, [each.now for each in line])) for line in sums]
+        with code.when(count["biased"].equals(1)):
+            bias = code.load_if(found[0].now.kind, self.at(self.place["bias"], column), mask)
+            for total in found:
+                total.set(total.now + bias)
+        for i, total in enumerate(found):
+            goal = self.at(self.place["out"], (row + i) * count["columns"] + column)
+            code.store_if(total.now, goal, mask)

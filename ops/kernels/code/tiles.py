@@ -1,0 +1,96 @@
+"""Parts of matrix products: small blocks of the result, vectors turned and summed.
+
+An element of a product is a chain of fused multiplications and additions along the depth, which is
+cut into pieces of `CHUNK`; the sums of the pieces are added up in order.  No block's size enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from .target import Target
+from .text import Code, Value, Variable
+
+__all__ = ["CHUNK", "Tile", "add_products", "totals", "turned"]
+
+CHUNK: Final = 256
+"""Products of an element that are summed before the sum is added to those before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The block that fills a CPU's registers: rows, and vectors of columns."""
+
+    rows: int
+    vectors: int
+
+    @staticmethod
+    def of(target: Target) -> Tile:
+        """32 registers of 64 bytes hold 24 sums; 16 shorter ones the fewest that keep busy."""
+        return Tile(8, 3) if target.has_scaling else Tile(4, 1)
+
+
+def add_products(
+    code: Code,
+    shape: tuple[int, int],
+    left: Callable[[int, Value], Value],
+    right: Callable[[int, Value], Value],
+    depth: Value,
+) -> dict[tuple[int, int], Variable]:
+    """The sums of a block of so many rows and vectors over the depth.
+
+    `left` gives the element of a row, `right` a vector of the columns, at a depth.
+    """
+    rows, vectors = range(shape[0]), range(shape[1])
+    zero = code.constant(depth.kind, 0)
+    sums: dict[tuple[int, int], Variable] = {}
+    for place in product(rows, vectors):
+        sums[place] = code.variable(code.constant(right(0, zero).kind, 0.0))
+    with code.counted(zero, depth) as at:
+        columns = [right(j, at) for j in vectors]
+        for i in rows:
+            one = code.spread(left(i, at), columns[0].kind.lanes)
+            for j in vectors:
+                sums[i, j].set(code.multiply_add(one, columns[j], sums[i, j].now))
+    return sums
+
+
+def turned(code: Code, lines: list[Value]) -> list[Value]:
+    """As many vectors as they have lanes, rows for columns."""
+    lanes = len(lines)
+    half = lanes // 2
+    while half:
+        low = [lane - half + lanes if lane & half else lane for lane in range(lanes)]
+        high = [lane + lanes if lane & half else lane + half for lane in range(lanes)]
+        for i in range(lanes):
+            if not i & half:
+                one, other = lines[i], lines[i + half]
+                lines[i] = code.shuffled(one, other, low)
+                lines[i + half] = code.shuffled(one, other, high)
+        half //= 2
+    return lines
+
+
+def totals(code: Code, vectors: list[Value]) -> Value:
+    """The sums of vectors' elements, as `Code.folded` adds them; a vector of so many."""
+    count = len(vectors)
+    half = vectors[0].kind.lanes
+    while half > 1:
+        half //= 2
+        pairs = [vectors[i : i + 2] for i in range(0, len(vectors), 2)]
+        vectors = [_halved(code, pair, half) for pair in pairs]
+    assert vectors[0].kind.lanes == count
+    return vectors[0]
+
+
+def _halved(code: Code, pair: list[Value], half: int) -> Value:
+    """Groups of twice as many lanes, their upper halves added to their lower ones."""
+    lanes = range(pair[0].kind.lanes * len(pair))
+    low, high = (
+        code.shuffled(pair[0], pair[-1], [lane for lane in lanes if bool(lane & half) is upper])
+        for upper in (False, True)
+    )
+    return low + high
