@@ -29,8 +29,8 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
-_WRITTEN: Final = frozenset({"arrays", "integers", "lookups", "matrices", "rows", "scans"})
-"""The modules of `code/` that operators ask for."""
+_BY_NUMBA: Final = frozenset({"convolve", "tables"})
+"""The modules of `native/` that operators ask for; all others are in `code/`."""
 
 _FAMILIES: Final[dict[str, Any]] = {}
 
@@ -50,7 +50,7 @@ def _is_on() -> bool:
 
 def _find(name: str) -> Any:
     with uncounted():
-        if name not in _WRITTEN:
+        if name in _BY_NUMBA:
             return import_module(f".native.{name}", __name__) if find_spec("numba") else None
         objects = import_module(".code.objects", __name__)
         is_possible = find_spec("llvmlite") and objects.is_possible()

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -36,6 +35,7 @@ from .index_errors import (
     of_nothing,
     outside_dimension,
 )
+from .places import MANY, combined_natively, taken_natively
 
 __all__ = [
     "check_index",
@@ -54,8 +54,6 @@ Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
 _FLOAT32: Final = np.dtype(np.float32)
-_MANY: Final = 1024
-"""Places from which adding at them one by one is worth native code."""
 
 # --------------------------------------------------------------------------- index
 
@@ -272,7 +270,9 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
         raise
     if not self.ndim:
         return self.copy()
-    return self.take(index if index.ndim else index.reshape(1), axis)
+    places = index if index.ndim else index.reshape(1)
+    found = taken_natively(self, axis, places) if axis else None
+    return self.take(places, axis) if found is None else found
 
 
 def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> None:
@@ -362,8 +362,8 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
         return np.empty(index.shape, self.dtype)
     _check_places(index, "gather")
     check_ranks(self, index, axis)
-    if index.size >= LARGE and axis == self.ndim - 1:
-        found = _taken_natively(self, index)
+    if self.ndim and index.ndim:
+        found = taken_natively(self, axis, index) if index.ndim == self.ndim else None
         if found is not None:
             return found
     check_index(self, dim, index, "gather")
@@ -372,26 +372,6 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         return self.reshape(-1).take(row_starts(self.shape) + index)
     return np.asarray(self[positions(index, axis)])
-
-
-def _rows_for_native(self: Array, index: Array) -> bool:
-    """Whether native code takes rows of a tensor and places in them."""
-    return (
-        self.dtype is _FLOAT32
-        and index.dtype is _INT64
-        and self.flags.c_contiguous
-        and index.flags.c_contiguous
-        and _fits(self, index)
-    )
-
-
-def _taken_natively(self: Array, index: Array) -> Array | None:
-    kernels = family("places") if _rows_for_native(self, index) else None
-    if kernels is None:
-        return None
-    rows, places = self.reshape(-1, self.shape[-1]), index.reshape(-1, index.shape[-1])
-    found: Array | None = kernels.take(rows, places)
-    return None if found is None else found.reshape(index.shape)
 
 
 def _fits(self: Array, index: Array) -> bool:
@@ -421,11 +401,20 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
         part = number_in(source, self.dtype)
     if not self.ndim:
         self[...] = np.reshape(part, -1)[-1]
+    elif _put_natively(self, axis, index, part):
+        pass
     elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
         self.reshape(-1)[row_starts(self.shape) + index] = part
     else:
         self[positions(index, axis)] = part
     return self
+
+
+def _put_natively(self: Array, axis: int, index: Array, part: Any) -> bool:
+    if index.ndim != self.ndim or index.size < MANY:
+        return False
+    whole = part if np.shape(part) == index.shape else np.full(index.shape, part, self.dtype)
+    return combined_natively(self, axis, index, whole, "put")
 
 
 @operator(
@@ -459,14 +448,9 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
         wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
         self[...] = wide.astype(self.dtype)
         return self
-    if index.size >= _MANY and src.shape == index.shape and src.flags.c_contiguous:
-        rows = axis == self.ndim - 1 and _rows_for_native(self, index)
-        kernels = family("places") if rows else None
-        if kernels is not None:
-            last = index.shape[-1]
-            target = self.reshape(-1, self.shape[-1])
-            if not kernels.add_at(target, index.reshape(-1, last), src.reshape(-1, last)):
-                raise IndexOutOfRange("index out of range in self")
+    if self.ndim == index.ndim == src.ndim:
+        part = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
+        if self.ndim and combined_natively(self, axis, index, part, "sum"):
             return self
     if not (self.ndim and index.ndim and src.ndim):
         np.add.at(self.reshape(-1), settled(index).reshape(-1), src.reshape(-1)[: index.size])

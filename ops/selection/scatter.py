@@ -17,8 +17,9 @@ from ..table.promotion import kind
 from ..table.table import operator
 from .index import check_scatter, index, index_put, positions
 from .index_errors import first_outside, no_such_element
+from .places import MANY, combined_natively
 
-__all__ = ["combine_at", "with_rank"]
+__all__ = ["combine_along", "with_rank"]
 
 Key = tuple[Any, ...]
 _FLOAT32: Final = np.dtype(np.float32)
@@ -63,17 +64,53 @@ def combine_at(target: Array, key: Key, values: Any, reduce: str, include_self: 
         target[key] = _neutral(reduce, target.dtype)
     _COMBINE[reduce](target, key, values)
     if reduce == "mean":
-        _divide_by_counts(target, key, include_self)
+        counts = np.full(target.shape, int(include_self), _INT64)
+        np.add.at(counts, key, 1)
+        _divide(target, counts)
 
 
-def _divide_by_counts(target: Array, key: Key, include_self: bool) -> None:
-    counts = np.full(target.shape, int(include_self), _INT64)
-    np.add.at(counts, key, 1)
+def _divide(target: Array, counts: Array) -> None:
     np.maximum(counts, 1, out=counts)
     if kind(target.dtype) < 2:
         target[...] = np.floor_divide(target, counts.astype(target.dtype))
     else:
         target[...] = np.true_divide(target, counts)
+
+
+_NATIVE: Final = {
+    **{"sum": "sum", "add": "sum", "mean": "sum", "prod": "product", "multiply": "product"},
+    **{"amax": "max", "amin": "min"},
+}
+"""What native code calls it."""
+
+
+def combine_along(
+    target: Array, axis: int, index: Array, values: Any, reduce: str, include_self: bool
+) -> None:
+    """`combine_at` places along a dimension: one for each value or, in a vector, for each slice."""
+    if not (isinstance(values, np.ndarray) and values.size >= MANY) or not _combined(
+        target, axis, index, values, reduce, include_self
+    ):
+        by_slice = index.ndim < np.ndim(values)
+        key = (slice(None),) * axis + (index,) if by_slice else positions(index, axis)
+        combine_at(target, key, values, reduce, include_self)
+
+
+def _combined(
+    target: Array, axis: int, index: Array, values: Array, reduce: str, include_self: bool
+) -> bool:
+    """Whether native code has done it."""
+    if not include_self:
+        neutral = np.full(values.shape, _neutral(reduce, target.dtype), target.dtype)
+        if not combined_natively(target, axis, index, neutral, "put"):
+            return False
+    if not combined_natively(target, axis, index, values, _NATIVE[reduce]):
+        return False
+    if reduce == "mean":
+        counts = np.full(target.shape, int(include_self), _INT64)
+        combined_natively(counts, axis, index, np.ones(values.shape, _INT64), "sum")
+        _divide(target, counts)
+    return True
 
 
 def with_rank(array: Array) -> Array:
@@ -96,7 +133,7 @@ def _scatter(
         values = with_rank(src)[tuple(slice(n) for n in places.shape)]
     else:
         values = number_in(src, self.dtype)
-    combine_at(target, positions(places, axis), values, reduce, own)
+    combine_along(target, axis, places, values, reduce, own)
     return self
 
 

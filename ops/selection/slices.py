@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -19,7 +18,8 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .index_errors import PLACES, first_outside, outside_dimension
-from .scatter import combine_at, with_rank
+from .places import combined_natively
+from .scatter import combine_along, with_rank
 from .strides import as_strided
 
 __all__: list[str] = []
@@ -196,19 +196,11 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
         return self
     if alpha != 1:
         source = np.multiply(source, number_in(alpha, source.dtype))
-    if axis == 0 and is_ready(source) and self.ndim and self.flags.carray:
-        tables = family("tables")
-        if tables is not None:
-            count = len(self)
-            rows = source.reshape(len(source), -1)
-            if not tables.add_rows(self.reshape(count, -1), index.reshape(-1), rows):
-                raise IndexOutOfRange("index out of range in self")
-            return self
     scattered = alpha == 1 and index.dtype == _INT64 and self.ndim > 1
     scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these
     told = partial(outside_dimension, axis) if scattered else _not_in_self
     target, key = _slices(self, axis, index, told)
-    combine_at(target, key, with_rank(source), "sum", True)
+    combine_along(target, axis, key[-1], with_rank(source), "sum", True)
     return self
 
 
@@ -229,7 +221,8 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
     axis = _check_copied(self, dim, index, source)
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis, "index_copy_(): "))
-        target[key] = with_rank(source)
+        if not combined_natively(target, axis, key[-1], with_rank(source), "put"):
+            target[key] = with_rank(source)
     return self
 
 
@@ -264,7 +257,7 @@ def index_reduce_in_place(
                 f"dimension {axis}"
             )
         target, key = _slices(self, axis, index, _not_in_self)
-        combine_at(target, key, with_rank(source), reduce, include_self)
+        combine_along(target, axis, key[-1], with_rank(source), reduce, include_self)
     return self
 
 

@@ -28,12 +28,21 @@ def _guarded(size: int, dtype: Any = np.float32) -> tuple[np.ndarray, np.ndarray
 @native
 @pytest.mark.parametrize("wrong", [-1, 10, 500, -500, M, -M - 1])
 def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
-    places, tables = family("places"), family("tables")
+    places = family("places")
     index = np.array([0, 3, wrong, 4])
     target, memory = _guarded(10)
-    assert not places.add_at(target[None], index[None], np.ones((1, 4), np.float32))
-    assert not tables.add_rows(target[:, None], index, np.ones((4, 1), np.float32))
-    assert places.take(target[None], index[None]) is None
+    for operation in ("put", "sum", "product", "max", "min"):
+        for form in (target, target.reshape(1, 10), target.reshape(10, 1), target.reshape(2, 5)):
+            for axis in range(form.ndim):
+                shape = (*form.shape[:axis], 4, *form.shape[axis + 1 :])
+                ones = np.ones(shape, np.float32)
+                line = (1,) * axis + (4,) + (1,) * (form.ndim - axis - 1)
+                for each in (
+                    index,
+                    np.ascontiguousarray(np.broadcast_to(index.reshape(line), shape)),
+                ):
+                    assert places.combine(form, axis, each, ones, operation) is False
+                    assert places.take(form, axis, each) is None
     assert not memory[:1000].any()
     assert not memory[1010:].any()
 
@@ -42,10 +51,10 @@ def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
 def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
     places, tables, rows = family("places"), family("tables"), family("rows")
     x, few, more = np.ones((2, 4), np.float32), np.zeros((1, 3), int), np.zeros((9, 3), int)
-    assert not places.add_at(x, few, np.ones((1, 3), np.float32))
-    assert not places.add_at(x, more[:2], np.ones((2, 2), np.float32))
-    assert places.take(x, more) is None
-    assert not tables.add_rows(x, few[0], np.ones((3, 9), np.float32))
+    assert places.combine(x, 1, few, np.ones((1, 3), np.float32), "sum") is None
+    assert places.combine(x, 1, more[:2], np.ones((2, 2), np.float32), "sum") is None
+    assert places.combine(x, 1, few[0], np.ones((2, 3)), "put") is None
+    assert places.take(x, 1, more) is None
     for k in (0, 5, -1):
         with pytest.raises(ValueError, match="there are no"):
             tables.top(x, k, 1)

@@ -67,6 +67,45 @@ def test_scans_of_other_dtypes_are_left_to_numpy() -> None:
     assert scans.running_extreme(np.ones(5, np.bool_), 0, "max") is None
 
 
+COMBINE: dict[str, Any] = {
+    "sum": np.add.at,
+    "product": np.multiply.at,
+    "max": np.maximum.at,
+    "min": np.minimum.at,
+}
+
+
+def _put(target: Any, key: Any, values: Any) -> None:
+    target[key] = values
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8])
+@pytest.mark.parametrize("shape", [(50,), (3, 7), (20, 33), (3, 5, 40), (2, 5, 600), (4, 1, 3)])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_places_are_taken_and_combined_in_order(shape: Any, dtype: Any, is_whole: bool) -> None:
+    places, x = kernels.family("places"), numbers(shape, dtype)
+    random = np.random.default_rng(x.size)
+    for axis in range(x.ndim):
+        wide = (*shape[:axis], 21, *shape[axis + 1 :])
+        index = random.integers(0, shape[axis], wide if is_whole else 21)
+        key: tuple[Any, ...] = (*[slice(None)] * axis, index)
+        if is_whole:
+            key = tuple(np.indices(wide, sparse=True))
+            key = (*key[:axis], index, *key[axis + 1 :])
+        assert np.array_equal(places.take(x, axis, index), x[key], equal_nan=dtype == np.float32)
+        values = numbers(wide, dtype)
+        for name, at in {"put": _put, **COMBINE}.items():
+            made, want = x.copy(), x.copy()
+            done = places.combine(made, axis, index, values, name)
+            if name != "put" and dtype == np.int8:
+                assert done is None
+                continue
+            with np.errstate(invalid="ignore"):
+                at(want, key, values)
+            assert done is True
+            assert np.array_equal(made, want, equal_nan=dtype == np.float32)
+
+
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
 @pytest.mark.parametrize("target", [PLAIN, HASWELL])
 def test_cpus_with_shorter_vectors_scan_alike(target: Target) -> None:

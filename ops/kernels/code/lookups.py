@@ -5,6 +5,7 @@ Each index is looked at once, where it is used, so that no other thread can chan
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -28,8 +29,7 @@ def rows(table: Any, index: Any) -> Any | None:
     height, width = table.shape
     out, outside = np.empty((index.size, width), np.float32), np.zeros(1, np.int64)
     least = _LEAST // max(1, width) + 1
-    taking = kernel("take_rows", (), _take_rows)
-    run(taking, index.size, least, height, width, table, index, out, outside)
+    run(_taking(), index.size, least, height, width, table, index, out, outside)
     return None if outside[0] else out
 
 
@@ -42,13 +42,23 @@ def bags(table: Any, index: Any, begins: Any, mean: bool) -> Any:
     height, width = table.shape
     out = np.empty((begins.size - 1, width), np.float32)
     each = max(1, index.size * width // max(1, len(out)))
-    form = "means" if mean else "sums"
-    summing = kernel("sum_bags", (form,), lambda target: _sum_bags(target, mean))
+    summing = _summing(mean)
     run(
         *(summing, len(out), _LEAST // each + 1, height, width, index.size),
         *(table, index, begins, out),
     )
     return out
+
+
+@cache
+def _taking() -> int:
+    return kernel("take_rows", (), _take_rows)
+
+
+@cache
+def _summing(mean: bool) -> int:
+    form = "means" if mean else "sums"
+    return kernel("sum_bags", (form,), lambda target: _sum_bags(target, mean))
 
 
 def _take_rows(target: Target) -> str:

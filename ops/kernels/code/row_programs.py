@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from math import inf
 from typing import Final
@@ -229,6 +230,7 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
 """What each kernel does, and the arrays it takes."""
 
 
+@cache
 def row_kernel(name: str) -> int:
     """A kernel; it takes a number too: the mean of `squares`, the epsilon of norms."""
     program, places = _PROGRAMS[name]

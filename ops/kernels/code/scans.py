@@ -7,6 +7,7 @@ that a vector holds an element of each; they are summed and multiplied in float6
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -59,12 +60,13 @@ def _scan(operation: str, element: str, x: Any, axis: int, *out: Any) -> None:
     outer, size, inner = parts_of(x.shape, axis)
     form = "rows" if inner == 1 else "strips"
     count = outer if inner == 1 else strip_count(outer, inner)
-    scan = kernel(
-        "scan",
-        (operation, element, form),
-        lambda target: scan_text(target, operation, element, form),
-    )
+    scan = _kernel(operation, element, form)
     run(scan, count, _PER_THREAD * count // max(1, x.size) + 1, size, inner, x, *out)
+
+
+@cache
+def _kernel(*key: str) -> int:
+    return kernel("scan", key, lambda target: scan_text(target, *key))
 
 
 class _Scan:

@@ -1,4 +1,4 @@
-"""Kernels that follow indices: adding into rows, the k largest."""
+"""Irregular kernels: the k largest of rows, weighted sums of rows."""
 
 from __future__ import annotations
 
@@ -9,32 +9,9 @@ import numpy as np
 from ..threads import share
 from .compile import compiled, inlined
 
-__all__ = ["add_rows", "resample", "top"]
+__all__ = ["resample", "top"]
 
 _MOST = 1 << 17
-
-
-@compiled
-def _add_rows(target: Any, index: Any, source: Any) -> bool:
-    count = np.uint64(target.shape[0])
-    for i in range(index.size):
-        at = np.uint64(index[i])  # below 0 is far above, too
-        if at >= count:
-            return False
-        row, more = target[at], source[i]
-        for j in range(row.size):
-            row[j] += more[j]
-    return True
-
-
-def add_rows(target: Any, index: Any, source: Any) -> bool:
-    """Add each row of `source` to the row of `target` that its index names; whether all are there.
-
-    Indices are looked at when they are used: they may lie in what is written.
-    """
-    if index.size != source.shape[0] or target.shape[1] != source.shape[1]:
-        return False
-    return bool(_add_rows(target, index, source))
 
 
 @inlined

@@ -1,0 +1,227 @@
+"""Elements at places along one dimension that indices name: taken, written, combined there.
+
+Arrays are contiguous and seen as [outer, size, inner]; int64 indices name a place for every element
+([outer, count, inner]), or one for a whole slice ([count]).  Each index is looked at once, where it
+is used, so that neither another thread nor what is written can change it in between.  Elements are
+combined in the order of the indices, whoever shares the work.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from .along import parts_of, strip_count, strips
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import INT64, LANES, POINTER, Code, Kind, Value
+
+__all__ = ["combine", "take"]
+
+_PER_THREAD: Final = 1 << 14
+"""Elements that are worth another thread."""
+_BYTES: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+_NUMBERS: Final = {"f4": "float", "f8": "double", "i8": "i64", "i4": "i32"}
+_INDICES: Final = INT64.of_lanes(LANES)
+_COUNTS: Final = ("size", "count", "inner")
+
+
+def take(x: Any, axis: int, index: Any) -> Any | None:
+    """`x` at places along an axis; the index is a vector, or has the shape of x but there.
+
+    None if an element's size is unusual, or if a place is not there.
+    """
+    x, index = x[...], index[...]  # which no other thread can change
+    element = _BYTES.get(x.itemsize)
+    shape = (*x.shape[:axis], index.shape[min(axis, index.ndim - 1)], *x.shape[axis + 1 :])
+    if element is None or (index.shape != shape and index.ndim != 1):
+        return None
+    out = np.empty(shape, x.dtype)
+    done = _visit("take", element, x, out, axis, index)
+    return out if done else None
+
+
+def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> bool | None:
+    """Elements written to places of the target, or combined with what is there.
+
+    The operation is "put", "sum", "product", "max" or "min"; the source has the target's shape
+    but along the axis, where it has as many elements as there are indices.  Whether all places are
+    there; None if the shapes do not fit, or the dtype is unusual.
+    """
+    target, index, source = target[...], index[...], source[...]
+    if operation == "put":
+        element = _BYTES.get(target.itemsize)
+    else:
+        element = _NUMBERS.get(target.dtype.str[1:])
+    count = index.shape[min(axis, index.ndim - 1)]
+    shape = (*target.shape[:axis], count, *target.shape[axis + 1 :])
+    fits = source.shape == shape and index.shape in (shape, (count,))
+    if element is None or not fits or source.dtype != target.dtype:
+        return None
+    return _visit(operation, element, target, source, axis, index)
+
+
+def _visit(operation: str, element: str, x: Any, other: Any, axis: int, index: Any) -> bool:
+    outer, size, inner = parts_of(x.shape, axis)
+    count = other.shape[axis]
+    is_whole = index.ndim == x.ndim and (x.ndim > 1 or inner == 1)
+    units, form = (outer, "last") if inner == 1 else (strip_count(outer, inner), "strips")
+    visiting = _kernel(operation, element, form, "whole" if is_whole else "slices")
+    outside = np.zeros(1, np.int64)
+    least = _PER_THREAD * units // max(1, other.size) + 1
+    run(visiting, units, least, size, count, inner, x, other, index, outside)
+    return not outside[0]
+
+
+@cache
+def _kernel(*key: str) -> int:
+    return kernel("places", key, lambda target: places_text(target, *key))
+
+
+def places_text(target: Target, operation: str, element: str, form: str, index: str) -> str:
+    """The module of a kernel.
+
+    Its forms: "last", along the last dimension; "strips", along another one.  `index` is "whole",
+    one for every element, or "slices".
+    """
+    made = _Places(target, operation, Kind(element), index == "whole")
+    if form == "strips":
+        made.strips()
+    elif operation == "take":
+        made.take_last()
+    else:
+        made.combine_last()
+    places = [(POINTER, name) for name in ("x", "other", "index", "outside")]
+    return made.code.kernel("places", [*((INT64, name) for name in _COUNTS), *places])
+
+
+class _Places:
+    """The code of a kernel: `x` is what has the places, `other` what is made or combined."""
+
+    def __init__(self, target: Target, operation: str, element: Kind, is_whole: bool) -> None:
+        self.code = code = Code(target)
+        self.operation, self.element, self.is_whole = operation, element, is_whole
+        self.size, self.count, self.inner = (code.argument(INT64, name) for name in _COUNTS)
+        self.zero = code.constant(INT64, 0)
+
+    def address(self, name: str, index: Value) -> Value:
+        """Where an element of an array is."""
+        element = INT64 if name == "index" else self.element
+        return self.code.at(self.code.argument(POINTER, name), index, element)
+
+    def refuse(self, is_outside: Value) -> None:
+        """Say that there was a place that is none."""
+        with self.code.when(is_outside, rarely=True):
+            self.code.store(self.code.constant(INT64, 1), self.code.argument(POINTER, "outside"))
+
+    def combined(self, known: Value, seen: Value) -> Value:
+        """What is left at a place."""
+        if self.operation == "put":
+            return seen
+        if self.operation == "sum":
+            return known + seen
+        if self.operation == "product":
+            return known * seen
+        out = seen > known if self.operation == "max" else seen < known
+        return self.code.choose(out | seen.is_nan(), seen, known)
+
+    def rows(self) -> Any:
+        """A loop over the rows of the range."""
+        code = self.code
+        return code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop"))
+
+    # ------------------------------------------------------------------ along the last dimension
+
+    def line(self, row: Value) -> Value:
+        """Where the indices of a row begin."""
+        return row * self.count if self.is_whole else self.zero
+
+    def take_last(self) -> None:
+        """Sixteen elements of a row at a time."""
+        code, kind = self.code, self.element.of_lanes(LANES)
+        wide = _bytes_of(self.element)
+        with self.rows() as row:
+            source = self.address("x", row * self.size)
+            size = code.spread(self.size)
+
+            def visit(columns: list[Value], mask: Value | None) -> None:
+                for at in columns:
+                    place = self.address("index", self.line(row) + at)
+                    seen = code.load_if(_INDICES, place, mask)
+                    there = seen.below(size)
+                    made = code.gathered(kind, source, seen * wide, there)
+                    code.store_if(made, self.address("other", row * self.count + at), mask)
+                    # indices that are masked are 0, which is there if anything is
+                    self.refuse(code.any_of(there.equals(0)))
+
+            code.vectors(self.zero, self.count, 1, visit)
+
+    def combine_last(self) -> None:
+        """One element of a row after the other."""
+        code = self.code
+        with self.rows() as row, code.counted(self.zero, self.count) as at:
+            place = code.load(INT64, self.address("index", self.line(row) + at))
+            is_there = place.below(self.size)
+            with code.when(is_there):
+                goal = self.address("x", row * self.size + place)
+                seen = code.load(self.element, self.address("other", row * self.count + at))
+                code.store(self.combined(code.load(self.element, goal), seen), goal)
+            self.refuse(is_there.equals(0))
+
+    # ----------------------------------------------------------------------- along another one
+
+    def strips(self) -> None:
+        """Strips of columns, whose elements never meet."""
+        code = self.code
+        with (
+            strips(code, self.inner) as (outer, first, end),
+            code.counted(self.zero, self.count) as i,
+        ):
+            line = (outer * self.count + i) * self.inner
+            if self.is_whole:
+                self._by_element(outer, line, first, end)
+            else:
+                place = code.load(INT64, self.address("index", i))
+                is_there = place.below(self.size)
+                with code.when(is_there):
+                    self._by_slice((outer * self.size + place) * self.inner, line, first, end)
+                self.refuse(is_there.equals(0))
+
+    def _by_slice(self, goal: Value, line: Value, first: Value, end: Value) -> None:
+        code, kind = self.code, self.element.of_lanes(LANES)
+
+        def visit(columns: list[Value], mask: Value | None) -> None:
+            for at in columns:
+                x, other = self.address("x", goal + at), self.address("other", line + at)
+                if self.operation == "take":
+                    code.store_if(code.load_if(kind, x, mask), other, mask)
+                    continue
+                seen = code.load_if(kind, other, mask)
+                if self.operation != "put":
+                    seen = self.combined(code.load_if(kind, x, mask), seen)
+                code.store_if(seen, x, mask)
+
+        code.vectors(first, end, 2, visit)
+
+    def _by_element(self, outer: Value, line: Value, first: Value, end: Value) -> None:
+        """Columns one by one: the places of neighbours lie far apart."""
+        code = self.code
+        with code.counted(first, end) as at:
+            place = code.load(INT64, self.address("index", line + at))
+            is_there = place.below(self.size)
+            with code.when(is_there):
+                x = self.address("x", (outer * self.size + place) * self.inner + at)
+                other = self.address("other", line + at)
+                if self.operation == "take":
+                    code.store(code.load(self.element, x), other)
+                else:
+                    seen = code.load(self.element, other)
+                    code.store(self.combined(code.load(self.element, x), seen), x)
+            self.refuse(is_there.equals(0))
+
+
+def _bytes_of(element: Kind) -> int:
+    return next(size for size, name in _BYTES.items() if name == element.element)
