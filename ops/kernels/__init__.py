@@ -29,7 +29,7 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
 
-_BY_NUMBA: Final = frozenset({"convolve", "tables"})
+_BY_NUMBA: Final = frozenset({"tables"})
 """The modules of `native/` that operators ask for; all others are in `code/`."""
 
 _FAMILIES: Final[dict[str, Any]] = {}

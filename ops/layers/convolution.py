@@ -233,31 +233,29 @@ def _natively(
     dilation: Ints,
     groups: int,
 ) -> Array | None:
-    """The convolution by native code, if it is large and over one or two dimensions."""
+    """The convolution by native code, if it is large and over one to three dimensions."""
     kernel, dims = weight.shape[2:], weight.ndim - 2
-    if dims > 2 or weight.dtype is not _FLOAT32:
+    if dims > 3 or weight.dtype is not _FLOAT32:
         return None
     output = _sizes(input, kernel, stride, pads, dilation)
     work = input.shape[0] * weight.size * prod(output)
     least = _NATIVE_LEAST if groups == 1 else _GROUPED_LEAST
-    if prod(kernel) == 1:  # which is one product of matrices without any copies
-        least = _PLAIN_LEAST
-    native = family("convolve") if work >= least and min(output) > 0 else None
+    native = family("convolutions") if work >= least and min(output) > 0 else None
     if native is None:
         return None
-    more = 2 - dims
-    ones, one, none = (1,) * more, [(0, 0)] * more, (slice(None), slice(None), *(None,) * more)
+    more = 3 - dims
+    ones, none = (1,) * more, (slice(None), slice(None), *(None,) * more)
     made: Array | None = native.convolve(
         np.ascontiguousarray(input[none]),
         weight[none],
         bias,
         (*ones, *output),
         (*ones, *stride),
-        [*one, *pads],
+        (*((0, 0),) * more, *pads),
         (*ones, *dilation),
         groups,
     )
-    return made if made is None or dims == 2 else made[:, :, 0]
+    return made if made is None else made.reshape(*made.shape[:2], *output)
 
 
 def _convolve(

@@ -312,6 +312,15 @@ class Code:
         one, other = (f"{kind} {each.name}" for each in taken)
         return self.let(kind, f"select {mask.kind} {mask.name}, {one}, {other}")
 
+    def lesser(self, one: Value, other: Value) -> Value:
+        """The lesser of two numbers."""
+        return self.choose(one < other, one, other)
+
+    def split(self, number: Value, by: Value) -> tuple[Value, Value]:
+        """Quotient and remainder of whole numbers that are not negative."""
+        quotient = number / by
+        return quotient, number - quotient * by
+
     def multiply_add(self, a: Value, b: Number, c: Number) -> Value:
         """`a * b + c`, rounded once where the CPU can; everywhere on it then."""
         if not self.target.has_fma:
@@ -433,6 +442,22 @@ class Code:
         yield now
         at.set(now + step)
         self.say(f"br label %{label}test")
+        self._lines.append(f"{label}end:")
+
+    @contextmanager
+    def handed_out(self, turn: Value, stop: Value) -> Iterator[Value]:
+        """A loop over the numbers below `stop` that no thread has taken yet.
+
+        `turn` is the address of the next of them, which threads share.
+        """
+        label = self._name("t")[1:]
+        self._begin(f"{label}next")
+        now = self.let(INT64, f"atomicrmw add ptr {turn.name}, i64 1 monotonic")
+        inside = now < stop
+        self.say(f"br i1 {inside.name}, label %{label}body, label %{label}end")
+        self._lines.append(f"{label}body:")
+        yield now
+        self.say(f"br label %{label}next")
         self._lines.append(f"{label}end:")
 
     def vectors(

@@ -59,18 +59,21 @@ def add_products(
 
 
 def turned(code: Code, lines: list[Value]) -> list[Value]:
-    """As many vectors as they have lanes, rows for columns."""
-    lanes = len(lines)
-    half = lanes // 2
-    while half:
+    """As many vectors as they have lanes, rows for columns.
+
+    Of fewer, n, which is a power of two, the i-th of the result holds runs of n elements: run j is
+    what stood in all of them at `j * n + i`.
+    """
+    lines, lanes, half = list(lines), lines[0].kind.lanes, 1
+    while half < len(lines):
         low = [lane - half + lanes if lane & half else lane for lane in range(lanes)]
         high = [lane + lanes if lane & half else lane + half for lane in range(lanes)]
-        for i in range(lanes):
+        for i, one in enumerate(lines):
             if not i & half:
-                one, other = lines[i], lines[i + half]
+                other = lines[i + half]
                 lines[i] = code.shuffled(one, other, low)
                 lines[i + half] = code.shuffled(one, other, high)
-        half //= 2
+        half *= 2
     return lines
 
 

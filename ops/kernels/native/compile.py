@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.extending import intrinsic
 
 from ...memory.allocation import uncounted
 from ..cache_folder import cache_folder
 
-__all__ = ["compiled", "generated", "inlined"]
+__all__ = ["compiled", "inlined"]
 
 # memory that compiled code takes for itself comes from Python's allocator, where it is counted
 import_module("numba.core.runtime._nrt_python").memsys_use_cpython_allocator()
@@ -75,8 +74,3 @@ def inlined(function: Compiled) -> Compiled:
     """A function for use in kernels, part of the one that calls it."""
     made: Compiled = numba.njit(function, fastmath=FAST, error_model="numpy")
     return made
-
-
-def generated(function: Callable[..., Any]) -> Any:
-    """A function for use in kernels that writes its own LLVM code: see numba's `intrinsic`."""
-    return intrinsic(function)

@@ -1,0 +1,245 @@
+"""The sums of convolutions over up to three dimensions, of any stride, dilation and groups.
+
+A vector holds 16 channels of one output pixel.  The weights of some such vectors, a panel, are
+turned around into memory of the thread's own, [depth, channels]; then the sums of some pixels stay
+in registers while the depth goes by.  How far from a window's first number each of its others lies
+is told by a table, so no matrix of columns is ever made, and one kernel serves all sizes.
+
+Every sum is one chain: it starts with the bias and goes through the weights as they lie in memory.
+Tiles, panels and threads do not enter.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .objects import kernel
+from .target import Target
+from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .tiles import Tile, turned
+
+__all__ = ["SIZES", "channels_of_panel", "slot_size", "sums_kernel"]
+
+SIZES: Final = (
+    *("items", "chunks", "chunk", "samples", "panels", "made", "depth", "slot"),
+    *("pixels", "width", "height", "next_column", "next_row", "next_plane"),
+    *("x_row", "x_plane", "x_sample", "x_group"),
+)
+"""What the numbers are that the kernel is given.
+
+The work is cut into `items`: `chunk` pixels of a sample for the channels of a panel, of which there
+are `panels` for the `made` channels of a group.  An output has `pixels` numbers, rows of `width` in
+planes of `height`.  All others are distances of inputs in bytes: from a window to the next one in
+its row, from the last in a row to the next row's first, from the last in a plane to the next
+plane's first; from row to row of windows, and from plane to plane, sample and group.
+"""
+_FEW: Final = 4
+"""Pixels that are taken together where a row of tall tiles has ended."""
+_ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slots")
+
+
+def channels_of_panel(target: Target) -> int:
+    """Channels in a panel."""
+    return LANES * Tile.of(target).vectors
+
+
+def slot_size(depth: int, target: Target) -> int:
+    """Numbers of a panel, filled up to whole squares."""
+    return (depth + LANES) * channels_of_panel(target)
+
+
+def sums_kernel() -> int:
+    """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
+
+    - turn: int64 [1], 0 before the call, the next item that nobody has taken;
+    - sizes: int64, as `SIZES` says;
+    - offsets: int64 [depth], in bytes;
+    - x: float32, with all windows in it;
+    - weight, bias: float32 [groups * made, depth] and [groups * made];
+    - out: float32 [samples, groups * made, pixels];
+    - slots: float32, `slot_size` of them for each slot.
+    """
+    return kernel("convolution_sums", (), _text)
+
+
+def _text(target: Target) -> str:
+    made = _Sums(target)
+    code = made.code
+    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as slot:
+        made.work(code.at(made.at["slots"], slot * made.size["slot"], FLOAT))
+    return code.kernel("convolution_sums", [(POINTER, name) for name in _ARRAYS])
+
+
+class _Sums:
+    """The parts of the kernel."""
+
+    def __init__(self, target: Target) -> None:
+        self.code = code = Code(target)
+        self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
+        self.size = {
+            name: code.load(INT64, code.at(self.at["sizes"], place, INT64))
+            for place, name in enumerate(SIZES)
+        }
+        self.zero = code.constant(INT64, 0)
+        tile = Tile.of(target)
+        self.vectors, self.tall = tile.vectors, tile.rows
+        self.rows = code.room(INT64.of_lanes(self.vectors * LANES))
+        self.biases = code.room(FLOAT.of_lanes(self.vectors * LANES))
+
+    def work(self, slot: Value) -> None:
+        """Items, as long as there are some."""
+        code, size = self.code, self.size
+        packed = code.variable(code.constant(INT64, -1))
+        with code.handed_out(self.at["turn"], size["items"]) as item:
+            rest, chunk = code.split(item, size["chunks"])
+            panel, sample = code.split(rest, size["samples"])
+            group, place = code.split(panel, size["panels"])
+            first, last = (self._first_channel(each) for each in (place, place + 1))
+            channel = first + group * size["made"]
+            left = code.lesser(last, size["made"]) - first
+            source = sample * size["x_sample"] + group * size["x_group"]
+            self._find_rows(sample, channel, left)
+            with code.when(packed.now.equals(panel).equals(0)):
+                packed.set(panel)
+                self._pack(slot, channel, left)
+            x = code.at(self.at["x"], source, BYTE)
+            for vectors in range(1, self.vectors + 1):
+                fits = left > (vectors - 1) * LANES
+                if vectors < self.vectors:
+                    fits = fits & (left < vectors * LANES + 1)
+                with code.when(fits):
+                    self._chunk(chunk * size["chunk"], x, slot, vectors)
+
+    def _first_channel(self, panel: Value) -> Value:
+        """Where a panel of a group begins: they are as even as vectors let them be."""
+        vectors = (self.size["made"] + (LANES - 1)) / LANES
+        return panel * vectors / self.size["panels"] * LANES
+
+    def _find_rows(self, sample: Value, channel: Value, left: Value) -> None:
+        """Where each channel of a panel goes; what is too many, where the last one goes."""
+        code, size = self.code, self.size
+        bias = code.at(self.at["bias"], channel, FLOAT)
+        channels = size["items"] / (size["chunks"] * size["samples"] * size["panels"])
+        line = sample * channels * size["made"] + channel
+        with code.counted(self.zero, code.constant(INT64, self.vectors * LANES)) as i:
+            place = code.lesser(i, left - 1)
+            row = code.at(self.at["out"], (line + place) * size["pixels"], FLOAT)
+            code.store(row, code.at(self.rows, i, INT64))
+            code.store(
+                code.load(FLOAT, code.at(bias, place, FLOAT)), code.at(self.biases, i, FLOAT)
+            )
+
+    # ------------------------------------------------------------------------------- weights
+
+    def _pack(self, slot: Value, channel: Value, left: Value) -> None:
+        """Turn the weights of a panel around; the last channel stands in for what is too many."""
+        code, wide = self.code, self.vectors * LANES
+        with code.counted(self.zero, left, LANES) as first:
+            places = [channel + code.lesser(first + i, left - 1) for i in range(LANES)]
+            lines = [
+                code.at(self.at["weight"], place * self.size["depth"], FLOAT) for place in places
+            ]
+            goal = code.at(slot, first, FLOAT)
+
+            def turn(places: list[Value], mask: Value | None) -> None:
+                for at in places:
+                    seen = [code.load_if(FLOATS, code.at(each, at, FLOAT), mask) for each in lines]
+                    for i, vector in enumerate(turned(code, seen)):
+                        code.store(vector, code.at(goal, (at + i) * wide, FLOAT))
+
+            code.vectors(self.zero, self.size["depth"], 1, turn)
+
+    # ---------------------------------------------------------------------------------- tiles
+
+    def _chunk(self, start: Value, x: Value, slot: Value, vectors: int) -> None:
+        """Pixels from `start`: tall tiles, then small ones."""
+        code, size = self.code, self.size
+        stop = code.lesser(start + size["chunk"], size["pixels"])
+        line, column = code.split(start, size["width"])
+        plane, row = code.split(line, size["height"])
+        first = plane * size["x_plane"] + row * size["x_row"] + column * size["next_column"]
+        window = _Window(self, code.at(x, first, BYTE), column, row)
+        whole = start + ((stop - start) & -self.tall)
+        with code.counted(start, whole, self.tall) as pixel:
+            self._tile(pixel, None, window.places(self.tall), slot, vectors)
+        with code.counted(whole, stop, _FEW) as pixel:
+            places = window.places_before(stop - pixel, _FEW)
+            self._tile(pixel, stop, places, slot, vectors)
+
+    def _tile(
+        self, pixel: Value, stop: Value | None, places: list[Value], slot: Value, vectors: int
+    ) -> None:
+        """The sums of some pixels, of which those from `stop` on go nowhere."""
+        code = self.code
+        starts = [code.load(FLOATS, code.at(self.biases, v * LANES, FLOAT)) for v in range(vectors)]
+        sums = [[code.variable(each) for each in starts] for _ in places]
+        with code.counted(self.zero, self.size["depth"]) as k:
+            offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
+            line = code.at(slot, k * (self.vectors * LANES), FLOAT)
+            weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in range(vectors)]
+            for place, row in zip(places, sums, strict=True):
+                number = code.spread(code.load(FLOAT, code.at(place, offset, BYTE)))
+                for weight, total in zip(weights, row, strict=True):
+                    total.set(code.multiply_add(number, weight, total.now))
+        mask = None if stop is None else code.first(stop - pixel, len(places))
+        for v in range(vectors):
+            self._write(v, [row[v].now for row in sums], pixel, mask)
+
+    def _write(self, v: int, sums: list[Value], pixel: Value, mask: Value | None) -> None:
+        """Sums [pixels, 16 channels] into the rows of those channels."""
+        code, tall = self.code, len(sums)
+        for i, line in enumerate(turned(code, sums)):
+            for run in range(LANES // tall):
+                channel = v * LANES + run * tall + i
+                row = code.load(POINTER, code.at(self.rows, channel, INT64))
+                some = code.shuffled(line, line, range(run * tall, (run + 1) * tall))
+                code.store_if(some, code.at(row, pixel, FLOAT), mask)
+
+
+class _Window:
+    """Where the window of a pixel begins, from pixel to pixel."""
+
+    def __init__(self, sums: _Sums, place: Value, column: Value, row: Value) -> None:
+        self._code, self._size = sums.code, sums.size
+        self.place = self._code.variable(place)
+        self._column, self._row = (self._code.variable(each) for each in (column, row))
+
+    def places(self, count: int) -> list[Value]:
+        """Where the next ones begin: side by side, unless the row ends."""
+        code = self._code
+        found = [code.variable(self.place.now) for _ in range(count)]
+        ahead = self._column.now + count
+        inside = ahead < self._size["width"]
+        with code.when(inside):
+            for i, place in enumerate(found):
+                place.set(code.at(self.place.now, self._size["next_column"] * i, BYTE))
+            far = self._size["next_column"] * count
+            self._column.set(ahead)
+            self.place.set(code.at(self.place.now, far, BYTE))
+        with code.when(inside.equals(0)):
+            for place in found:
+                place.set(self.place.now)
+                self._step(None)
+        return [place.now for place in found]
+
+    def places_before(self, left: Value, count: int) -> list[Value]:
+        """The same where that many are left; the last stands in for those that are missing."""
+        found = []
+        for i in range(count):
+            found.append(self.place.now)
+            self._step(left > i + 1)
+        return found
+
+    def _step(self, more: Value | None) -> None:
+        """On to the next; not where there is none, if that is told."""
+        code, size = self._code, self._size
+        column, row = self._column.now + 1, self._row.now + 1
+        is_row = column.equals(size["width"])
+        is_plane = is_row & row.equals(size["height"])
+        down = code.choose(is_plane, size["next_plane"], size["next_row"])
+        far = code.choose(is_row, down, size["next_column"])
+        self._column.set(code.choose(is_row, 0, column))
+        self._row.set(code.choose(is_plane, 0, code.choose(is_row, row, self._row.now)))
+        if more is not None:
+            far = code.choose(more, far, 0)
+        self.place.set(code.at(self.place.now, far, BYTE))

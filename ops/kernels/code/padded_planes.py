@@ -1,0 +1,111 @@
+"""Planes with zeros around them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+
+__all__ = ["copy_row", "padded_planes"]
+
+_LEAST: Final = 1 << 16
+"""Elements that are worth another thread."""
+_COUNTS: Final = ("depth", "height", "width", "front", "top", "left")
+_MADE: Final = ("made_depth", "made_height", "made_width", "pitch")
+
+
+def padded_planes(x: Any, pads: Any) -> Any:
+    """float32 [samples, channels, depth, height, width] with zeros at the ends of the last three.
+
+    Channels lie an odd number of cache lines apart, so that caches take many of them.
+    """
+    before = [pair[0] for pair in pads]
+    space = [n + sum(pair) for n, pair in zip(x.shape[2:], pads, strict=True)]
+    volume = space[0] * space[1] * space[2]
+    pitch = (-(-volume // LANES) | 1) * LANES
+    flat = np.empty((*x.shape[:2], pitch), np.float32)
+    count = x.shape[0] * x.shape[1] * space[0]
+    least = max(1, _LEAST // max(1, space[1] * space[2]))
+    run(
+        *(kernel("padded_planes", (), _text), count, least),
+        *(*x.shape[2:], *before, *space, pitch, x, flat),
+    )
+    return flat[:, :, :volume].reshape(*x.shape[:2], *space)
+
+
+def _text(target: Target) -> str:
+    """For the planes made, counted over samples, channels and depth."""
+    code = Code(target)
+    size = {name: code.argument(INT64, name) for name in (*_COUNTS, *_MADE)}
+    x, out = code.argument(POINTER, "x"), code.argument(POINTER, "out")
+    zero = code.constant(INT64, 0)
+    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as index:
+        channel = index / size["made_depth"]
+        level = index - channel * size["made_depth"]
+        source = level - size["front"]
+        inside = source.below(size["depth"])
+        place = channel * size["pitch"] + level * size["made_height"] * size["made_width"]
+        area = size["height"] * size["width"]
+        seen = code.at(x, (channel * size["depth"] + source) * area, FLOAT)
+        goal = code.at(out, place, FLOAT)
+        with code.counted(zero, size["made_height"]) as row:
+            above = row - size["top"]
+            width = code.choose(inside & above.below(size["height"]), size["width"], 0)
+            copy_row(
+                *(code, code.at(seen, above * size["width"], FLOAT), width),
+                *(code.at(goal, row * size["made_width"], FLOAT), size["made_width"]),
+                size["left"],
+            )
+    names = [*((INT64, name) for name in (*_COUNTS, *_MADE)), (POINTER, "x"), (POINTER, "out")]
+    return code.kernel("padded_planes", names)
+
+
+def copy_row(
+    code: Code,
+    source: Value,
+    width: Value,
+    goal: Value,
+    made: Value,
+    left: Value,
+    step: Value | None = None,
+) -> None:
+    """Copy every `step`-th of `width` numbers to a row of `made`.
+
+    Number i of it is that at `i * step - left`, or 0 where there is none.
+    """
+    zero = code.constant(INT64, 0)
+
+    def copy(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            code.store_if(_numbers(code, source, at - left, width), code.at(goal, at, FLOAT), mask)
+
+    def copy_even(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            first = at * 2 - left
+            one, other = (_numbers(code, source, each, width) for each in (first, first + LANES))
+            even = code.shuffled(one, other, range(0, 2 * LANES, 2))
+            code.store_if(even, code.at(goal, at, FLOAT), mask)
+
+    if step is None:
+        return code.vectors(zero, made, 2, copy)
+    with code.when(step.equals(1)):
+        code.vectors(zero, made, 1, copy)
+    with code.when(step.equals(2)):
+        code.vectors(zero, made, 1, copy_even)
+    with code.when(step > 2), code.counted(zero, made) as at:
+        place = at * step - left
+        number = code.variable(code.constant(FLOAT, 0.0))
+        with code.when(place.below(width)):
+            number.set(code.load(FLOAT, code.at(source, place, FLOAT)))
+        code.store(number.now, code.at(goal, at, FLOAT))
+
+
+def _numbers(code: Code, source: Value, first: Value, width: Value) -> Value:
+    """A vector of the numbers from `first` on; 0 for those before 0 and from `width` on."""
+    mask = (code.order(INT64.of_lanes(LANES)) + code.spread(first)).below(code.spread(width))
+    return code.load_if(FLOATS, code.at(source, first, FLOAT), mask)

@@ -1,0 +1,147 @@
+"""Convolutions in native code: exact where sums are, and the same bits however they are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+from rushlight.ops.kernels.code import convolution_strips, convolution_sums, convolutions, elf
+from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.layers import convolution
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+F = np.float32
+PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
+HASWELL = Target("haswell", True, False, False, "haswell", "")
+PLAN = convolutions._sums_plan._make
+
+
+@st.composite
+def settings_of_convolutions(draw: st.DrawFn) -> dict[str, Any]:
+    small = st.integers(1, 3)
+    kernel = (draw(st.sampled_from((1, 1, 2))), draw(small), draw(st.integers(1, 5)))
+    stride, dilation = (draw(st.tuples(small, small, small)) for _ in range(2))
+    pads = tuple((draw(st.integers(0, 2)), draw(st.integers(0, 3))) for _ in range(3))
+    pads = pads if kernel[0] > 1 else ((0, 0), *pads[1:])
+    output = (
+        draw(small) if kernel[0] > 1 else 1,
+        draw(st.integers(1, 11)),
+        draw(st.integers(1, 40)),
+    )
+    space = [
+        (o - 1) * s + d * (k - 1) + 1 - sum(p)
+        for o, s, d, k, p in zip(output, stride, dilation, kernel, pads, strict=True)
+    ]
+    groups, made = draw(small), draw(st.sampled_from((1, 3, 7, 8, 16, 33, 50)))
+    channels = draw(st.integers(1, 5))
+    return {
+        "x": (draw(small), channels * groups, *(max(1, size) for size in space)),
+        "weight": (made * groups, channels, *kernel),
+        "stride": stride,
+        "pads": pads,
+        "dilation": dilation,
+        "groups": groups,
+    }
+
+
+def whole_numbers(shape: Any, seed: int = 0) -> Any:
+    """Small ones, whose sums of products are exact in whatever order."""
+    return np.random.default_rng(seed).integers(-4, 5, shape).astype(F)
+
+
+@settings(max_examples=80, deadline=None)
+@given(settings_of_convolutions())
+def test_all_settings(given: dict[str, Any]) -> None:
+    x, weight, stride, pads, dilation, groups = given.values()
+    x, weight = whole_numbers(x), whole_numbers(weight, 1)
+    bias = whole_numbers(weight.shape[0], 2)
+    output = convolution._sizes(x, weight.shape[2:], stride, pads, dilation)
+    if min(output) < 1:
+        return
+    made = convolutions.convolve(x, weight, bias, output, stride, pads, dilation, groups)
+    wide = x.astype(np.float64), weight.astype(np.float64)
+    wanted = convolution._forward(*wide, stride, pads, dilation, groups)
+    assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
+
+
+CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all sizes among them
+    ((3, 20, 1, 37, 41), (83, 20, 1, 3, 3), 1, 1),
+    ((2, 600, 1, 7, 7), (70, 600, 1, 3, 3), 2, 1),
+    ((2, 6, 1, 70, 90), (12, 1, 1, 5, 3), 2, 6),
+    ((2, 24, 1, 9, 300), (3, 24, 1, 3, 5), 1, 1),
+]
+
+
+def _convolved(x: Any, weight: Any, stride: int, groups: int) -> Any:
+    bias = np.linspace(-1, 1, weight.shape[0], dtype=F)
+    pads, steps = ((0, 0), (1, 1), (1, 1)), (1, stride, stride)
+    output = convolution._sizes(x, weight.shape[2:], steps, pads, (1, 1, 1))
+    return convolutions.convolve(x, weight, bias, output, steps, pads, (1, 1, 1), groups)
+
+
+def _drawn(shape: Any) -> Any:
+    return np.random.default_rng(0).standard_normal(shape, F)
+
+
+@pytest.fixture
+def any_threads() -> Iterator[None]:
+    before = threads.get_threads()
+    yield
+    threads.set_threads(before)
+
+
+@pytest.mark.usefixtures("any_threads")
+@pytest.mark.parametrize(("shape", "weights", "stride", "groups"), CASES)
+def test_threads_and_batches_change_no_bit(
+    shape: Any, weights: Any, stride: int, groups: int
+) -> None:
+    x, weight = _drawn(shape), _drawn(weights)
+    found = []
+    for count in (1, 2, 3):
+        threads.set_threads(count)
+        found.append(_convolved(x, weight, stride, groups).tobytes())
+    alone = [_convolved(x[n : n + 1], weight, stride, groups).tobytes() for n in range(len(x))]
+    assert found == [b"".join(alone)] * 3
+
+
+def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
+    """Let convolutions run by code for another CPU, whose instructions this one has too."""
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    def address(form: ModuleType, name: str) -> int:
+        return placed(assembled(form._text(target), target), (name,))[name]
+
+    of_sums = address(convolution_sums, "convolution_sums")
+    of_strips = address(convolution_strips, "convolution_strips")
+    monkeypatch.setattr(convolution_sums, "sums_kernel", lambda: of_sums)
+    monkeypatch.setattr(convolution_strips, "strips_kernel", lambda: of_strips)
+    monkeypatch.setattr(convolutions, "host", lambda: target)
+    monkeypatch.setattr(convolutions, "_sums_plan", PLAN)
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in CASES]
+    found = [_convolved(*each) for each in given]
+    for target, error in ((HASWELL, 0.0), (PLAIN, 1e-4)):
+        _for_target(monkeypatch, target)
+        for each, wanted in zip(given, found, strict=True):
+            np.testing.assert_allclose(_convolved(*each), wanted, error, error)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    x, weight, three = _drawn((1, 4, 1, 9, 9)), _drawn((6, 2, 1, 3, 3)), (1, 1, 1)
+    none = ((0, 0),) * 3
+    assert convolutions.convolve(x, weight, None, (1, 7, 7), three, none, three, 1) is None
+    assert convolutions.convolve(x, weight, _drawn(5), (1, 7, 7), three, none, three, 2) is None
