@@ -63,7 +63,6 @@ ALLOWED = (
     "ir/tracing.py: STRICT _MIGHT _READERS",
     # what a declaration could say
     "typecheck/matching.py: _NEVER_CHOSEN",
-    "interpreter/bounds/work.py: _ROWS",
     "interpreter/running/freeze.py: _VIEWS",
     "ops/memory/overlap.py: _READ_FIRST _APART",
     "ops/table/layouts.py: _CONTIGUOUS_OUT",

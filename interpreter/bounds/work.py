@@ -3,20 +3,19 @@
 One native operator cannot be interrupted, so one whose work would take longer than a guarded call
 may last is refused before it begins.  Most operators take a few steps for each element they read
 (elements that a view repeats count each time) or write, and what they write is bounded by memory.
-The rows below are for those that take more: products, decompositions, windows.  A step is what
-NumPy does in about half a nanosecond; products of floats are counted at a fifth.
+What takes more says so where it is declared (`cost=`): products, decompositions, windows.  A step
+is what NumPy does in about half a nanosecond; products of floats are counted at a fifth.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from ...ops.table.table import Operator
+from ...ops.table.record import Cost, Operator
 
 __all__ = ["work_of"]
 
@@ -30,11 +29,10 @@ _EACH = 4.0
 
 def work_of(operator: Operator) -> Work:
     """The function that counts the steps of an operator from its arguments."""
-    name = operator.name.rpartition("::")[2].strip("_")
-    for pattern, make in _ROWS:
-        if re.fullmatch(pattern, name):
-            extra = make(operator)
-            return lambda values: _read(values) + extra(values)
+    make = _COSTS.get(operator.cost)
+    if make is not None:
+        extra = make(operator)
+        return lambda values: _read(values) + extra(values)
     return _read
 
 
@@ -256,22 +254,20 @@ def _aligned(operator: Operator) -> Work:
     return work
 
 
-_ROWS: tuple[tuple[str, Callable[[Operator], Work]], ...] = (
-    (r"(linalg_)?(mm|bmm|mv|matmul|int_mm|dot|vdot)", _product(0)),
-    (r"(addmm|baddbmm|addbmm|addmv|sspaddmm)_?", _product(1)),
-    (r"linear(_\w+)?", _product(0, transposed=True)),
-    (r"inner|tensordot|outer|ger|kron", _inner),
-    (r"chain_matmul|linalg_multi_dot", _chain),
-    (r"einsum", _einsum),
-    (r"bilinear|trilinear", _trilinear),
-    (r"(mkldnn_|thnn_|slow_)?conv(olution|_depthwise)?\w*", _convolution),
-    (r"linalg_(?!vecdot|diagonal|cross|vector_norm|vander|matmul|multi_dot)\w+", _matrices),
-    (r"svd|qr|geqrf|orgqr|ormqr|det|slogdet|logdet|inverse|pinverse|matrix_(exp|power)", _matrices),
-    (r"cholesky\w*|lu_\w+|triangular_solve|nuclear_norm|cov|corrcoef", _matrices),
-    (r"cdist\w*|pdist\w*", _pairs(2.0)),
-    (r"\w*dot_product\w*", _pairs(0.5)),
-    (r"(max|avg|lp|fractional_max)_pool\d?d\w*|im2col", _windows),
-    (r"(quantized_)?(lstm|gru|rnn_tanh|rnn_relu)\w*", _recurrent),
-    (r"ctc_loss", _aligned),
-)
-"""The first pattern that a name fits says how its steps are counted."""
+_COSTS: Final[dict[Cost, Callable[[Operator], Work]]] = {
+    "added-product": _product(1),
+    "aligned": _aligned,
+    "attention": _pairs(0.5),
+    "chain": _chain,
+    "convolved": _convolution,
+    "matrices": _matrices,
+    "pairs": _pairs(2.0),
+    "product": _product(0),
+    "product-transposed": _product(0, transposed=True),
+    "products-by-letters": _einsum,
+    "products-of-rows": _inner,
+    "recurrent": _recurrent,
+    "trilinear": _trilinear,
+    "windows": _windows,
+}
+"""How the steps are counted that an operator takes besides reading its arguments."""

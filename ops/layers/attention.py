@@ -131,7 +131,8 @@ def _repeated(x: Array, heads: int) -> Array:
 @operator(
     "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, "
-    f"Tensor? dropout_mask=None, *, {_KEYWORDS}) -> (Tensor, Tensor)"
+    f"Tensor? dropout_mask=None, *, {_KEYWORDS}) -> (Tensor, Tensor)",
+    cost="attention",
 )
 def attention_and_weights(
     query: Array,
@@ -187,6 +188,7 @@ def dropped(result: Array) -> Array:
     autocast="lower",
     out="",
     face="layer",
+    cost="attention",
 )
 def scaled_dot_product_attention(
     query: Array,
@@ -211,7 +213,8 @@ def scaled_dot_product_attention(
 @operator(
     "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
     "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) "
-    "-> (Tensor output, Tensor logsumexp)"
+    "-> (Tensor output, Tensor logsumexp)",
+    cost="attention",
 )
 def attention_and_sums(
     query: Array,

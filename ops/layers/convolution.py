@@ -286,6 +286,7 @@ def _convolve(
     "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
     "SymInt groups) -> Tensor",
     autocast_in_graphs="lower",
+    cost="convolved",
 )
 def convolution(
     input: Array,
@@ -324,6 +325,7 @@ def convolution(
     autocast_in_graphs="lower",
     out="",
     order="deprecated -",
+    cost="convolved",
 )
 @operator(
     "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
@@ -332,6 +334,7 @@ def convolution(
     "-> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="convolved",
 )
 def _convolution(
     input: Array,
@@ -354,6 +357,7 @@ def _convolution(
     "aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
     "str padding, SymInt[] dilation, SymInt groups) -> Tensor",
     out="",
+    cost="convolved",
 )
 def _convolution_mode(
     input: Array,
@@ -453,17 +457,18 @@ def _declare(dims: int) -> None:
     start = "(Tensor input, Tensor weight, Tensor? bias=None, "
     space = f"SymInt[{dims}]"
     end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
-    lower: Known = {"autocast": "lower", "autocast_in_graphs": "lower", "out": ""}
+    known: Known = {"cost": "convolved", "out": ""}
+    known |= {"autocast": "lower", "autocast_in_graphs": "lower"}
     numbers = f"{space} stride={ones}, {space} padding={zeros}, "
-    operator(f"aten::{name}{start}{numbers}{end}", **lower)(plain)
+    operator(f"aten::{name}{start}{numbers}{end}", **known)(plain)
     by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
-    operator(by_word, **lower)(by_name)
-    lower["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
-    lower |= {"layout": "C"} if dims == 1 else {"autocast_in_graphs": ""}
+    operator(by_word, **known)(by_name)
+    known["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
+    known |= {"layout": "C"} if dims == 1 else {"autocast_in_graphs": ""}
     operator(
         f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{numbers}"
         f"{space} output_padding={zeros}, SymInt groups=1, {space} dilation={ones}) -> Tensor",
-        **lower,
+        **known,
     )(transposed)
 
 

@@ -422,6 +422,7 @@ def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     autocast_in_graphs="widest",
     out="",
+    cost="trilinear",
 )
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) -> Array:
     """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""
@@ -454,7 +455,8 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) ->
 
 @operator(
     "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, "
-    "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor"
+    "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+    cost="trilinear",
 )
 def trilinear(
     i1: Array,

@@ -209,6 +209,7 @@ def is_any_true(self: Array) -> Array:
     autocast="lower",
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
+    cost="added-product",
 )
 def addmm_as(
     self: Array, mat1: Array, mat2: Array, out_dtype: int, beta: Scalar, alpha: Scalar
@@ -223,6 +224,7 @@ def addmm_as(
     autocast="lower",
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
+    cost="added-product",
 )
 def baddbmm_as(
     self: Array, batch1: Array, batch2: Array, out_dtype: int, beta: Scalar, alpha: Scalar

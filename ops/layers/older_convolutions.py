@@ -18,22 +18,26 @@ __all__: list[str] = []
     "Tensor? bias, SymInt[3] stride, SymInt[3] padding) -> Tensor",
     out="",
     face="operator",
+    cost="convolved",
 )
 @operator(
     "aten::slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, "
     "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor",
     face="layer",
+    cost="convolved",
 )
 @operator(
     "aten::_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, "
     "Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor",
     out="",
     face="operator",
+    cost="convolved",
 )
 @operator(
     "aten::thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, "
     "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor",
     face="layer",
+    cost="convolved",
 )
 def slow_convolution(
     self: Array,
@@ -54,6 +58,7 @@ def slow_convolution(
     "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
     "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
     face="layer",
+    cost="convolved",
 )
 def slow_dilated(
     self: Array,
@@ -77,6 +82,7 @@ def slow_dilated(
     "SymInt[3] stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
     face="layer",
     order="out -",
+    cost="convolved",
 )
 def depthwise(
     self: Array,
@@ -99,6 +105,7 @@ def depthwise(
     "Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], "
     "SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
     face="layer",
+    cost="convolved",
 )
 def slow_transposed(
     self: Array,
@@ -120,6 +127,7 @@ def slow_transposed(
     "aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, "
     "SymInt[] stride, SymInt[] dilation, SymInt groups) -> Tensor",
     face="function",
+    cost="convolved",
 )
 def mkldnn_convolution(
     self: Array,
@@ -138,6 +146,7 @@ def mkldnn_convolution(
     autocast="lower",
     autocast_in_graphs="lower",
     face="function",
+    cost="convolved",
 )
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int) -> Array:
     """Over time: input (time, batch, channels), weight (width, channels, channels made)."""

@@ -332,16 +332,19 @@ def _declare(name: str, step: Step) -> None:
 
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
-        "-> (Tensor, Tensor)"
+        "-> (Tensor, Tensor)",
+        cost="recurrent",
     )(of_input)
     operator(
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_REST}) "
-        "-> (Tensor, Tensor)"
+        "-> (Tensor, Tensor)",
+        cost="recurrent",
     )(of_packed)
     operator(
         f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
         autocast_in_graphs="lower",
         out="",
+        cost="recurrent",
     )(cell)
 
 
@@ -356,7 +359,8 @@ def _check_states(hx: list[Array], name: str = "lstm") -> None:
 
 @operator(
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_REST}, bool batch_first) "
-    "-> (Tensor, Tensor, Tensor)"
+    "-> (Tensor, Tensor, Tensor)",
+    cost="recurrent",
 )
 def lstm(
     input: Array,
@@ -378,7 +382,8 @@ def lstm(
 
 @operator(
     f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_REST}) "
-    "-> (Tensor, Tensor, Tensor)"
+    "-> (Tensor, Tensor, Tensor)",
+    cost="recurrent",
 )
 def lstm_packed(
     data: Array,
@@ -401,6 +406,7 @@ def lstm_packed(
 @operator(
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
     autocast_in_graphs="lower",
+    cost="recurrent",
 )
 def lstm_cell(
     input: Array,

@@ -110,6 +110,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
 @operator(
     "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     face="operator",
+    cost="pairs",
 )
 @operator(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
@@ -117,6 +118,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     autocast_in_graphs="full",
     refuses=Refusal("h", "cdist"),
     out="",
+    cost="pairs",
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
@@ -138,17 +140,18 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     return _one_by_one(wide1, wide2, p).astype(x1.dtype, copy=False)
 
 
-@operator("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
+@operator("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", cost="pairs")
 def euclidean_dist(x1: Array, x2: Array) -> Array:
     return _by_products(x1, x2)
 
 
-@operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", face="operator")
+@operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", face="operator", cost="pairs")
 @operator(
     "aten::pdist(Tensor self, float p=2.) -> Tensor",
     autocast_in_graphs="full",
     out="",
     face="function",
+    cost="pairs",
 )
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
@@ -172,6 +175,7 @@ def pdist(self: Array, p: float) -> Array:
     "bool keepdim=False) -> Tensor",
     refuses=NO_BOOLS,
     out="",
+    cost="reads",
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
@@ -190,6 +194,7 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
         "", fails=("qc", "expected common dtype to be floating point, yet common dtype is {word}")
     ),
     out="",
+    cost="reads",
 )
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
@@ -217,6 +222,7 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
+    cost="reads",
 )
 def dist(self: Array, other: Array, p: Scalar) -> Array:
     """The norm of the difference, over all elements."""
@@ -239,6 +245,7 @@ def dist(self: Array, other: Array, p: Scalar) -> Array:
     autocast="full",
     autocast_in_graphs="full",
     out="",
+    cost="reads",
 )
 def cosine_embedding_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int
@@ -289,6 +296,7 @@ def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
     out="",
+    cost="reads",
 )
 def triplet_margin_loss(
     anchor: Array,

@@ -147,6 +147,7 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
     "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
     autocast="lower",
     out="",
+    cost="products-by-letters",
 )
 def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
@@ -170,7 +171,12 @@ def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
     return summed(tensors, wide, _spread(result, widest, widest))
 
 
-@operator("aten::einsum.sublist(Tensor a, ...) -> Tensor", autocast="lower", out="")
+@operator(
+    "aten::einsum.sublist(Tensor a, ...) -> Tensor",
+    autocast="lower",
+    out="",
+    cost="products-by-letters",
+)
 def einsum_of_sublists(a: Array, *rest: Any) -> Array:
     equation, tensors = from_sublists(a, *rest)
     return einsum(equation, tensors, None)

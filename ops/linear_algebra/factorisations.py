@@ -81,6 +81,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     autocast="full",
     refuses=_NO_CHOLESKY,
     layout="F-",
+    cost="matrices",
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -96,6 +97,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     autocast="full",
     refuses=_NO_CHOLESKY,
     layout="F",
+    cost="matrices",
 )
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
@@ -104,7 +106,12 @@ def linalg_cholesky(self: Array, upper: bool) -> Array:
     return factors
 
 
-@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="full", layout="f")
+@operator(
+    "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
+    autocast="full",
+    layout="f",
+    cost="matrices",
+)
 def cholesky(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky")
     check_lapack(self, "cholesky_cpu")
@@ -123,6 +130,7 @@ def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     autocast="full",
     layout="F",
+    cost="matrices",
 )
 def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     for array, name in ((self, "b"), (input2, "u")):
@@ -144,7 +152,10 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
 
 
 @operator(
-    "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="full", layout="F"
+    "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    autocast="full",
+    layout="F",
+    cost="matrices",
 )
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
@@ -162,6 +173,7 @@ _MODES = ("reduced", "complete", "r")
     'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
     autocast="full",
     layout="FF",
+    cost="matrices",
 )
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     check_floating(A, "linalg.qr")
@@ -185,13 +197,21 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
 
 
 @operator(
-    "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", autocast="full", layout="FF"
+    "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
+    autocast="full",
+    layout="FF",
+    cost="matrices",
 )
 def qr(self: Array, some: bool) -> tuple[Array, Array]:
     return linalg_qr(self, "reduced" if some else "complete")
 
 
-@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", autocast="full", layout="F-")
+@operator(
+    "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+    autocast="full",
+    layout="F-",
+    cost="matrices",
+)
 def geqrf(self: Array) -> tuple[Array, Array]:
     check_matrix(self, "torch.geqrf", "input")
     check_lapack(self, "geqrf_cpu")
@@ -229,6 +249,7 @@ def _check_reflections(input: Array, tau: Array) -> None:
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
     autocast="full",
     layout="F",
+    cost="matrices",
 )
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
@@ -263,6 +284,7 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
     "-> Tensor",
     autocast="full",
     layout="F",
+    cost="matrices",
 )
 def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
     """The product of a matrix with the whole Q that reflections stand for."""

@@ -136,6 +136,7 @@ def _factors(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) "
     "-> (Tensor LD, Tensor pivots, Tensor info)",
     layout="F--",
+    cost="matrices",
 )
 def linalg_ldl_factor_ex(
     self: Array, hermitian: bool, check_errors: bool
@@ -160,6 +161,7 @@ def _zero_block(info: Array, name: str) -> LinAlgError:
 @operator(
     "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
     layout="F-",
+    cost="matrices",
 )
 def linalg_ldl_factor(self: Array, hermitian: bool) -> tuple[Array, Array]:
     factors, pivots, info = linalg_ldl_factor_ex(self, hermitian, False)
@@ -202,6 +204,7 @@ def _solve(a: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     "aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
     refuses=Refusal("h", "ldl_solve_kernel_cpu"),
     layout="F",
+    cost="matrices",
 )
 def linalg_ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     name = "torch.linalg.ldl_solve"

@@ -130,6 +130,7 @@ _MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", na
     autocast_in_graphs="lower",
     inline=inline(_DOT, f"{_FLOAT32_MATRICES}{{0}}.ndim == 2", names=_DOT_NAMES),
     order="out dtype_out dtype",
+    cost="product",
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -143,7 +144,7 @@ def mm(self: Array, mat2: Array) -> Array:
     return product(self, mat2)
 
 
-@operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
+@operator("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", cost="product")
 def int_mm(self: Array, mat2: Array) -> Array:
     """The product of two matrices of 8-bit numbers, in int32."""
     name = "int_mm_out_cpu"
@@ -172,7 +173,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
     return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))
 
 
-@operator("aten::mv(Tensor self, Tensor vec) -> Tensor", autocast_in_graphs="lower")
+@operator("aten::mv(Tensor self, Tensor vec) -> Tensor", autocast_in_graphs="lower", cost="product")
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         size_of(self, 0)
@@ -193,7 +194,9 @@ def mv(self: Array, vec: Array) -> Array:
     return product(self, vec, "addmv_impl_cpu")
 
 
-@operator("aten::dot(Tensor self, Tensor tensor) -> Tensor", autocast_in_graphs="widest")
+@operator(
+    "aten::dot(Tensor self, Tensor tensor) -> Tensor", autocast_in_graphs="widest", cost="product"
+)
 def dot(self: Array, tensor: Array) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
         raise rank_error(
@@ -227,6 +230,7 @@ def dot(self: Array, tensor: Array) -> Array:
     autocast="lower",
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
+    cost="product",
 )
 def bmm(self: Array, mat2: Array) -> Array:
     return checked_batches(self, mat2, "bmm")
@@ -274,12 +278,15 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
-@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", inline=_MATMUL)
+@operator(
+    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", inline=_MATMUL, cost="product"
+)
 @operator(
     "aten::matmul(Tensor self, Tensor other) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
     inline=_MATMUL,
+    cost="product",
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
@@ -334,6 +341,7 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
     "aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="product",
 )
 def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -344,6 +352,7 @@ def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     "aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="product",
 )
 def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -384,6 +393,7 @@ def once(forward: Callable[..., Array], *values: Any) -> Array | None:
     autocast="lower",
     autocast_in_graphs="lower",
     face="layer",
+    cost="product-transposed",
 )
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""
@@ -434,6 +444,7 @@ def _with_bias(result: Array, bias: Array | None) -> Array:
 @operator(
     "aten::outer(Tensor self, Tensor vec2) -> Tensor",
     "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+    cost="products-of-rows",
 )
 def outer(self: Array, vec2: Array) -> Array:
     for name, vector in (("self", self), ("vec2", vec2)):

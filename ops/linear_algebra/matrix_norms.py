@@ -136,7 +136,8 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
 
 @operator(
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    cost="reads",
 )
 def linalg_vector_norm(
     self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None
@@ -152,6 +153,7 @@ def linalg_vector_norm(
     "aten::linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="",
+    cost="matrices",
 )
 def linalg_powsum(self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     array = _converted(self, dtype, "linalg._powsum")
@@ -248,7 +250,8 @@ def _extreme(values: Array, axis: int, largest: bool) -> Array:
 
 @operator(
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    cost="matrices",
 )
 def linalg_matrix_norm(
     self: Array, ord: Scalar, dim: Sequence[int], keepdim: bool, dtype: int | None
@@ -262,7 +265,8 @@ def _real(number: Scalar) -> int | float:
 
 @operator(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], '
-    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    cost="matrices",
 )
 def linalg_matrix_norm_named(
     self: Array, ord: str, dim: Sequence[int], keepdim: bool, dtype: int | None
@@ -294,7 +298,8 @@ def _norm(
 
 @operator(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    cost="matrices",
 )
 def linalg_norm(
     self: Array, ord: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
@@ -304,7 +309,8 @@ def linalg_norm(
 
 @operator(
     "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    cost="matrices",
 )
 def linalg_norm_named(self: Array, ord: str, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _norm(self, ord, dim, keepdim, dtype)
@@ -320,6 +326,7 @@ def _order(p: Scalar | None) -> float:
 @operator(
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
     order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
+    cost="reads",
 )
 def norm(self: Array, p: Scalar) -> Array:
     return vector_norm(self, _order(p), None, False)
@@ -328,6 +335,7 @@ def norm(self: Array, p: Scalar) -> Array:
 @operator(
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
+    cost="reads",
 )
 def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     return vector_norm(self, _order(p), dim, keepdim)
@@ -338,11 +346,13 @@ def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     "ScalarType? dtype) -> Tensor",
     face="function",
     order="out ScalarOpt_dim_dtype_out - ScalarOpt_dim_dtype",
+    cost="reads",
 )
 @operator(
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
     "ScalarType dtype) -> Tensor",
     out="",
+    cost="reads",
 )
 def norm_over_as(
     self: Array, p: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
@@ -350,12 +360,17 @@ def norm_over_as(
     return vector_norm(self, _order(p), dim, keepdim, dtype)
 
 
-@operator("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
+@operator(
+    "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+    cost="reads",
+)
 def norm_as(self: Array, p: Scalar | None, dtype: int) -> Array:
     return vector_norm(self, _order(p), None, False, dtype)
 
 
-operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", face="function")(norm)
+operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", face="function", cost="reads")(
+    norm
+)
 
 
 @operator(
@@ -363,6 +378,7 @@ operator("aten::native_norm(Tensor self, Scalar p=2) -> Tensor", face="function"
     autocast_in_graphs="full",
     out="out",
     face="function",
+    cost="reads",
 )
 def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) > 2:
@@ -377,6 +393,7 @@ def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     autocast_in_graphs="full",
     refuses=_NO_MATRIX_NORM,
     face="function",
+    cost="matrices",
 )
 def nuclear_norm(self: Array, keepdim: bool) -> Array:
     if self.ndim != 2:
@@ -392,6 +409,7 @@ def nuclear_norm(self: Array, keepdim: bool) -> Array:
     autocast_in_graphs="full",
     refuses=_NO_MATRIX_NORM,
     face="function",
+    cost="matrices",
 )
 def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) != 2:
@@ -399,7 +417,11 @@ def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     return matrix_norm(self, "nuc", dim, keepdim)
 
 
-@operator("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+    autocast="full",
+    cost="matrices",
+)
 def linalg_svdvals(A: Array, driver: str | None) -> Array:
     check_floating(A, "linalg.svd")
     check_matrix(A, "linalg.svd")
@@ -424,6 +446,7 @@ def _cond_by_inverse(self: Array, order: float | str) -> Array:
     "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
     autocast="full",
     refuses=_NO_CONDITION,
+    cost="matrices",
 )
 def linalg_cond(self: Array, p: Scalar | None) -> Array:
     check_matrix(self, "linalg.cond")
@@ -442,6 +465,7 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     "aten::linalg_cond.p_str(Tensor self, str p) -> Tensor",
     autocast="full",
     refuses=_NO_CONDITION,
+    cost="matrices",
 )
 def linalg_cond_named(self: Array, p: str) -> Array:
     check_matrix(self, "linalg.cond")

@@ -69,6 +69,7 @@ def _summed(
     "-> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="added-product",
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -99,13 +100,15 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
 
 operator(
     "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    cost="added-product",
 )(in_place(addmm))
 
 
 @operator(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="lower",
+    cost="added-product",
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
     if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
@@ -124,6 +127,7 @@ operator(
     "aten::addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",
     face="both",
+    cost="added-product",
 )(in_place(addmv))
 
 
@@ -132,6 +136,7 @@ operator(
     "Scalar alpha=1) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="added-product",
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
@@ -145,7 +150,8 @@ def _of_batches(batch1: Array, batch2: Array) -> Array:
 
 operator(
     "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor(a!)"
+    "Scalar alpha=1) -> Tensor(a!)",
+    cost="added-product",
 )(in_place(baddbmm))
 
 
@@ -154,6 +160,7 @@ operator(
     "Scalar alpha=1) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
+    cost="added-product",
 )
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""
@@ -171,7 +178,8 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scala
 
 @operator(
     "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor(a!)"
+    "Scalar alpha=1) -> Tensor(a!)",
+    cost="added-product",
 )
 def addbmm_in_place(
     self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar
@@ -192,6 +200,7 @@ def addbmm_in_place(
 @operator(
     "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="lower",
+    cost="reads",
 )
 def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * outer(vec1, vec2)`."""
@@ -206,5 +215,6 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
 
 operator(
     "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    cost="reads",
 )(in_place(addr))

@@ -35,13 +35,17 @@ def _wide(array: Array) -> Array:
 # --------------------------------------------------------------------------- vectors
 
 
-@operator("aten::vdot(Tensor self, Tensor other) -> Tensor")
+@operator("aten::vdot(Tensor self, Tensor other) -> Tensor", cost="product")
 def vdot(self: Array, other: Array) -> Array:
     """The dot product with the first vector conjugated."""
     return dot(np.conj(self) if self.dtype.kind == "c" else self, other)
 
 
-@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", autocast="lower")
+@operator(
+    "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    autocast="lower",
+    cost="reads",
+)
 def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     for array in (x, y):
         check_floating(array, "linalg.vecdot")
@@ -53,7 +57,9 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     return as_array(total).astype(x.dtype, copy=False)
 
 
-@operator("aten::inner(Tensor self, Tensor other) -> Tensor", autocast="lower")
+@operator(
+    "aten::inner(Tensor self, Tensor other) -> Tensor", autocast="lower", cost="products-of-rows"
+)
 def inner(self: Array, other: Array) -> Array:
     """The sums of products over the last dimensions."""
     if not self.ndim or not other.ndim:
@@ -79,6 +85,7 @@ def _crossed(self: Array, other: Array, dim: int) -> Array:
     "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
     refuses=Refusal("b", "cross"),
     layout="C",
+    cost="reads",
 )
 def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     if self.ndim != other.ndim:
@@ -101,6 +108,7 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     autocast_in_graphs="widest",
     refuses=Refusal("b", "cross"),
     layout="C",
+    cost="reads",
 )
 def cross(self: Array, other: Array, dim: int | None) -> Array:
     if dim is None:
@@ -110,7 +118,7 @@ def cross(self: Array, other: Array, dim: int | None) -> Array:
     return linalg_cross(self, other, dim)
 
 
-@operator("aten::kron(Tensor self, Tensor other) -> Tensor")
+@operator("aten::kron(Tensor self, Tensor other) -> Tensor", cost="products-of-rows")
 def kron(self: Array, other: Array) -> Array:
     """Every element of one times all of the other."""
     rank = max(self.ndim, other.ndim)
@@ -129,6 +137,7 @@ def kron(self: Array, other: Array) -> Array:
     autocast="lower",
     autocast_in_graphs="widest",
     face="function",
+    cost="products-of-rows",
 )
 def tensordot(
     self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
@@ -178,7 +187,7 @@ def _check_chain(tensors: Sequence[Array], name: str) -> None:
             )
 
 
-@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", autocast="lower")
+@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", autocast="lower", cost="chain")
 def linalg_multi_dot(tensors: list[Array]) -> Array:
     """The product of a chain, in the order that takes the fewest multiplications."""
     _check_chain(tensors, "multi_dot()")
@@ -204,7 +213,10 @@ def linalg_multi_dot(tensors: list[Array]) -> Array:
 
 
 @operator(
-    "aten::chain_matmul(Tensor[] matrices) -> Tensor", autocast="lower", autocast_in_graphs="lower"
+    "aten::chain_matmul(Tensor[] matrices) -> Tensor",
+    autocast="lower",
+    autocast_in_graphs="lower",
+    cost="chain",
 )
 def chain_matmul(matrices: list[Array]) -> Array:
     for matrix in matrices:
@@ -255,8 +267,8 @@ def _exponential(array: Array) -> Array:
     return total
 
 
-@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor")
-@operator("aten::matrix_exp(Tensor self) -> Tensor", out="")
+@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor", cost="matrices")
+@operator("aten::matrix_exp(Tensor self) -> Tensor", out="", cost="matrices")
 def matrix_exp(self: Array) -> Array:
     check_square(self, "linalg.matrix_exp")
     check_floating(self, "matrix_exp")
@@ -298,6 +310,7 @@ def _weights(weights: Array | None, name: str, count: int, whole: bool) -> Array
     "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) "
     "-> Tensor",
     out="",
+    cost="matrices",
 )
 def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | None) -> Array:
     """The covariances of variables (rows) over observations (columns)."""
@@ -344,7 +357,7 @@ def _covariance(
     return as_array(products / real.type(max(factor, 0.0)))
 
 
-@operator("aten::corrcoef(Tensor self) -> Tensor", out="")
+@operator("aten::corrcoef(Tensor self) -> Tensor", out="", cost="matrices")
 def corrcoef(self: Array) -> Array:
     """The correlations of variables (rows) over observations (columns)."""
     if self.ndim > 2:
@@ -366,13 +379,16 @@ def corrcoef(self: Array) -> Array:
 
 
 @operator(
-    "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"
+    "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
+    cost="reads",
 )
 def linalg_diagonal(A: Array, offset: int, dim1: int, dim2: int) -> Array:
     return diagonal(A, offset, dim1, dim2)
 
 
-@operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", out="")
+@operator(
+    "aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", out="", cost="reads"
+)
 def vander(x: Array, N: int | None, increasing: bool) -> Array:
     """The powers of the elements, largest first unless `increasing`."""
     if x.ndim != 1:
@@ -400,6 +416,7 @@ def _powers(x: Array, count: int) -> Array:
         ),
     ),
     out="",
+    cost="reads",
 )
 def linalg_vander(x: Array, N: int | None) -> Array:
     count = N if N is not None else x.shape[-1] if x.ndim else 1

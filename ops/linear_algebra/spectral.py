@@ -57,6 +57,7 @@ def _check_triangle(uplo: str) -> None:
     'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
     autocast="full",
     layout="-F",
+    cost="matrices",
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     check_square(self, "linalg.eigh")
@@ -70,13 +71,16 @@ def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     'aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) '
     "-> (Tensor eigenvalues, Tensor eigenvectors)",
     layout="-F",
+    cost="matrices",
 )
 def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     values, vectors = linalg_eigh(A, UPLO)
     return values, vectors if compute_v else np.empty(0, A.dtype)
 
 
-@operator('aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', autocast="full")
+@operator(
+    'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', autocast="full", cost="matrices"
+)
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
     return linalg_eigh(self, UPLO)[0]
 
@@ -98,6 +102,7 @@ def _check_eigen(self: Array, name: str) -> None:
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
     layout="-F",
+    cost="matrices",
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
@@ -105,11 +110,12 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     return _complex(values, self), _complex(vectors, self)
 
 
-@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="", face="operator")
+@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="", face="operator", cost="matrices")
 @operator(
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
+    cost="matrices",
 )
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
@@ -145,6 +151,7 @@ def _not_finite() -> LinAlgError:
     "-> (Tensor U, Tensor S, Tensor Vh)",
     autocast="full",
     layout="F-F",
+    cost="matrices",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -161,6 +168,7 @@ def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array
     "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, "
     "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
     layout="F-F",
+    cost="matrices",
 )
 def linalg_svd_or_values(
     A: Array, full_matrices: bool, compute_uv: bool, driver: str | None
@@ -177,6 +185,7 @@ def linalg_svd_or_values(
     "-> (Tensor U, Tensor S, Tensor V)",
     autocast="full",
     layout="F-C",
+    cost="matrices",
 )
 def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if self.ndim < 2:
@@ -232,6 +241,7 @@ def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     autocast="full",
     refuses=_ONLY_FLOATS,
     order="- tol_tensor atol_rtol_tensor atol_rtol_float atol_rtol_tensor_out atol_rtol_float_out",
+    cost="matrices",
 )
 def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -245,11 +255,13 @@ def linalg_matrix_rank(
     autocast="full",
     refuses=_ONLY_FLOATS,
     out="",
+    cost="matrices",
 )
 @operator(
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     autocast="full",
     refuses=_ONLY_FLOATS,
+    cost="matrices",
 )
 def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -> Array:
     return linalg_matrix_rank(self, tol, 0.0, hermitian)
@@ -306,6 +318,7 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
         "- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out "
         "rcond_tensor"
     ),
+    cost="matrices",
 )
 def linalg_pinv(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -320,10 +333,12 @@ def linalg_pinv(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     refuses=_NO_PSEUDO_INVERSE,
     out="",
+    cost="matrices",
 )
 @operator(
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     refuses=_NO_PSEUDO_INVERSE,
+    cost="matrices",
 )
 def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
     if isinstance(rcond, np.ndarray) and rcond.dtype.kind == "c":
@@ -340,6 +355,7 @@ def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Arr
     autocast="full",
     refuses=_NO_PSEUDO_INVERSE,
     out="",
+    cost="matrices",
 )
 def pinverse(self: Array, rcond: float) -> Array:
     return linalg_pinv(self, None, rcond, False)
@@ -388,6 +404,7 @@ def _in_rows_of(found: Array, rows: int) -> Array:
     refuses=Refusal(
         "", fails=("biu", "This function doesn't handle types other than float and double")
     ),
+    cost="matrices",
 )
 def linalg_lstsq(
     self: Array, b: Array, rcond: float | None, driver: str | None
@@ -425,6 +442,7 @@ def linalg_lstsq(
 @operator(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
     "aten::matrix_power(Tensor self, int n) -> Tensor",
+    cost="matrices",
 )
 def linalg_matrix_power(self: Array, n: int) -> Array:
     check_square(self, "linalg.matrix_power")
@@ -438,6 +456,7 @@ def linalg_matrix_power(self: Array, n: int) -> Array:
     "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
     autocast="full",
     refuses=Refusal("", fails=("h", "linalg.inv: Low precision dtypes not supported. Got {word}")),
+    cost="matrices",
 )
 def linalg_tensorinv(self: Array, ind: int) -> Array:
     """The inverse of a tensor that is square once its first `ind` dimensions are one."""
@@ -456,6 +475,7 @@ def linalg_tensorinv(self: Array, ind: int) -> Array:
 @operator(
     "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
     autocast="full",
+    cost="matrices",
 )
 def linalg_tensorsolve(self: Array, other: Array, dims: Sequence[int] | None) -> Array:
     """X with `tensordot(self, X, X.ndim) == other`; `dims` are moved to the end before."""

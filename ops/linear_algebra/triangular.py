@@ -114,6 +114,7 @@ def _check_factorable(A: Array, name: str) -> None:
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     layout="F--",
+    cost="matrices",
 )
 def linalg_lu_factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
@@ -137,6 +138,7 @@ def _zero_pivot(info: Array, name: str) -> OperatorError:
 @operator(
     "aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
     layout="F-",
+    cost="matrices",
 )
 def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
@@ -152,12 +154,16 @@ def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     autocast="full",
     layout="F--",
+    cost="matrices",
 )
 def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     return linalg_lu_factor_ex(self, pivot, check_errors)
 
 
-@operator("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")
+@operator(
+    "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    cost="matrices",
+)
 def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "linalg.lu")
     _check_pivot(pivot)
@@ -168,7 +174,8 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
 
 @operator(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
-    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"
+    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+    cost="matrices",
 )
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: bool
@@ -233,6 +240,7 @@ def _check_shapes(a: Array, b: Array, left: bool, name: str) -> None:
     "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
     "bool unitriangular=False) -> Tensor",
     layout="F",
+    cost="matrices",
 )
 def linalg_solve_triangular(
     self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
@@ -254,6 +262,7 @@ def linalg_solve_triangular(
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     autocast="full",
     layout="FF",
+    cost="matrices",
 )
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
@@ -294,6 +303,7 @@ def _by_factors(factors: Array, pivots: Array, b: Array, adjointly: bool = False
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, "
     "bool adjoint=False) -> Tensor",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
+    cost="matrices",
 )
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: bool) -> Array:
     name = "linalg.lu_solve"
@@ -318,6 +328,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     autocast="full",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
     layout="F",
+    cost="matrices",
 )
 def lu_solve(self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return linalg_lu_solve(LU_data, LU_pivots, self, True, False)
@@ -374,7 +385,8 @@ def _unsolved(info: Array, name: str) -> LinAlgError:
 
 @operator(
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
-    "-> (Tensor result, Tensor info)"
+    "-> (Tensor result, Tensor info)",
+    cost="matrices",
 )
 def linalg_solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
     found, info = _solved(A, B, left)
@@ -385,7 +397,8 @@ def linalg_solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple
 
 @operator(
     "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
-    "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
+    cost="matrices",
 )
 def linalg_solve_with_factors(
     A: Array, B: Array, left: bool, check_errors: bool
@@ -395,7 +408,11 @@ def linalg_solve_with_factors(
     return found, factors, pivots, info
 
 
-@operator("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", autocast="full")
+@operator(
+    "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    autocast="full",
+    cost="matrices",
+)
 def linalg_solve(A: Array, B: Array, left: bool) -> Array:
     found, info = _solved(A, B, left)
     if info.any():
@@ -419,6 +436,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     autocast="full",
     refuses=_NO_INVERSE,
+    cost="matrices",
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -436,11 +454,12 @@ def _not_invertible(info: Array, name: str) -> LinAlgError:
     )
 
 
-@operator("aten::inverse(Tensor self) -> Tensor", autocast="full")
+@operator("aten::inverse(Tensor self) -> Tensor", autocast="full", cost="matrices")
 @operator(
     "aten::linalg_inv(Tensor A) -> Tensor",
     autocast="full",
     refuses=_NO_INVERSE,
+    cost="matrices",
 )
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)
@@ -458,24 +477,27 @@ def _check_determinant(A: Array, name: str) -> None:
     check_lapack(A, "lu_factor_cpu")
 
 
-@operator("aten::det(Tensor self) -> Tensor", out="")
-@operator("aten::linalg_det(Tensor A) -> Tensor")
+@operator("aten::det(Tensor self) -> Tensor", out="", cost="matrices")
+@operator("aten::linalg_det(Tensor A) -> Tensor", cost="matrices")
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
     return np.asarray(blas.det(A)).astype(A.dtype, copy=False)
 
 
-@operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)")
+@operator(
+    "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", cost="matrices"
+)
 def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
     return linalg_det(A), *lu_factor(A)[:2]
 
 
-@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)")
+@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", cost="matrices")
 @operator(
     "aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
     refuses=Refusal(
         "", fails=("h", "linalg.slogdet: Low precision dtypes not supported. Got {word}")
     ),
+    cost="matrices",
 )
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")
@@ -484,7 +506,8 @@ def linalg_slogdet(A: Array) -> tuple[Array, Array]:
 
 
 @operator(
-    "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"
+    "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    cost="matrices",
 )
 def linalg_slogdet_with_factors(A: Array) -> tuple[Array, Array, Array, Array]:
     return *linalg_slogdet(A), *lu_factor(A)[:2]
@@ -494,6 +517,7 @@ def linalg_slogdet_with_factors(A: Array) -> tuple[Array, Array, Array, Array]:
     "aten::logdet(Tensor self) -> Tensor",
     refuses=Refusal("", fails=("h", "logdet: Low precision dtypes not supported. Got {word}")),
     out="",
+    cost="matrices",
 )
 def logdet(self: Array) -> Array:
     _check_determinant(self, "logdet")

@@ -145,7 +145,10 @@ _SECOND = "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_l
 _TENSORS = _SECOND.replace("int[]", "Tensor")
 
 
-@operator(f"aten::_ctc_loss({_SECOND}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)")
+@operator(
+    f"aten::_ctc_loss({_SECOND}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    cost="aligned",
+)
 def plain_ctc_loss(
     log_probs: Array,
     targets: Array,
@@ -159,7 +162,9 @@ def plain_ctc_loss(
 
 
 @operator(
-    f"aten::_ctc_loss.Tensor({_TENSORS}, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
+    f"aten::_ctc_loss.Tensor({_TENSORS}, int blank=0, bool zero_infinity=False) "
+    "-> (Tensor, Tensor)",
+    cost="aligned",
 )
 def plain_ctc_loss_of_tensors(
     log_probs: Array,
@@ -178,6 +183,7 @@ def plain_ctc_loss_of_tensors(
     "bool zero_infinity=False) -> Tensor",
     autocast="full",
     out="",
+    cost="aligned",
 )
 def ctc_loss(
     log_probs: Array,
@@ -210,6 +216,7 @@ def ctc_loss(
     "bool zero_infinity=False) -> Tensor",
     autocast="full",
     out="",
+    cost="aligned",
 )
 def ctc_loss_of_tensors(
     log_probs: Array,

@@ -129,8 +129,10 @@ def _declare_average(dims: int) -> None:
         return follow_format(_averages(self, output_size, name), self)
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
-    operator(f"aten::{name}{size}", autocast="full" if dims == 3 else "", face="layer")(pool)
-    operator(f"aten::_{name}{size}")(pool)
+    operator(
+        f"aten::{name}{size}", autocast="full" if dims == 3 else "", face="layer", cost="reads"
+    )(pool)
+    operator(f"aten::_{name}{size}", cost="reads")(pool)
 
 
 _declare_average(2)
@@ -152,7 +154,11 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
         )
 
 
-@operator("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", face="function")
+@operator(
+    "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+    face="function",
+    cost="reads",
+)
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
     _check_line(self, output_size, "adaptive_avg_pool1d")
     plane = self[..., None, :]
@@ -223,6 +229,7 @@ def _declare_max(dims: int) -> None:
         f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)",
         autocast="full" if dims == 3 else "",
         face="layer",
+        cost="reads",
     )(pool)
 
 
@@ -233,6 +240,7 @@ _declare_max(3)
 @operator(
     "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
     face="function",
+    cost="reads",
 )
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
     _check_line(self, output_size, "adaptive_max_pool1d")

@@ -94,7 +94,11 @@ def _averages(
     return np.asarray(total / counts.astype(total.dtype)).astype(dtype, copy=False)
 
 
-@operator(f"aten::avg_pool1d(Tensor self, {_SETTINGS.format(1, [0])}) -> Tensor", face="function")
+@operator(
+    f"aten::avg_pool1d(Tensor self, {_SETTINGS.format(1, [0])}) -> Tensor",
+    face="function",
+    cost="windows",
+)
 def avg_pool1d(
     self: Array,
     kernel_size: Ints,
@@ -131,7 +135,7 @@ def avg_pool1d(
 def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
-    known: Known = {"face": "layer"}
+    known: Known = {"face": "layer", "cost": "windows"}
     if dims == 3:
         known |= {"autocast": "full", "refuses": Refusal("h", kernel_name)}
 

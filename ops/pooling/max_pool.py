@@ -227,6 +227,7 @@ def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, 
     "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
     out="",
     face="operator",
+    cost="windows",
 )
 def max_pool2d_backward(
     grad_output: Array,
@@ -309,9 +310,12 @@ def _declare(dims: int) -> None:
         autocast=autocast,
         out="",
         face="function",
+        cost="windows",
     )(pool)
     operator(
-        f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)", face="layer"
+        f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)",
+        face="layer",
+        cost="windows",
     )(pool_with_indices)
 
 
@@ -335,6 +339,7 @@ def _check_line(self: Array, name: str) -> None:
     refuses=Refusal("iu", "max_pool1d_impl"),
     out="",
     face="function",
+    cost="windows",
 )
 def max_pool1d(
     self: Array,
@@ -393,6 +398,7 @@ def _line_geometry(
     f"aten::max_pool1d_with_indices(Tensor self, {_SETTINGS.format(1, [0], [1])}) "
     "-> (Tensor, Tensor)",
     face="function",
+    cost="windows",
 )
 def max_pool1d_with_indices(
     self: Array,

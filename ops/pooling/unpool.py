@@ -82,6 +82,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
     autocast="full",
     refuses=Refusal("biuqc", "max_unpool2d"),
     face="layer",
+    cost="reads",
 )
 def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     _check_unpool(self, indices, output_size, 2)
@@ -94,6 +95,7 @@ def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
     autocast="full",
     refuses=Refusal("biuqc", "max_unpool3d"),
     face="layer",
+    cost="reads",
 )
 def max_unpool3d(
     self: Array, indices: Array, output_size: Ints, stride: Ints, padding: Ints
@@ -216,6 +218,7 @@ def _check_samples(self: Array, samples: Array, dims: int) -> None:
     "Tensor random_samples) -> (Tensor, Tensor)",
     autocast="full",
     face="layer",
+    cost="windows",
 )
 def fractional_max_pool2d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array
@@ -229,6 +232,7 @@ def fractional_max_pool2d(
     "Tensor random_samples) -> (Tensor, Tensor)",
     autocast="full",
     face="layer",
+    cost="windows",
 )
 def fractional_max_pool3d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array

@@ -128,10 +128,10 @@ def _declare_static(dims: int, relu: bool) -> None:
 
     end = "float output_scale, int output_zero_point) -> Tensor"
     start = f"quantized::{name}{'.new' if dims > 1 else ''}(Tensor qx, {cls} packed_weight, "
-    operator(start + end)(new)
+    operator(start + end, cost="convolved")(new)
     if dims > 1:
         ints = "int[] stride, int[] padding, int[] dilation, int groups, "
-        operator(f"quantized::{name}(Tensor qx, {cls} weight, {ints}{end}")(old)
+        operator(f"quantized::{name}(Tensor qx, {cls} weight, {ints}{end}", cost="convolved")(old)
 
 
 def _declare_others(dims: int) -> None:
@@ -154,7 +154,8 @@ def _declare_others(dims: int) -> None:
     for name, forward in ((f"conv{dims}d", None), (f"conv_transpose{dims}d", transposed)):
         operator(
             f"quantized::{name}_dynamic(Tensor qx, {cls} packed_weight, "
-            "bool reduce_range=False) -> Tensor"
+            "bool reduce_range=False) -> Tensor",
+            cost="convolved",
         )(dynamic)
         operator(
             f"quantized::{name}_unpack({cls} packed_weights) -> "
@@ -165,6 +166,7 @@ def _declare_others(dims: int) -> None:
                 f"quantized::{name}(Tensor qx, {cls} packed_weight, float output_scale, "
                 "int output_zero_point) -> Tensor",
                 layout="C" if dims == 1 else "",
+                cost="convolved",
             )(forward)
 
 
@@ -210,10 +212,13 @@ def _declare_packing(dims: int) -> None:
     start, end = "Tensor weight, Tensor? bias, int[] stride, int[] padding, ", "int groups)"
     names = [f"conv{dims}d_prepack", *(["conv_prepack"] if dims == 2 else [])]
     for name in names:
-        operator(f"quantized::{name}({start}int[] dilation, {end} -> {cls}")(plain)
+        operator(f"quantized::{name}({start}int[] dilation, {end} -> {cls}", cost="convolved")(
+            plain
+        )
     operator(
         f"quantized::conv_transpose{dims}d_prepack({start}int[] output_padding, "
-        f"int[] dilation, {end} -> {cls}"
+        f"int[] dilation, {end} -> {cls}",
+        cost="convolved",
     )(transposed)
 
 
@@ -252,7 +257,8 @@ def conv_unpack(packed: PackedConvolution) -> tuple[Array, Array | None]:
 
 @operator(
     f"quantized::conv2d_add(Tensor qx, Tensor qaccum, {_CONV2D} packed_weight, "
-    "float output_scale, int output_zero_point) -> Tensor"
+    "float output_scale, int output_zero_point) -> Tensor",
+    cost="convolved",
 )
 def conv2d_add(x: Array, other: Array, packed: Any, scale: float, zero_point: int) -> Array:
     return _added(x, other, packed, scale, zero_point, False)
@@ -260,7 +266,8 @@ def conv2d_add(x: Array, other: Array, packed: Any, scale: float, zero_point: in
 
 @operator(
     f"quantized::conv2d_add_relu(Tensor qx, Tensor qaccum, {_CONV2D} packed_weight, "
-    "float output_scale, int output_zero_point) -> Tensor"
+    "float output_scale, int output_zero_point) -> Tensor",
+    cost="convolved",
 )
 def conv2d_add_relu(x: Array, other: Array, packed: Any, scale: float, zero_point: int) -> Array:
     return _added(x, other, packed, scale, zero_point, True)

@@ -88,7 +88,8 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
 
 
 @operator(
-    f"quantized::linear(Tensor X, {_W} W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y"
+    f"quantized::linear(Tensor X, {_W} W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
+    cost="product-transposed",
 )
 def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
     return _static(packed, x, scale, zero_point, False)
@@ -96,7 +97,8 @@ def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Arr
 
 @operator(
     f"quantized::linear_relu(Tensor X, {_W} W_prepack, float Y_scale_i, "
-    "int Y_zero_point_i) -> Tensor Y"
+    "int Y_zero_point_i) -> Tensor Y",
+    cost="product-transposed",
 )
 def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
     return _static(packed, x, scale, zero_point, True)
@@ -104,7 +106,8 @@ def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -
 
 @operator(
     f"quantized::linear_leaky_relu(Tensor X, {_W} W_prepack, float Y_scale_i, "
-    "int Y_zero_point_i, float negative_slope) -> Tensor Y"
+    "int Y_zero_point_i, float negative_slope) -> Tensor Y",
+    cost="product-transposed",
 )
 def linear_leaky_relu(
     x: Array, packed: PackedLinear, scale: float, zero_point: int, slope: float
@@ -117,7 +120,8 @@ def linear_leaky_relu(
 
 @operator(
     f"quantized::linear_tanh(Tensor X, {_W} W_prepack, float Y_scale_i, "
-    "int Y_zero_point_i) -> Tensor Y"
+    "int Y_zero_point_i) -> Tensor Y",
+    cost="product-transposed",
 )
 def linear_tanh(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
     _check_input(x, packed, "quantized::linear_tanh")
@@ -151,32 +155,44 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
 
 
 @operator(
-    f"quantized::linear_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) -> Tensor Y"
+    f"quantized::linear_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) -> Tensor Y",
+    cost="product-transposed",
 )
 def linear_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     return dynamic_linear(x, packed, reduce_range)
 
 
 @operator(
-    f"quantized::linear_relu_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) -> Tensor Y"
+    f"quantized::linear_relu_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) "
+    "-> Tensor Y",
+    cost="product-transposed",
 )
 def linear_relu_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     return np.maximum(dynamic_linear(x, packed, reduce_range), F32(0))
 
 
-@operator(f"quantized::linear_dynamic_fp16(Tensor X, {_W} W_prepack) -> Tensor Y")
+@operator(
+    f"quantized::linear_dynamic_fp16(Tensor X, {_W} W_prepack) -> Tensor Y",
+    cost="product-transposed",
+)
 def half_linear(x: Array, packed: PackedLinear) -> Array:
     _check_input(x, packed, "quantized::linear_dynamic_fp16")
     made = blas.matmul(x.astype(F32, copy=False), packed.weight.astype(F32).T)
     return made if packed.bias is None else np.asarray(made + packed.bias, F32)
 
 
-@operator(f"quantized::linear_relu_dynamic_fp16(Tensor X, {_W} W_prepack) -> Tensor Y")
+@operator(
+    f"quantized::linear_relu_dynamic_fp16(Tensor X, {_W} W_prepack) -> Tensor Y",
+    cost="product-transposed",
+)
 def half_linear_relu(x: Array, packed: PackedLinear) -> Array:
     return np.maximum(half_linear(x, packed), F32(0))
 
 
-@operator(f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_W} W_prepack")
+@operator(
+    f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_W} W_prepack",
+    cost="product-transposed",
+)
 def linear_prepack(weight: Array, bias: Array | None) -> PackedLinear:
     if weight.ndim != 2:
         raise OperatorError("The weight tensor should be 2-dimensional.", code="shape-mismatch")
@@ -184,7 +200,10 @@ def linear_prepack(weight: Array, bias: Array | None) -> PackedLinear:
     return PackedLinear(weight.copy(), bias)
 
 
-@operator(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_W} W_prepack")
+@operator(
+    f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_W} W_prepack",
+    cost="product-transposed",
+)
 def linear_prepack_half(weight: Array, bias: Array | None) -> PackedLinear:
     return PackedLinear(half(weight), bias)
 

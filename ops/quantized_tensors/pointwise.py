@@ -152,7 +152,10 @@ for _relu in (False, True):
     _declare_pair("mul", _product, _relu)
 
 
-@operator("quantized::matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc")
+@operator(
+    "quantized::matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
+    cost="product",
+)
 def matmul(a: Array, b: Array, scale: float, zero_point: int) -> Array:
     return requantized(blas.matmul(dequantize(a), dequantize(b)), a, scale, zero_point)
 

@@ -58,11 +58,13 @@ def _declare_layer(name: str) -> None:
 
     operator(
         f"aten::quantized_{name}.input(Tensor input, {states}, {_REST}, bool batch_first{ending})"
-        f" -> {results}"
+        f" -> {results}",
+        cost="recurrent",
     )(of_input)
     operator(
         f"aten::quantized_{name}.data(Tensor data, Tensor batch_sizes, {states}, {_REST}{ending})"
-        f" -> {results}"
+        f" -> {results}",
+        cost="recurrent",
     )(of_packed)
 
 
@@ -82,7 +84,8 @@ def _declare_cell(name: str) -> None:
     bias = "bias" if is_lstm else "b"
     operator(
         f"quantized::quantized_{name}_cell_dynamic(Tensor input, {states}, {_L} w_ih, "
-        f"{_L} w_hh, Tensor {bias}_ih, Tensor {bias}_hh) -> {results}"
+        f"{_L} w_hh, Tensor {bias}_ih, Tensor {bias}_hh) -> {results}",
+        cost="recurrent",
     )(cell)
 
 

@@ -53,6 +53,7 @@ def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: In
     "int[2] stride) -> Tensor",
     refuses=Refusal("iu", "im2col_out_cpu"),
     face="layer",
+    cost="windows",
 )
 def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """What each window sees, as a column."""

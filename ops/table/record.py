@@ -18,11 +18,33 @@ from .faces import Face
 from .inline import Inline, Native
 from .refusals import Refusal
 
-__all__ = ["Known", "Operator", "Policy", "of_twin"]
+__all__ = ["Cost", "Known", "Operator", "Policy", "of_twin"]
 
 
 Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
 """In which precision an operator takes its tensors where autocast is on."""
+
+
+Cost = Literal[
+    "",
+    "added-product",
+    "aligned",
+    "attention",
+    "chain",
+    "convolved",
+    "matrices",
+    "pairs",
+    "product",
+    "product-transposed",
+    "products-by-letters",
+    "products-of-rows",
+    "reads",
+    "recurrent",
+    "trilinear",
+    "windows",
+]
+"""How the steps of an operator are counted (`interpreter/bounds/work.py`): "" and "reads" are a few
+for each element that it reads."""
 
 
 class Known(TypedDict, total=False):
@@ -30,6 +52,7 @@ class Known(TypedDict, total=False):
 
     autocast: Policy
     autocast_in_graphs: Policy
+    cost: Cost
     cuts_off: bool
     effects: bool
     face: Face
@@ -66,6 +89,9 @@ class Operator:
 
     autocast_in_graphs: Policy = ""
     """The same in scripts that enter autocast: torch has two lists, and they differ."""
+
+    cost: Cost = ""
+    """How long it may take, by the sizes of its arguments, where it takes more than it reads."""
 
     cuts_off: bool = False
     """Whether it gives a tensor's memory without its history."""

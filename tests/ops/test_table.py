@@ -87,3 +87,15 @@ def test_import_needs_neither_lark_nor_numba_nor_ml_dtypes() -> None:
     root = Path(__file__).resolve().parent.parent.parent
     done = subprocess.run([sys.executable, "-c", program], cwd=root, text=True, capture_output=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_what_may_take_long_says_how_its_steps_are_counted() -> None:
+    """In families of products, decompositions and windows, what only reads says so, too."""
+    for entry in TABLE:
+        if type(entry) is Operator and not entry.name.endswith("_"):
+            module = getattr(entry.forward, "__module__", "")
+            heavy = module.startswith(("rushlight.ops.linear_algebra.", "rushlight.ops.pooling."))
+            assert entry.cost or not heavy, entry
+    assert TABLE.said("aten::mm", lambda entry: entry.cost) == "product"
+    assert {entry.cost for entry in TABLE.operators("aten::addmm_")} == {"added-product"}
+    assert {entry.cost for entry in TABLE.operators("aten::svd")} == {"matrices"}
