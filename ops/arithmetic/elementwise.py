@@ -263,7 +263,17 @@ def mul_number(self: Array, other: Scalar) -> Array:
 # --------------------------------------------------------------------------- division
 
 
-def _check_divisor(dividend: Array, divisor: Array) -> None:
+def _check_divisor(refuse: Refusal, dividend: Array, divisor: Array) -> None:
+    """Refuse dtypes and zeros, but first shapes that do not meet, as torch looks at these first."""
+    try:
+        refuse(dividend.dtype)
+        _check_zeros(dividend, divisor)
+    except OperatorError:
+        checked_broadcast(dividend.shape, divisor.shape)
+        raise
+
+
+def _check_zeros(dividend: Array, divisor: Array) -> None:
     if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
         raise OperatorError(
             "ZeroDivisionError",
@@ -300,16 +310,14 @@ _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
 def _floor_divide(a: Array, b: Array) -> Any:
-    _refuse_div_floor(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_div_floor, asarray(a), asarray(b))
     return np.floor_divide(a, b)
 
 
 def _trunc_divide(a: Array, b: Array) -> Any:
-    _refuse_div_trunc(a.dtype)
+    _check_divisor(_refuse_div_trunc, asarray(a), asarray(b))
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
-    _check_divisor(asarray(a), asarray(b))
     quotient, rest = np.divmod(a, b)
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
@@ -397,8 +405,7 @@ _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 
 def _remainder(a: Array, b: Array) -> Any:
-    _refuse_remainder(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     if kind(a.dtype) < 2:
         return np.remainder(a, b)
     rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
@@ -406,8 +413,7 @@ def _remainder(a: Array, b: Array) -> Any:
 
 
 def _fmod(a: Array, b: Array) -> Any:
-    _refuse_fmod(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_fmod, asarray(a), asarray(b))
     return np.fmod(a, b)
 
 
@@ -504,7 +510,11 @@ def _power_in_width(a: Array, b: Array) -> Any:
     return _power(a, b)
 
 
-@operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", autocast_in_graphs="full")
+@operator(
+    "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    autocast_in_graphs="full",
+    layout="C",
+)
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
     if self == 1 and not isinstance(self, bool):

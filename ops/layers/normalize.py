@@ -70,7 +70,7 @@ def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
     count = operand(rows.shape[-1], rows.dtype)
     mean = _total(rows, -1, None, None, True)
     _divide(mean, count, mean)
-    centered = _subtract(rows, mean)
+    centered = _subtract(rows, mean, order="C")
     squares = blas.vecdot(centered, centered)[:, None]
     if squares.size and not squares.item(squares.argmax()) < math.inf:
         squares = np.square(centered, dtype=np.float64).sum(-1, keepdims=True)

@@ -364,7 +364,25 @@ def native_sort_ints(values: Any) -> None:
     ),
 )
 def sort(values: List, reverse: bool) -> None:
-    values.sort(reverse=reverse)
+    if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
+        _insert_in_order(values, reverse)
+    else:
+        values.sort(reverse=reverse)
+
+
+def _insert_in_order(values: List, reverse: bool) -> None:
+    """Sort floats, some of them NaN, one after the other, as torch does with up to 16 elements.
+    NaNs have no order, so what comes out depends on what is compared."""
+    for number in range(1, len(values)):
+        value, place = values[number], number
+        while place and _is_before(value, values[place - 1], reverse):
+            place -= 1
+        place = 0 if _is_before(value, values[0], reverse) else place
+        values.insert(place, values.pop(number))
+
+
+def _is_before(one: float, other: float, reverse: bool) -> bool:
+    return one != other and (one < other) != reverse
 
 
 @operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
@@ -375,7 +393,9 @@ def sort_any(values: List, reverse: bool) -> None:
 
 @operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
 def sorted_list(values: List) -> List:
-    return sorted(values)
+    made = list(values)
+    sort(made, False)
+    return made
 
 
 @operator("aten::sorted.any(t[](a) self) -> t[]")

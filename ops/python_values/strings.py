@@ -94,7 +94,7 @@ def character(s: str, index: int) -> str:
 @_on_bytes
 def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
     if not step:
-        raise OperatorError("slice step cannot be zero")
+        raise OperatorError("List slice should have non-zero step")
     return string[start:end:step]
 
 

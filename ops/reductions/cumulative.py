@@ -48,8 +48,8 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             if found is not None:
                 return found
         if kind(values.dtype) == 2 and values.itemsize < 8:
-            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
-        return as_array(accumulate(values, axis, values.dtype))
+            return contiguous(as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype))
+        return contiguous(as_array(accumulate(values, axis, values.dtype)))
 
     return running
 

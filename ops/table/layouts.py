@@ -24,6 +24,7 @@ __all__ = [
     "in_order",
     "into_resized",
     "laid_out",
+    "lies_beside",
     "lies_like",
     "like",
     "strides_like",
@@ -91,10 +92,17 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
         step *= sizes[dim]
     else:
         return steps
+    return _strides_beside(sizes, (steps,))
+
+
+def _strides_beside(sizes: tuple[int, ...], operands: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The strides, in elements, of what is computed from operands with these: for each two
+    dimensions the first operand counts whose strides or sizes tell which lies inside."""
     order = list(reversed(range(len(sizes))))
     for at in range(1, len(order)):
         for place in reversed(range(at)):
-            inner = _is_inner(sizes, steps, order[at], order[place])
+            told = (_is_inner(sizes, steps, order[at], order[place]) for steps in operands)
+            inner = next((each for each in told if each is not None), None)
             if inner:
                 order[at], order[place] = order[place], order[at]
                 at = place
@@ -107,13 +115,24 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
     return tuple(found)
 
 
-def _is_inner(sizes: tuple[int, ...], steps: tuple[int, ...], one: int, other: int) -> bool | None:
+def _is_inner(sizes: tuple[int, ...], steps: Sequence[int], one: int, other: int) -> bool | None:
     """Whether a dimension lies inside of another; None if neither strides nor sizes tell."""
     if not steps[one] or not steps[other]:
         return None
     if steps[one] != steps[other]:
         return steps[one] < steps[other]
     return True if sizes[one] < sizes[other] else None
+
+
+def lies_beside(result: Array, operands: Sequence[Sequence[int]]) -> Array:
+    """A result, or a copy of it, that lies as torch's do beside operands with these strides."""
+    wanted = _strides_beside(result.shape, operands)
+    if result.size < 2 or strides_of(result) == wanted:
+        return result
+    steps = [step * result.itemsize for step in wanted]
+    fresh = view_of(np.empty(result.size, result.dtype), result.shape, steps)
+    fresh[...] = result
+    return fresh
 
 
 def strides_like(array: Array) -> tuple[int, ...]:

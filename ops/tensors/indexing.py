@@ -118,9 +118,10 @@ def _note_tensor(
         array = array[(ALL,) * dim + (None,)]
         indices[dim] = part.reshape(1).astype(bool) if is_mask else part
         return array, dim + 1
-    _check_rank(array, dim, whole)
+    after = dim + (part.ndim if is_mask else 1)
+    _check_rank(array, after - 1, whole)
     indices[dim] = part
-    return array, dim + (part.ndim if is_mask else 1)
+    return array, after
 
 
 def _in_order(indices: dict[int, Array]) -> list[Array | None]:
