@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 
@@ -27,5 +25,5 @@ def current_device() -> str:
     return "cpu"
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: object = None) -> None:
     """Wait for nothing: every call is done when it returns."""

@@ -34,10 +34,10 @@ class Future:
 
     __module__ = "rushlight"  # its public place
 
-    def __class_getitem__(cls, element: Any) -> GenericAlias:
+    def __class_getitem__(cls, element: object) -> GenericAlias:
         return GenericAlias(cls, (element,))
 
-    def __init__(self, result: TaskResult, convert: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, result: TaskResult, convert: Callable[[Any], object] | None = None) -> None:
         self._result = result
         self._convert = convert
 
@@ -58,7 +58,7 @@ class Future:
         """Whether the task has ended; always true here."""
         return True
 
-    def set_result(self, result: Any) -> None:
+    def set_result(self, result: object) -> None:
         """Give the value, which is there already.
 
         Raises:
@@ -69,14 +69,14 @@ class Future:
             "be marked completed once."
         )
 
-    def then(self, callback: Callable[[Future], Any]) -> Future:
+    def then(self, callback: Callable[[Future], object]) -> Future:
         """The future of `callback(self)`; its `wait` raises a RuntimeError if that fails."""
         try:
             return Future(TaskResult(callback(self)))
         except Exception as error:  # told to whoever waits
             return Future(TaskResult(error=RuntimeError(_failed(error))))
 
-    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+    def add_done_callback(self, callback: Callable[[Future], object]) -> None:
         """Call `callback(self)`; if it fails, that is written to the standard error."""
         try:
             callback(self)

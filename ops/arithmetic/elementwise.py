@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, by_formula
-from ..memory.dtype import Array, Scalar, default_dtype
+from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import OperatorError
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.pointwise import (
@@ -48,7 +48,7 @@ def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _with_number(
-    refuse: Refusal, kernel: Callable[..., Any], a: Array, number: Scalar, swapped: bool = False
+    refuse: Refusal, kernel: Callable[..., object], a: Array, number: Scalar, swapped: bool = False
 ) -> Array:
     if a.dtype is not _FLOAT32 and a.dtype is not _INT64:
         refuse(common_dtype_with(a, number))
@@ -56,7 +56,7 @@ def _with_number(
 
 
 def _with_alpha(
-    refuse: Refusal, kernel: Callable[..., Any], a: Array, b: Array | Scalar, alpha: Scalar
+    refuse: Refusal, kernel: Callable[..., object], a: Array, b: Array | Scalar, alpha: Scalar
 ) -> Array:
     """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end.
 
@@ -80,7 +80,7 @@ def _is_complex(self: Array, other: Scalar) -> bool:
     return self.dtype.kind == "c" or type(other) is complex
 
 
-def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
+def _check_alpha(dtype: Dtype, alpha: Scalar) -> None:
     if isinstance(alpha, bool) and dtype != _BOOL:
         raise OperatorError("Boolean alpha only supported for Boolean results.")
     if kind(dtype) < 2 and not isinstance(alpha, int):
@@ -148,7 +148,7 @@ def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _add, self, other)
 
 
-def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
+def _check_subtraction(*dtypes: Dtype) -> None:
     bools = [dtype == _BOOL for dtype in dtypes]
     if all(bools):
         raise OperatorError(
@@ -359,7 +359,7 @@ def div_number(self: Array, other: Scalar) -> Array:
     return _quotient(self, other)
 
 
-def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array:
+def _with_array(kernel: Callable[..., object], self: Array, other: Scalar) -> Array:
     """`kernel` of two arrays, the second one a number."""
     dtype = common_dtype_with(self, other)
     return as_array(kernel(cast(self, dtype), number_as(other, dtype)))

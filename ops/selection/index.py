@@ -319,7 +319,7 @@ def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> N
             )
 
 
-def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
+def check_scatter(self: Array, dim: int, index: Array, src: object) -> int:
     """The dimension that `scatter` and its kin write along.
 
     Raises:

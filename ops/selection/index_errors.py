@@ -63,7 +63,7 @@ def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> Non
             )
 
 
-def index_error(self: Array, error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
+def index_error(self: Array, error: IndexError, key: tuple[object, ...]) -> IndexOutOfRange:
     """What torch says of the first place that is none; it counts the dimensions indexed."""
     text = str(error)
     arrays = [part for part in key if isinstance(part, np.ndarray)]
@@ -89,7 +89,7 @@ def index_error(self: Array, error: IndexError, key: tuple[Any, ...]) -> IndexOu
     )
 
 
-def of_nothing(self: Array, key: tuple[Any, ...], error: IndexError) -> tuple[Any, ...]:
+def of_nothing(self: Array, key: tuple[object, ...], error: IndexError) -> tuple[Any, ...]:
     """A key of the same shape for a tensor without elements, whose indices torch does not look at.
 
     Raises:

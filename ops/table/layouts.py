@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
@@ -66,7 +66,7 @@ def in_order(array: Array, dims: Sequence[int]) -> Array:
     return contiguous(array.transpose(dims)).transpose(back)
 
 
-def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
+def _duplicate(array: Array, dtype: Dtype) -> Array:
     """A copy in a dtype; dense tensors keep their strides, also where sizes are 1 or 0."""
     steps = strides_of(array)
     dims = sorted(range(array.ndim), key=lambda d: (steps[d], array.shape[d]), reverse=True)
@@ -141,7 +141,7 @@ def strides_like(array: Array) -> tuple[int, ...]:
     return steps if array.flags.c_contiguous else _dense_strides(array.shape, steps)
 
 
-def like(array: Array, dtype: np.dtype[Any]) -> Array:
+def like(array: Array, dtype: Dtype) -> Array:
     """An unfilled tensor of the sizes of another and, as far as that is dense, its strides."""
     steps = strides_like(array)
     if steps == contiguous_strides(array.shape):
@@ -182,7 +182,7 @@ _CONTIGUOUS_OUT: Final = frozenset(
 )
 
 
-def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
+def into_resized(name: str, result: Array, dtype: Dtype) -> Array:
     """What an `out=` of another shape becomes: a copy of the result of that operator."""
     short = name.partition("::")[2]
     if short in _CONTIGUOUS_OUT or (
@@ -229,12 +229,12 @@ def _like_the_first(
         return lies_like(result, given)
 
     @wraps(forward)
-    def of_one(given: Any, *arguments: Any) -> Any:
+    def of_one(given: Any, *arguments: object) -> Any:
         result = forward(given, *arguments)
         return lay(result, given) if isinstance(given, np.ndarray) else result
 
     @wraps(forward)
-    def of_many(given: Any, *arguments: Any) -> Any:
+    def of_many(given: Any, *arguments: object) -> Any:
         results = forward(given, *arguments)  # of a number or a list where it is another overload's
         if not isinstance(given, np.ndarray):
             return results

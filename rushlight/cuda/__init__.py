@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from . import amp
 
@@ -62,7 +62,7 @@ def empty_cache() -> None:
     """Nothing is kept."""
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: object = None) -> int:
     """Bytes that tensors hold there: none."""
     del device
     return 0
@@ -71,7 +71,7 @@ def memory_allocated(device: Any = None) -> int:
 max_memory_allocated = memory_reserved = memory_allocated
 
 
-def _absent(*arguments: Any, **named: Any) -> NoReturn:
+def _absent(*arguments: object, **named: object) -> NoReturn:
     """Refuse, as torch does where it is built for the CPU alone.
 
     Raises:
