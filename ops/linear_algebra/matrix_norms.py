@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas, family, is_ready
+from ..kernels import LARGE, blas
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.storage import strides_of, view_of
+from ..reductions.folding import folded
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
 from ..table.refusals import Refusal
@@ -97,23 +98,21 @@ def vector_norm(
     result_dtype = real_dtype(array.dtype)
     whole = not dims
     axes = wrap_dims(dims, array.ndim)
-    if order == 2 and array.dtype is _FLOAT32 and array.size and len(axes) == array.ndim:
-        return _length(array, keepdim)
+    if order == 2 and array.dtype is _FLOAT32 and array.size:
+        squares = folded(array, axes, keepdim, "squares") if array.size >= LARGE else None
+        if squares is not None:
+            return np.asarray(np.sqrt(squares))
+        if len(axes) == array.ndim:
+            return _length(array, keepdim)
     _check_identity(array.shape, axes, order, whole)
     sizes = np.abs(array).astype(_wide(array.dtype), copy=False)
     return as_array(_of_sizes(sizes, order, axes, keepdim)).astype(result_dtype, copy=False)
 
 
 def _length(array: Array, keepdim: bool) -> Array:
-    """The 2-norm of all elements, which are float32."""
-    flat = array.reshape(-1)
-    rows = family("rows") if is_ready(flat) else None
-    if rows is None:
-        wide = flat.astype(_FLOAT64)
-        squares = float(blas.dot(wide, wide))
-    else:
-        squares = rows.squares(flat, 0.0)
-    result = np.asarray(math.sqrt(squares), _FLOAT32)
+    """The 2-norm of all elements, which are float32; their squares leave its range, as in torch."""
+    wide = array.reshape(-1).astype(_FLOAT64)
+    result = np.asarray(np.sqrt(_FLOAT32.type(blas.dot(wide, wide))), _FLOAT32)
     return result.reshape((1,) * array.ndim) if keepdim else result
 
 

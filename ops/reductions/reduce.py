@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, family, is_ready
-from ..kernels.sums import native_sum, native_variance
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -22,6 +21,7 @@ from ..table.ordered import check_kernel, check_ordered
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from ..table.table import operator
+from .folding import folded, moments
 
 __all__ = [
     *("check_dim_not_empty", "mean", "refuse_complex_nansum", "sum_over"),
@@ -62,10 +62,9 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     if dtype is _FLOAT32 and self.size < LARGE and _is_pairwise(self, axes):
         result = _add_over(self, axes, None, None, keepdim)
         return result if type(result) is ndarray else asarray(result)
-    if is_ready(self):
-        found = native_sum(self, axes, keepdim)
-        if found is not None:
-            return found
+    found = folded(self, axes, keepdim, "sum")
+    if found is not None:
+        return found
     check_kernel("sum_cpu", self, "qe")
     wide: Any = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
@@ -189,23 +188,28 @@ def _variance(
         )
     axes = wrap_dims(dim, self.ndim)
     count = _count(self, axes)
-    if is_ready(self) and len(axes) == self.ndim:
-        found = native_variance(self, _freedom(count, correction), keepdim)
-        if found is not None:
-            return found
+    found = moments(self, axes)
+    if found is None:
+        found = _wide_moments(self, axes, count)
+    squares, middle = found
+    spread = asarray(np.true_divide(squares, operand(_freedom(count, correction), squares.dtype)))
+    if count > 1 and not _all_finite(middle):  # the mean is updated element by element
+        middle = np.where(_ends_infinite(self, axes).reshape(middle.shape), middle, middle - middle)
+    if not keepdim:
+        return spread, asarray(middle)
+    shape = [1 if axis in axes else size for axis, size in enumerate(self.shape)]
+    return spread.reshape(shape), middle.reshape(shape)
+
+
+def _wide_moments(self: Array, axes: tuple[int, ...], count: int) -> tuple[Array, Array]:
+    """The sum of squared distances from the mean, and the mean, in double."""
     wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
     middle = asarray(_add_over(wide, axes, None, None, True))
     middle = asarray(np.true_divide(middle, operand(count, middle.dtype)))
     apart = wide - middle
     squares = np.square(np.abs(apart) if wide.dtype.kind == "c" else apart)
-    spread = asarray(_add_over(squares, axes, None, None, keepdim))
-    freedom = operand(_freedom(count, correction), spread.dtype)
-    spread = asarray(np.true_divide(spread, freedom))
-    shape = spread.shape
-    middle = middle.reshape(shape)
-    if count > 1 and not _all_finite(middle):  # the mean is updated element by element
-        middle = np.where(_ends_infinite(self, axes).reshape(shape), middle, middle - middle)
-    return asarray(spread), middle
+    spread = asarray(_add_over(squares, axes, None, None, False))
+    return spread, middle.reshape(spread.shape)
 
 
 def _all_finite(numbers: Array) -> bool:
@@ -307,11 +311,9 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 )
 def prod(self: Array, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
-    if is_ready(values):  # rows of products side by side: one long product waits for itself
-        whole = values.size // LARGE * LARGE
-        flat = values.reshape(-1)
-        rows = _multiply_over(flat[:whole].reshape(-1, LARGE), 0)
-        return as_array(_multiply_over(rows) * _multiply_over(flat[whole:]))
+    found = folded(values, None, False, "product")
+    if found is not None:
+        return found
     return as_array(_multiply_over(values, None, values.dtype))
 
 
@@ -325,6 +327,9 @@ def prod(self: Array, dtype: int | None) -> Array:
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
     values = sum_input(self, dtype)
+    found = folded(values, (axis,), keepdim, "product")
+    if found is not None:
+        return found
     return as_array(
         _multiply_over(values, axis if self.ndim else None, values.dtype, None, keepdim)
     )
@@ -446,11 +451,9 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
             _check_not_empty(self, f"a{name}")
         for axis in axes:
             check_dim_not_empty(self, axis, f"a{name}")
-        if len(axes) == 1 and axes[0] == self.ndim - 1 and is_ready(self):
-            found = position(self, axes[0])  # which is quicker than the extreme itself
-            starts = np.arange(0, self.size, self.shape[-1]).reshape(found.shape)
-            values: Array = self.reshape(-1).take(starts + found)
-            return values.reshape((*values.shape, *(1,) * keepdim))
+        found = folded(self, axes, keepdim, name)
+        if found is not None:
+            return found
         return as_array(choose(self, axes, None, None, keepdim))
 
     operator(f"aten::{name}(Tensor self) -> Tensor", out="unary_out")(of_all)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.run import run
@@ -65,6 +67,56 @@ def test_scans_of_other_dtypes_are_left_to_numpy() -> None:
     scans = kernels.family("scans")
     assert scans.running(np.ones(5, np.int32), 0, "sum") is None
     assert scans.running_extreme(np.ones(5, np.bool_), 0, "max") is None
+
+
+FOLD: dict[str, Any] = {
+    "sum": np.add.reduce,
+    "product": np.multiply.reduce,
+    "max": np.maximum.reduce,
+    "min": np.minimum.reduce,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("shape", [*SHAPES, (70_000,), (2, 33_000), (1, 9, 16)])
+def test_folds_are_right_over_neighbouring_dimensions(shape: Any, dtype: Any) -> None:
+    folds, x = kernels.family("folds"), numbers(shape, dtype)
+    for first, last in combinations(range(x.ndim + 1), 2):
+        for name, reduce in FOLD.items():
+            made = folds.fold(x, first, last, name)
+            if 1 < np.prod(shape[last:]) < 16:
+                assert made is None
+                continue
+            with np.errstate(all="ignore"):
+                want = reduce(x, tuple(range(first, last)))
+            assert made.dtype == dtype
+            np.testing.assert_array_equal(made, want)  # sums of small whole numbers are exact
+
+
+def test_folds_depend_on_no_threads() -> None:
+    from rushlight.ops.kernels import threads
+
+    x = np.random.default_rng(1).standard_normal((3, 100_003), np.float32)
+    before, found = threads.get_threads(), set()
+    for count in (1, 2, 3):
+        threads.set_threads(count)
+        folds = [
+            torch.from_numpy(x).sum(),
+            torch.from_numpy(x).sum(0),
+            torch.from_numpy(x).norm(2, 1),
+        ]
+        found.add(b"".join(each.numpy().tobytes() for each in folds))
+    threads.set_threads(before)
+    assert len(found) == 1
+
+
+def test_sums_over_dimensions_apart() -> None:
+    x = np.random.default_rng(1).standard_normal((8, 5, 40, 50), np.float32)
+    made = torch.from_numpy(x).sum((0, 2, 3), keepdim=True).numpy()
+    np.testing.assert_array_equal(
+        made, x.astype(np.float64).sum((0, 2, 3), keepdims=True).astype(x.dtype)
+    )
+    assert torch.full((9000,), 1e20).norm() == torch.inf
 
 
 COMBINE: dict[str, Any] = {

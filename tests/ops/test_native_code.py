@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels.code import elf, objects
+from rushlight.ops.kernels.code.folds import _kernel as folds_kernel
 from rushlight.ops.kernels.code.loops import Expression, Step, expression_kernel, module_text
-from rushlight.ops.kernels.code.row_programs import row_kernel
 from rushlight.ops.kernels.code.run import _by_ctypes, run
 from rushlight.ops.kernels.code.target import Target, host
 
@@ -188,11 +188,11 @@ def test_ranges_cover_the_whole(
 
 
 def test_numbers_reach_kernels(threads: Callable[[int], None]) -> None:
-    kernel = row_kernel("squares")
+    kernel = folds_kernel("rows", "squares", "float", "double")
     x, found = np.arange(6, dtype=F).reshape(2, 3), []
     for call in (run, _by_ctypes):
         out = np.empty(2)
-        call(kernel, 2, 1, 3, 1.5, x, out)
+        call(kernel, 2, 1, 3, 1, 1.5, x, out)
         found.append(out.tolist())
     assert found == [[2.75, 20.75]] * 2
 

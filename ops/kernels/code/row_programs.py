@@ -156,12 +156,6 @@ def _logsumexp(rows: _Rows) -> None:
         code.store(made, rows.place("out", index))
 
 
-def _sums(rows: _Rows) -> None:
-    with rows.rows() as (index, row):
-        total = rows.total(lambda at, mask: rows.seen(row, at, mask))
-        rows.code.store(total, rows.place("out", index, DOUBLE))
-
-
 def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
     """The sum of squared distances from a mean."""
     middle = rows.code.spread(mean)
@@ -172,16 +166,23 @@ def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
     )
 
 
-def _square_sums(rows: _Rows) -> None:
+def _moments(rows: _Rows) -> None:
     with rows.rows() as (index, row):
-        rows.code.store(_squares(rows, row, rows.number), rows.place("out", index, DOUBLE))
+        mean = _mean(rows, row)
+        rows.code.store(mean, rows.place("mean", index, DOUBLE))
+        rows.code.store(_squares(rows, row, mean), rows.place("squares", index, DOUBLE))
+
+
+def _mean(rows: _Rows, row: Value) -> Value:
+    count = rows.size.converted("sitofp", DOUBLE)
+    return rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
 
 
 def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
     code = rows.code
     with rows.rows() as (index, row):
         count = rows.size.converted("sitofp", DOUBLE)
-        mean = rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
+        mean = _mean(rows, row)
         spread = _squares(rows, row, mean) / count + rows.number
         factor = (1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread])).converted("fptrunc", FLOAT)
         near = mean.converted("fptrunc", FLOAT)
@@ -215,8 +216,7 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
     "softmax": (_softmax, ("x", "out")),
     "log_softmax": (_log_softmax, ("x", "out")),
     "logsumexp": (_logsumexp, ("x", "out")),
-    "sums": (_sums, ("x", "out")),
-    "squares": (_square_sums, ("x", "out")),
+    "moments": (_moments, ("x", "mean", "squares")),
     "normalized": (
         lambda rows: _layer_norm(rows, scaled=False),
         ("x", "out", "mean", "scale"),
@@ -232,7 +232,7 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
 
 @cache
 def row_kernel(name: str) -> int:
-    """A kernel; it takes a number too: the mean of `squares`, the epsilon of norms."""
+    """A kernel; it takes a number too: the epsilon of norms."""
     program, places = _PROGRAMS[name]
 
     def text(target: Target) -> str:

@@ -1,4 +1,4 @@
-"""Softmax, normalisation and sums over the rows of contiguous float32 matrices."""
+"""Softmax and normalisation over the rows of contiguous float32 matrices."""
 
 from __future__ import annotations
 
@@ -6,23 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from .objects import kernel
 from .row_programs import row_kernel
 from .run import run
-from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = [
-    "affine",
-    "column_sums",
-    "layer_norm",
-    "log_softmax",
-    "logsumexp",
-    "row_sums",
-    "softmax",
-    "squares",
-    "total",
-]
+__all__ = ["affine", "layer_norm", "log_softmax", "logsumexp", "moments", "softmax"]
 
 F: Final = np.float32
 _PER_THREAD: Final = 1 << 17
@@ -79,72 +66,8 @@ def affine(x: Any, factor: Any, term: Any) -> Any:
     return out
 
 
-def row_sums(x: Any) -> Any:
-    """The sum of every row, in double."""
-    out = np.empty(x.shape[0], np.float64)
-    _along("sums", x, out)
-    return out
-
-
-def column_sums(x: Any) -> Any:
-    """Sums over the middle one of three dimensions, in double."""
-    x = x[...]  # which no other thread can change
-    outer, height, width = x.shape
-    out = np.empty((outer, width), np.float64)
-    least = max(_BESIDE * LANES, _PER_THREAD // max(1, outer * height))
-    summing = kernel("column_sums", (), _column_sums)
-    run(summing, width, least, outer, height, width, x, out)
-    return out
-
-
-_BESIDE: Final = 4
-"""Vectors of columns that are summed side by side."""
-
-
-def _column_sums(target: Target) -> str:
-    """For the columns from start to stop of each of the outer matrices."""
-    code = Code(target)
-    names = ("start", "stop", "outer", "height", "width")
-    start, stop, outer, height, width = (code.argument(INT64, name) for name in names)
-    x, out = code.argument(POINTER, "x"), code.argument(POINTER, "out")
-    doubles, zero = Kind("double", LANES), code.constant(INT64, 0)
-
-    def sum_up(n: Value, columns: list[Value], mask: Value | None) -> None:
-        sums = [code.variable(code.constant(doubles, 0.0)) for _ in columns]
-        with code.counted(zero, height) as row:
-            line = code.at(x, (n * height + row) * width, FLOAT)
-            for column, total in zip(columns, sums, strict=True):
-                seen = code.load_if(FLOATS, code.at(line, column, FLOAT), mask)
-                total.set(total.now + seen.converted("fpext", doubles))
-        for column, total in zip(columns, sums, strict=True):
-            code.store_if(total.now, code.at(out, n * width + column, DOUBLE), mask)
-
-    with code.counted(zero, outer) as n:
-        code.vectors(start, stop, _BESIDE, lambda columns, mask: sum_up(n, columns, mask))
-    counts = [(INT64, name) for name in ("outer", "height", "width")]
-    return code.kernel("column_sums", [*counts, (POINTER, "x"), (POINTER, "out")])
-
-
-_PIECE: Final = 1 << 15
-
-
-def _pieces(x: Any) -> list[Any]:
-    """A vector as rows of equal length, and what is left as one."""
-    count = x.size // _PIECE * _PIECE
-    parts = (x[:count].reshape(-1, _PIECE), x[count:].reshape(1, -1))
-    return [part for part in parts if part.size]
-
-
-def total(x: Any) -> float:
-    """The sum of a vector, in double."""
-    return float(sum(row_sums(rows).sum() for rows in _pieces(x)))
-
-
-def squares(x: Any, mean: float) -> float:
-    """The sum of squared distances of a vector's elements from their mean, in double."""
-    found = 0.0
-    for rows in _pieces(x):
-        out = np.empty(rows.shape[0], np.float64)
-        _along("squares", rows, out, number=mean)
-        found += float(out.sum())
-    return found
+def moments(x: Any) -> tuple[Any, Any]:
+    """Of every row the mean, and the sum of squared distances from it, in float64."""
+    mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
+    _along("moments", x, mean, squares)
+    return mean, squares

@@ -1,0 +1,206 @@
+"""Sums, products, extremes and sums of squares over neighbouring dimensions of contiguous arrays.
+
+Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes that meet
+in a fixed order; one of more than `PIECE` elements in pieces, whose results are folded in turn.
+Columns are folded from the first row to the last.  So a result depends on nothing but its elements
+and the sizes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import cycle
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from .along import strip_count, strips
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value, Variable
+
+__all__ = ["PIECE", "fold", "folds_text"]
+
+PIECE: Final = 1 << 15
+_PER_THREAD: Final = 1 << 15
+"""Elements that are worth another thread."""
+_BESIDE: Final = 4
+"""Vectors that are worked on side by side."""
+_ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64"}
+_DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
+_INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
+_ADDED: Final = ("sum", "total", "squares")
+
+
+def fold(x: Any, first: int, last: int, operation: str, number: float = 0.0) -> Any | None:
+    """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
+
+    The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x; in
+    float64 "total", the sum of floats, and "squares", that of squared distances from a number.
+    None for dtypes but float32, float64 and int64, and for columns of few neighbours.
+    """
+    x = x[...]  # which no other thread can change
+    element = _ELEMENTS.get(x.dtype.str[1:])
+    shape = x.shape
+    outer, count, inner = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
+    if element is None or 1 < inner < LANES or not count:
+        return None
+    out = np.empty(shape[:first] + shape[last:], _DTYPES[_result(operation, element)])
+    if inner > 1:
+        _fold_columns(operation, element, x, out, (outer, count, inner), number)
+    else:
+        _fold_rows(operation, element, x, out, (outer, count), number)
+    return out
+
+
+def _fold_columns(
+    operation: str, element: str, x: Any, out: Any, sizes: tuple[int, int, int], number: float
+) -> None:
+    outer, count, inner = sizes
+    units = strip_count(outer, inner)
+    folding = _kernel("columns", operation, element, _result(operation, element))
+    least = _PER_THREAD * units // max(1, x.size) + 1
+    run(folding, units, least, count, inner, number, x, out)
+
+
+def _fold_rows(
+    operation: str, element: str, x: Any, out: Any, sizes: tuple[int, int], number: float
+) -> None:
+    outer, count = sizes
+    each = -(-count // PIECE)
+    made, parts = _result(operation, element), out
+    if each > 1:
+        made = _wide(operation, element)
+        parts = np.empty((outer, each), _DTYPES[made])
+    units = outer * each
+    folding = _kernel("rows", operation, element, made)
+    run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, number, x, parts)
+    if each > 1:
+        again = "sum" if operation in _ADDED else operation
+        folding = _kernel("rows", again, made, _result(operation, element))
+        run(folding, outer, outer + 1, each, 1, 0.0, parts, out)
+
+
+def _wide(operation: str, element: str) -> str:
+    """The kind that is folded in."""
+    return "double" if element == "float" and operation in _ADDED else element
+
+
+def _result(operation: str, element: str) -> str:
+    is_real = element != "i64" and operation in ("total", "squares")
+    return "double" if is_real else element
+
+
+@cache
+def _kernel(*key: str) -> int:
+    return kernel("fold", key, lambda target: folds_text(target, *key))
+
+
+def folds_text(target: Target, form: str, operation: str, element: str, made: str) -> str:
+    """The module of a kernel over the pieces of rows, or the strips of columns."""
+    folding = _Fold(target, operation, element, made)
+    if form == "rows":
+        folding.rows()
+    else:
+        folding.columns()
+    second = "each" if form == "rows" else "inner"
+    words = [
+        (INT64, "count"),
+        (INT64, second),
+        (DOUBLE, "number"),
+        (POINTER, "x"),
+        (POINTER, "out"),
+    ]
+    return folding.code.kernel("fold", words)
+
+
+class _Fold:
+    """The code of a kernel."""
+
+    def __init__(self, target: Target, operation: str, element: str, made: str) -> None:
+        self.code = code = Code(target)
+        self.operation, self.element, self.made = operation, Kind(element), Kind(made)
+        self.wide = Kind(_wide(operation, element), LANES)
+        end = _INFINITE[element]
+        starts = {"product": 1, "max": -end - (element == "i64"), "min": end}
+        self.start = starts.get(operation, 0)
+        self.count = code.argument(INT64, "count")
+        self.zero = code.constant(INT64, 0)
+        if operation == "squares":
+            self.middle = code.spread(code.argument(DOUBLE, "number"))
+
+    def address(self, name: str, index: Value) -> Value:
+        """Where an element of an array is."""
+        element = self.element if name == "x" else self.made
+        return self.code.at(self.code.argument(POINTER, name), index, element)
+
+    def begun(self) -> list[Variable]:
+        """The lanes, side by side."""
+        start = self.code.constant(self.wide, self.start)
+        return [self.code.variable(start) for _ in range(_BESIDE)]
+
+    def step(self, total: Variable, index: Value, mask: Value | None) -> None:
+        """Fold in the vector that begins at an index."""
+        code, kind = self.code, self.element.of_lanes(LANES)
+        seen = code.load_if(kind, self.address("x", index), mask, self.start)
+        if kind != self.wide:
+            seen = seen.converted("fpext", self.wide)
+        if self.operation == "squares":
+            apart = seen - self.middle
+            if mask is not None:
+                apart = code.choose(mask, apart, 0.0)
+            total.set(code.multiply_add(apart, apart, total.now))
+        else:
+            total.set(self.joined(total.now, seen))
+
+    def joined(self, one: Value, other: Value) -> Value:
+        """Two results as one."""
+        if self.operation in _ADDED:
+            return one + other
+        if self.operation == "product":
+            return one * other
+        out = other > one if self.operation == "max" else other < one
+        return self.code.choose(out | other.is_nan(), other, one)
+
+    def narrow(self, value: Value) -> Value:
+        """As it is kept."""
+        kind = self.made.of_lanes(value.kind.lanes)
+        return value if value.kind == kind else value.converted("fptrunc", kind)
+
+    def rows(self) -> None:
+        """Fold each piece."""
+        code, each = self.code, self.code.argument(INT64, "each")
+        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as piece:
+            row = piece / each
+            begin = (piece - row * each) * PIECE
+            left = self.count - begin
+            line = row * self.count + begin
+            lanes, order = self.begun(), cycle(range(_BESIDE))
+
+            def visit(columns: list[Value], mask: Value | None, line: Value = line) -> None:
+                for at in columns:
+                    self.step(lanes[next(order)], line + at, mask)
+
+            code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), _BESIDE, visit)
+            first, second, third, fourth = (lane.now for lane in lanes)
+            both = self.joined(self.joined(first, second), self.joined(third, fourth))
+            code.store(self.narrow(code.folded(both, self.joined)), self.address("out", piece))
+
+    def columns(self) -> None:
+        """Fold the columns of each strip."""
+        code, inner = self.code, self.code.argument(INT64, "inner")
+        with strips(code, inner) as (outer, first, end):
+
+            def visit(columns: list[Value], mask: Value | None) -> None:
+                totals = self.begun()[: len(columns)]
+                with code.counted(self.zero, self.count) as i:
+                    line = (outer * self.count + i) * inner
+                    for at, total in zip(columns, totals, strict=True):
+                        self.step(total, line + at, mask)
+                for at, total in zip(columns, totals, strict=True):
+                    goal = self.address("out", outer * inner + at)
+                    code.store_if(self.narrow(total.now), goal, mask)
+
+            code.vectors(first, end, _BESIDE, visit)
