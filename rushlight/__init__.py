@@ -46,31 +46,46 @@ __version__ = "0.1.0"
 
 _PACKAGES = (
     "_C",
+    "__config__",
     "__future__",
+    "_dynamo",
     "_jit_internal",
     "_utils",
+    "accelerator",
     "amp",
+    "as_torch",
     "autograd",
     "backends",
     "compiler",
     "cpu",
     "cuda",
+    "distributed",
     "fft",
     "func",
     "functional",
+    "futures",
+    "hub",
     "jit",
     "linalg",
     "masked",
+    "mps",
+    "mtia",
+    "multiprocessing",
     "nn",
     "ops",
     "optim",
+    "overrides",
     "random",
+    "serialization",
     "signal",
     "special",
     "storage",
     "testing",
+    "torch_version",
+    "types",
     "utils",
     "version",
+    "xpu",
 )
 _TENSOR_CLASSES = """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor
 ShortTensor IntTensor LongTensor BoolTensor""".split()
@@ -88,6 +103,7 @@ set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gp
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
+    "compile": ".compiler",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
     "pca_lowrank": ".low_rank",
@@ -109,6 +125,11 @@ def _public_names() -> dict[str, Any]:
     return found
 
 
+def _foreach(name: str) -> Any:
+    """An operator over lists of tensors."""
+    return import_module(".foreach", __name__).foreach_function(name)
+
+
 def _unknown(name: str) -> AttributeError:
     if name.startswith("_"):  # asked for by the import system and inspection: import nothing
         return AttributeError(f"module '{__name__}' has no attribute '{name}'")
@@ -126,6 +147,8 @@ def __getattr__(name: str) -> Any:
         value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
+    elif name.startswith("_foreach_") and (made := _foreach(name)) is not None:
+        value = made
     else:
         raise _unknown(name)
     globals()[name] = value

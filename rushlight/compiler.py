@@ -1,10 +1,114 @@
-"""`torch.compiler`, as far as layers ask for it."""
+"""`torch.compile` and `torch.compiler`: programs run as they are written.
+
+rushlight compiles what is scripted; everything else is Python, and what would be compiled from
+that gives the same values without.
+"""
 
 from __future__ import annotations
 
-__all__ = ["is_compiling"]
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, overload
+
+__all__ = [
+    *("allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin"),
+    *("disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends"),
+    *("reset", "set_stance", "substitute_in_graph", "wrap_numpy"),
+]
+
+T = TypeVar("T")
+Decorator = Callable[[T], T]
+
+
+@overload
+def compile(model: T, **options: Any) -> T: ...
+@overload
+def compile(model: None = None, **options: Any) -> Decorator[Any]: ...
+def compile(model: Any = None, **options: Any) -> Any:
+    """The function or module itself; without one, a decorator.
+
+    Args:
+        fullgraph, dynamic, backend, mode, options, disable: taken; they change no value.
+
+    Raises:
+        RuntimeError: `mode` and `options` at once.
+    """
+    known = {"fullgraph", "dynamic", "backend", "mode", "options", "disable"}
+    for name in options.keys() - known:
+        raise TypeError(f"compile() got an unexpected keyword argument '{name}'")
+    if options.get("mode") is not None and options.get("options") is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    return _same if model is None else model
+
+
+def _same(function: T) -> T:
+    return function
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """The function itself: it is not compiled anyway."""
+    del recursive, reason
+    return _same if fn is None else fn
+
+
+def allow_in_graph(fn: T) -> T:
+    """The function itself."""
+    return fn
+
+
+def assume_constant_result(fn: T) -> T:
+    """The function itself, which is called each time."""
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **options: Any) -> Decorator[Any]:
+    """A decorator that leaves the function as it is."""
+    del original_fn, options
+    return _same
+
+
+def wrap_numpy(fn: T) -> T:
+    """The function itself."""
+    return fn
 
 
 def is_compiling() -> bool:
     """Whether `torch.compile` traces the program: it never does here."""
     return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def list_backends(exclude_tags: tuple[str, ...] = ()) -> list[str]:
+    """The compilers there are to choose from: none."""
+    del exclude_tags
+    return []
+
+
+def reset() -> None:
+    """Forget what was compiled, which is nothing."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Say that a step begins, to whom nobody listens."""
+
+
+@contextmanager
+def _unchanged() -> Iterator[None]:
+    yield
+
+
+def set_stance(stance: str = "default", **options: Any) -> Any:
+    """How code that is not compiled yet shall be treated; it runs in any case.
+
+    Raises:
+        RuntimeError: not one of torch's stances.
+    """
+    del options
+    known = {"default", "eager_on_recompile", "fail_on_recompile", "force_eager"}
+    if stance not in known | {"aot_eager_then_compile", "eager_then_compile"}:
+        raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+    return _unchanged()

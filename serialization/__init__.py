@@ -1,8 +1,26 @@
-"""Archives, and graphs as source code."""
+"""Archives, and graphs as source code; and, under torch's names, the settings of `torch.load`."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 from ..ir.graph import SOURCE_PRINTER
 from .printing.printer import print_graph_source
 
 SOURCE_PRINTER.install(print_graph_source)
+
+_SETTINGS = """LoadEndianness add_safe_globals clear_safe_globals default_restore_location
+    get_default_load_endianness get_default_mmap_options get_safe_globals
+    get_unsafe_globals_in_checkpoint load safe_globals save set_default_load_endianness
+    set_default_mmap_options""".split()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SETTINGS:
+        return getattr(import_module("..loading_settings", __name__), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SETTINGS})

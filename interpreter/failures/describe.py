@@ -11,7 +11,6 @@ import numpy as np
 
 from ...frontend.diagnostics import ValueNote
 from ...ir.graph import Node, Value
-from ...ops.memory.dtype import Array
 from ..values.objects import ScriptObject
 from .spelling import expression_of, operand_texts
 
@@ -40,7 +39,7 @@ class Operand:
 
 
 def operands_of(
-    node: Node, found: Sequence[object], known: Mapping[Value, object] | None = None
+    node: Node, found: Sequence[Any], known: Mapping[Value, Any] | None = None
 ) -> list[Operand]:
     """The operands of a node whose inputs had these values; `known` are those of other values."""
     if len(found) != len(node.inputs):
@@ -56,7 +55,7 @@ def operands_of(
     ]
 
 
-def _parts(value: Value, known: Mapping[Value, object]) -> tuple[tuple[str, Any], ...]:
+def _parts(value: Value, known: Mapping[Value, Any]) -> tuple[tuple[str, Any], ...]:
     """The variables in the expression of a value."""
     if value.base_name is not None:
         return ()
@@ -92,7 +91,7 @@ def _is_demand(role: str) -> bool:
     return role.startswith(("needs ", "must "))
 
 
-def describe(value: object) -> str:
+def describe(value: Any) -> str:
     """`float32[2] = [1., -1.]`, `list[int] = [1, 2, 3]`, `int = 3`."""
     if isinstance(value, np.ndarray):
         head = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
@@ -106,7 +105,7 @@ def describe(value: object) -> str:
     return f"{type(value).__name__} = {_short(_start(value, 61))}"
 
 
-def _elements(array: Array) -> str:
+def _elements(array: np.ndarray[Any, Any]) -> str:
     text = np.array2string(
         array,
         separator=", ",
@@ -136,11 +135,11 @@ def _describe_container(value: Any) -> str:
     return f"{head} = {left}{text}{more}{right}"
 
 
-def _type_name(value: object) -> str:
+def _type_name(value: Any) -> str:
     return "Tensor" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _item(value: object) -> str:
+def _item(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return describe(value) if isinstance(value, ScriptObject) else _short(_start(value, 61))

@@ -117,7 +117,7 @@ class Native:
         """Whether calls run natively now."""
         return self._stage in (_Stage.TRIAL, _Stage.HOT)
 
-    def call(self, plan: Plan, values: Sequence[object]) -> Any:
+    def call(self, plan: Plan, values: Sequence[Any]) -> Any:
         """The result on machine values."""
         if self._stage is _Stage.COLD and not self._limit:
             self._begin()
@@ -137,7 +137,7 @@ class Native:
     def _give_up(self) -> None:
         self._stage, self._run = _Stage.PLAN, _unready
 
-    def _run_natively(self, values: Sequence[object]) -> Any:
+    def _run_natively(self, values: Sequence[Any]) -> Any:
         """The status and the result; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
@@ -159,11 +159,11 @@ class Native:
         self._is_long = perf_counter() - began > 0.001
         return found
 
-    def _given(self, values: Sequence[object]) -> list[Any]:
+    def _given(self, values: Sequence[Any]) -> list[Any]:
         assert self._convert is not None
         return [change(value) for change, value in zip(self._convert, values, strict=True)]
 
-    def _timed(self, plan: Plan, values: Sequence[object]) -> Any:
+    def _timed(self, plan: Plan, values: Sequence[Any]) -> Any:
         began = perf_counter()
         result = plan.run(*values)
         self._spent += perf_counter() - began
@@ -172,7 +172,7 @@ class Native:
             self._begin()
         return result
 
-    def _tried(self, plan: Plan, values: Sequence[object]) -> Any:
+    def _tried(self, plan: Plan, values: Sequence[Any]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
         status, result = self._run_natively(values)
@@ -225,7 +225,7 @@ class Native:
                 _UNDER_WAY.remove(self)
 
 
-def _unready(*given: object) -> tuple[int, Any]:
+def _unready(*given: Any) -> tuple[int, Any]:
     """What stands for native code that is not there: the plan does the call."""
     return FAILED, None
 
@@ -251,7 +251,7 @@ _NEVER: Final = _ZERO.ctypes.data
 """The address of a number that stays 0."""
 
 
-def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
+def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
     """What native code gives in a thread of its own, which ends when this one is interrupted.
 
     In a child that a signal's handler forked that thread is not, and there it begins anew.
@@ -274,7 +274,7 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
 
 
 def _begun(
-    run: Callable[..., object], values: Sequence[object], stop: Any, found: list[Any], done: Any
+    run: Callable[..., Any], values: Sequence[Any], stop: Any, found: list[Any], done: Any
 ) -> threading.Thread | None:
     """A thread that runs native code; None if there are no more, or Python is shutting down."""
 
@@ -289,7 +289,7 @@ def _begun(
     return started("rushlight-hot", work)
 
 
-def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -> Any:
+def _refusing(run: Callable[..., Any], stop: int, values: Sequence[Any]) -> Any:
     try:
         return run(1 << 62, stop, *values)
     except REFUSALS as error:
@@ -311,7 +311,7 @@ def _change(kind: Kind) -> Callable[[Any], Any]:
     return lambda values: np.array(values, dtype)
 
 
-def _same(value: object) -> Any:
+def _same(value: Any) -> Any:
     return value
 
 
@@ -353,8 +353,8 @@ def _stopped() -> Any:
     from numba import types
     from numba.extending import intrinsic
 
-    def stopped(context: object, address: object) -> Any:
-        def generate(context: object, builder: Any, signature: object, given: Any) -> Any:
+    def stopped(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             pointer = builder.inttoptr(given[0], ir.IntType(64).as_pointer())
             return builder.load_atomic(pointer, "monotonic", 8)
 
@@ -364,7 +364,7 @@ def _stopped() -> Any:
 
 
 @cache
-def _compiled_along(function: Callable[..., object]) -> Any:
+def _compiled_along(function: Callable[..., Any]) -> Any:
     """A function that native code calls, compiled once for all that do."""
     import numba
 
@@ -372,7 +372,7 @@ def _compiled_along(function: Callable[..., object]) -> Any:
 
 
 class _NoPasses:
-    def run(self, function: object, builder: object) -> bool:
+    def run(self, function: Any, builder: Any) -> bool:
         """Leave a function as it is."""
         return False
 

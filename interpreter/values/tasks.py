@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from types import GenericAlias
 from typing import Any
@@ -30,54 +31,112 @@ class Task:
 
 
 class Future:
-    """The result of a task in Python: `wait()` gives it, or raises what the task failed with."""
+    """A result that may come later: `wait()` gives it, or raises what the task failed with.
+
+    Those of tasks hold their result when they are made; one that a program makes itself gets it
+    by `set_result` or `set_exception`.
+    """
 
     __module__ = "rushlight"  # its public place
 
-    def __class_getitem__(cls, element: object) -> GenericAlias:
+    def __class_getitem__(cls, element: Any) -> GenericAlias:
         return GenericAlias(cls, (element,))
 
-    def __init__(self, result: TaskResult, convert: Callable[[Any], object] | None = None) -> None:
-        self._result = result
-        self._convert = convert
+    def __init__(self, *, devices: object = None) -> None:
+        del devices  # of values on GPUs
+        self._result: TaskResult | None = None
+        self._convert: Callable[[Any], Any] | None = None
+        self._changed = threading.Condition()
+        self._callbacks: list[Callable[[Future], object]] = []
+
+    @classmethod
+    def done_with(cls, result: TaskResult, convert: Callable[[Any], Any] | None = None) -> Future:
+        """The future of a task that has ended; `convert` makes its value Python's."""
+        made = cls()
+        made._result, made._convert = result, convert
+        return made
 
     def wait(self) -> Any:
-        """The value of the task.
+        """The value, when it is there.
 
         Raises:
             Exception: what the task failed with.
         """
-        value = self._result.result()
+        value = self.outcome().result()
         return value if self._convert is None else self._convert(value)
 
+    def outcome(self) -> TaskResult:
+        """The value or failure, as running code has it, when it is there."""
+        with self._changed:
+            while self._result is None:
+                self._changed.wait()
+            return self._result
+
     def value(self) -> Any:
-        """The value of the task; the same as `wait`, since tasks are done at once."""
+        """The value, of a task that has ended; else as `wait`."""
         return self.wait()
 
     def done(self) -> bool:
-        """Whether the task has ended; always true here."""
-        return True
+        """Whether there is a result, or a failure."""
+        return self._result is not None
 
-    def set_result(self, result: object) -> None:
-        """Give the value, which is there already.
+    def set_result(self, result: Any) -> None:
+        """Give the value.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: there is one.
         """
-        raise RuntimeError(
-            "Attempting to mark a completed Future as complete again. Note that a Future can only "
-            "be marked completed once."
-        )
+        self._complete(TaskResult(result))
 
-    def then(self, callback: Callable[[Future], object]) -> Future:
+    def set_exception(self, result: Exception) -> None:
+        """Give what the task failed with.
+
+        Raises:
+            RuntimeError: there is a result.
+            AssertionError: it is no exception.
+        """
+        if not isinstance(result, Exception):
+            raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
+        self._complete(TaskResult(error=result))
+
+    def _complete(self, result: TaskResult) -> None:
+        with self._changed:
+            if self._result is not None:
+                raise RuntimeError(
+                    "Attempting to mark a completed Future as complete again. Note that a Future "
+                    "can only be marked completed once."
+                )
+            self._result = result
+            waiting, self._callbacks = self._callbacks, []
+            self._changed.notify_all()
+        for callback in waiting:
+            self._call(callback)
+
+    def then(self, callback: Callable[[Future], Any]) -> Future:
         """The future of `callback(self)`; its `wait` raises a RuntimeError if that fails."""
-        try:
-            return Future(TaskResult(callback(self)))
-        except Exception as error:  # told to whoever waits
-            return Future(TaskResult(error=RuntimeError(_failed(error))))
+        following = Future()
 
-    def add_done_callback(self, callback: Callable[[Future], object]) -> None:
-        """Call `callback(self)`; if it fails, that is written to the standard error."""
+        def go_on(done: Future) -> None:
+            try:
+                following.set_result(callback(done))
+            except Exception as error:  # told to whoever waits
+                following.set_exception(RuntimeError(_failed(error)))
+
+        self._when_done(go_on)
+        return following
+
+    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+        """Call `callback(self)` when done; if it fails, that is written to the standard error."""
+        self._when_done(callback)
+
+    def _when_done(self, callback: Callable[[Future], object]) -> None:
+        with self._changed:
+            if self._result is None:
+                self._callbacks.append(callback)
+                return
+        self._call(callback)
+
+    def _call(self, callback: Callable[[Future], object]) -> None:
         try:
             callback(self)
         except Exception as error:

@@ -39,7 +39,7 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def write_out(name: str, result: Any, out: Any, operands: Sequence[object] = ()) -> Any:
+def write_out(name: str, result: Any, out: Any, operands: Sequence[Any] = ()) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
@@ -56,7 +56,7 @@ def write_out(name: str, result: Any, out: Any, operands: Sequence[object] = ())
     return out
 
 
-def _write_one(name: str, result: Tensor, out: Tensor, operands: Sequence[object]) -> None:
+def _write_one(name: str, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
     array, target = result._array, out._array
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)

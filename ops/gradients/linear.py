@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..linear_algebra.contraction import contraction, dims_to_sum
-from ..tensors.tensor import Tensor
-from .rows import Ints, Tensors, aten, composite, conj, gradient, same_as
+from .rows import aten, composite, conj, gradient, same_as
 
 
-def turned(x: Tensor) -> Tensor:
+def turned(x: Any) -> Any:
     """The conjugate transposes of matrices."""
     return conj(x.transpose(-2, -1))
 
 
-def _times(g: Tensor, factor: float) -> Tensor:
+def _times(g: Any, factor: Any) -> Any:
     return g if factor == 1 else g * conj(factor)
 
 
@@ -78,7 +77,7 @@ gradient(
 )
 
 
-def _left(g: Tensor, self_sizes: Ints, other: Tensor) -> Tensor:
+def _left(g: Any, self_sizes: Any, other: Any) -> Any:
     """The gradient of the first factor of `matmul`."""
     if other.ndim == 1:
         if len(self_sizes) == 1:
@@ -90,7 +89,7 @@ def _left(g: Tensor, self_sizes: Ints, other: Tensor) -> Tensor:
     return g @ turned(other)
 
 
-def _right(g: Tensor, self: Tensor, other_sizes: Ints) -> Tensor:
+def _right(g: Any, self: Any, other_sizes: Any) -> Any:
     """The gradient of the second factor of `matmul`."""
     if self.ndim == 1:
         if len(other_sizes) == 1:
@@ -104,7 +103,7 @@ def _right(g: Tensor, self: Tensor, other_sizes: Ints) -> Tensor:
     return turned(self) @ g
 
 
-def _matmul_name(self: Tensor, other: Tensor) -> str:
+def _matmul_name(self: Any, other: Any) -> str:
     ranks = self.ndim, other.ndim
     named = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze", (2, 2): "Mm"}
     if ranks in named:
@@ -118,7 +117,7 @@ gradient("aten::matmul", self=_left, other=_right, name=_matmul_name)
 same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
 
 
-def _rows(x: Tensor) -> Tensor:
+def _rows(x: Any) -> Any:
     return x.reshape([-1, x.shape[-1]])
 
 
@@ -141,7 +140,7 @@ gradient(
 )
 
 
-def _chain(matrices: Tensors) -> Tensor:
+def _chain(matrices: Any) -> Any:
     found = matrices[0]
     for matrix in matrices[1:]:
         found = found @ matrix
@@ -149,19 +148,19 @@ def _chain(matrices: Tensors) -> Tensor:
 
 
 @composite("aten::linalg_multi_dot")
-def multi_dot(tensors: Tensors) -> Tensor:
+def multi_dot(tensors: Any) -> Any:
     """The product of all."""
     return _chain(tensors)
 
 
 @composite("aten::chain_matmul")
-def chain(matrices: Tensors) -> Tensor:
+def chain(matrices: Any) -> Any:
     """The product of all."""
     return _chain(matrices)
 
 
 @composite("aten::tensordot")
-def tensordot(self: Tensor, other: Tensor, dims_self: Ints, dims_other: Ints) -> Tensor:
+def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
     """A sum of products over pairs of dimensions, as a matrix product."""
     mine = [d % self.ndim for d in dims_self]
     theirs = [d % other.ndim for d in dims_other]
@@ -180,7 +179,7 @@ def tensordot(self: Tensor, other: Tensor, dims_self: Ints, dims_other: Ints) ->
 
 
 @composite("aten::inner")
-def inner(self: Tensor, other: Tensor) -> Tensor:
+def inner(self: Any, other: Any) -> Any:
     """Sums of products over the last dimension."""
     if not self.ndim or not other.ndim:
         return self * other
@@ -188,13 +187,13 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 
 
 @composite("aten::linalg_vecdot")
-def vecdot(x: Tensor, y: Tensor, dim: int = -1) -> Tensor:
+def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
     """Sums of products of one's conjugate with the other."""
     return (conj(x) * y).sum([dim])
 
 
 @composite("aten::kron")
-def kron(self: Tensor, other: Tensor) -> Tensor:
+def kron(self: Any, other: Any) -> Any:
     """All products of elements."""
     ndim = max(self.ndim, other.ndim)
     a = [1] * (ndim - self.ndim) + list(self.shape)
@@ -205,7 +204,7 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 
 
 @composite("aten::cross", "aten::linalg_cross", name="LinalgCrossBackward0")
-def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+def cross(self: Any, other: Any, dim: Any = None) -> Any:
     """Cross products along a dimension of size 3."""
     sizes = aten.broadcast_tensors([self, other])[0].shape
     if dim is None:
@@ -215,7 +214,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 @composite("aten::einsum", name="ViewBackward0")
-def einsum(equation: str, tensors: Tensors) -> Tensor:
+def einsum(equation: str, tensors: Any) -> Any:
     """Sums of products named by letters, through products of aligned tensors."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -249,7 +248,7 @@ def einsum(equation: str, tensors: Tensors) -> Tensor:
     return found.sum(dims) if dims else found
 
 
-def _contracted(left: Tensor, right: Tensor, counts: list[int], first: int) -> Tensor:
+def _contracted(left: Any, right: Any, counts: list[int], first: int) -> Any:
     """The product of two aligned tensors, summed over what no tensor after them has."""
     both, one, two = dims_to_sum(left.shape, right.shape, counts, first)
     left = left.sum(one, True) if one else left
@@ -263,7 +262,7 @@ def _contracted(left: Tensor, right: Tensor, counts: list[int], first: int) -> T
     return product.reshape(way.shape).permute(way.back)
 
 
-def _aligned(tensor: Tensor, term: str, order: list[str]) -> Tensor:
+def _aligned(tensor: Any, term: str, order: list[str]) -> Any:
     """A tensor with its dimensions in an order, with size 1 where it has none."""
     letters = list(term)
     for letter in dict.fromkeys(term):

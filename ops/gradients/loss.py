@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..losses.ctc import places_of
-from ..memory.dtype import Array, Scalar
 from ..tensors.tensor import Tensor
-from .rows import Ints, aten, composite
+from .rows import aten, composite
 
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def reduced(loss: Tensor, reduction: int) -> Tensor:
+def reduced(loss: Any, reduction: int) -> Any:
     """A loss as it is, its mean or its sum."""
     return loss.mean() if reduction == MEAN else loss.sum() if reduction == SUM else loss
 
 
 @composite("aten::mse_loss", name="MseLossBackward0")
-def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+def mse_loss(self: Any, target: Any, reduction: int) -> Any:
     """Squared differences."""
     apart = self - target
     return reduced(apart * apart, reduction)
 
 
 @composite("aten::l1_loss", name="MeanBackward0")
-def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+def l1_loss(self: Any, target: Any, reduction: int) -> Any:
     """Absolute differences."""
     return reduced((self - target).abs(), reduction)
 
 
 @composite("aten::smooth_l1_loss")
-def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
+def smooth_l1_loss(self: Any, target: Any, reduction: int, beta: float) -> Any:
     """Squares near zero, absolute differences further off."""
     apart = self - target
     size = apart.abs()
@@ -45,7 +44,7 @@ def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) ->
 
 
 @composite("aten::huber_loss")
-def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
+def huber_loss(self: Any, target: Any, reduction: int, delta: float) -> Any:
     """Squares near zero, absolute differences further off."""
     apart = self - target
     size = apart.abs()
@@ -54,7 +53,7 @@ def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Te
 
 
 @composite("aten::kl_div")
-def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
+def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
     """The divergence of two distributions."""
     if log_target:
         return reduced(target.exp() * (target - self), reduction)
@@ -63,8 +62,8 @@ def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Te
 
 @composite("aten::poisson_nll_loss")
 def poisson_nll_loss(
-    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
-) -> Tensor:
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
     """The negative log likelihood of counts."""
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
@@ -74,9 +73,7 @@ def poisson_nll_loss(
 
 
 @composite("aten::binary_cross_entropy")
-def binary_cross_entropy(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
-) -> Tensor:
+def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Any:
     """The entropy of probabilities."""
     low = self.log().clamp_min(-100.0)
     high = (1 - self).log().clamp_min(-100.0)
@@ -87,9 +84,7 @@ def binary_cross_entropy(
 
 
 @composite("aten::binary_cross_entropy_with_logits")
-def with_logits(
-    self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int
-) -> Tensor:
+def with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
     """The entropy of the sigmoid."""
     tail = aten.log_sigmoid(self)
     if pos_weight is None:
@@ -100,13 +95,13 @@ def with_logits(
 
 
 @composite("aten::soft_margin_loss")
-def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+def soft_margin_loss(self: Any, target: Any, reduction: int) -> Any:
     """The logarithm of one plus an exponential."""
     return reduced((-target * self).exp().log1p(), reduction)
 
 
 @composite("aten::hinge_embedding_loss", name="MeanBackward0")
-def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
+def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) -> Any:
     """Distances for 1, what is missing to the margin for -1."""
     zeros = aten.zeros_like(self)
     beyond = (margin - self).clamp_min(0)
@@ -116,16 +111,16 @@ def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction:
 
 @composite("aten::margin_ranking_loss", name="MeanBackward0")
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
-) -> Tensor:
+    input1: Any, input2: Any, target: Any, margin: float, reduction: int
+) -> Any:
     """How far two inputs are from their order."""
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
 @composite("aten::cosine_embedding_loss", name="MeanBackward0")
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
-) -> Tensor:
+    input1: Any, input2: Any, target: Any, margin: float, reduction: int
+) -> Any:
     """How far vectors are from pointing the same way, or apart."""
     dim = target.ndim
     eps = 1e-12
@@ -141,9 +136,9 @@ def cosine_embedding_loss(
 
 @composite("aten::triplet_margin_loss", name="MeanBackward0")
 def triplet_margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float,
-    swap: bool, reduction: int,
-) -> Tensor:  # fmt: skip
+    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
+    reduction: int,
+) -> Any:  # fmt: skip
     """How much nearer one is than another."""
     near = pairwise_distance(anchor, positive, p, eps, False)
     far = pairwise_distance(anchor, negative, p, eps, False)
@@ -153,13 +148,13 @@ def triplet_margin_loss(
 
 
 @composite("aten::pairwise_distance", name="LinalgVectorNormBackward0")
-def pairwise_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
+def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
     """Distances of rows."""
     return aten.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
 @composite("aten::cosine_similarity", name="SumBackward1")
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
+def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     """The cosine of the angle of vectors."""
     x1, x2 = aten.broadcast_tensors([x1, x2])
     size = aten.linalg_vector_norm(x1, 2, [dim], True)
@@ -172,9 +167,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
 # --------------------------------------------------------------------------- classes
 
 
-def _picked(
-    self: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
-) -> tuple[Tensor, Tensor]:
+def _picked(self: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
     """The values at the targets' places, and how much each counts."""
     hidden = target == ignore_index
     place = target.masked_fill(hidden, 0)
@@ -195,9 +188,7 @@ def _picked(
     return value, counts.masked_fill(hidden, 0)
 
 
-def _nll(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> Tensor:
+def _nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     value, counts = _picked(self, target, weight, ignore_index)
     loss = -(value * counts)
     return loss.sum() / counts.sum() if reduction == MEAN else reduced(loss, reduction)
@@ -208,9 +199,8 @@ composite("aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd", name="NllLo
 
 @composite("aten::cross_entropy_loss", name="NllLossBackward0")
 def cross_entropy_loss(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int,
-    label_smoothing: float,
-) -> Tensor:  # fmt: skip
+    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
+) -> Any:
     """The entropy of the softmax, for classes by number or by probability."""
     dim = 0 if self.ndim == 1 else 1
     logs = aten.log_softmax(self, dim)
@@ -232,9 +222,8 @@ def cross_entropy_loss(
 
 
 def _of_probabilities(
-    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float,
-    dim: int,
-) -> Tensor:  # fmt: skip
+    logs: Any, target: Any, weight: Any, reduction: int, label_smoothing: float, dim: int
+) -> Any:
     classes = logs.shape[dim]
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / classes
@@ -250,8 +239,8 @@ def _of_probabilities(
 
 @composite("aten::multi_margin_loss")
 def multi_margin_loss(
-    self: Tensor, target: Tensor, p: Scalar, margin: Scalar, weight: Tensor | None, reduction: int
-) -> Tensor:
+    self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
+) -> Any:
     """What other classes lack to the margin from the right one."""
     rows = self if self.ndim == 2 else self.reshape([1, -1])
     places = target.reshape([-1, 1])
@@ -264,7 +253,7 @@ def multi_margin_loss(
 
 
 @composite("aten::multilabel_margin_loss")
-def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
     """What other classes lack to the margin from every right one."""
     rows = self.reshape([-1, self.shape[-1]]) if self.ndim else self.reshape([1, 1])
     marks = target.reshape(rows.shape)
@@ -279,8 +268,8 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tens
 
 @composite("aten::multilabel_soft_margin_loss", name="MeanBackward0")
 def multilabel_soft_margin_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN
-) -> Tensor:
+    input: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Any:
     """The entropy of each class alone."""
     loss = -(target * aten.log_sigmoid(input) + (1 - target) * aten.log_sigmoid(-input))
     loss = loss if weight is None else loss * weight
@@ -296,9 +285,9 @@ _NEVER: Final = -1e30
 
 @composite("aten::ctc_loss", name="MeanBackward0")
 def ctc_loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, target_lengths: Tensor | Ints,
-    blank: int, reduction: int, zero_infinity: bool,
-) -> Tensor:  # fmt: skip
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
+    reduction: int, zero_infinity: bool,
+) -> Any:  # fmt: skip
     """The likelihood of sequences over all their alignments."""
     single = log_probs.ndim == 2
     probabilities = log_probs.unsqueeze(1) if single else log_probs
@@ -319,11 +308,11 @@ def ctc_loss(
     return loss.reshape([]) if single and reduction == NONE else reduced(loss, reduction)
 
 
-def _numbers(lengths: Tensor | Ints) -> Ints:
-    return lengths._array.ravel().tolist() if isinstance(lengths, Tensor) else lengths
+def _numbers(lengths: Any) -> list[int]:
+    return lengths.reshape([-1]).tolist() if hasattr(lengths, "tolist") else list(lengths)
 
 
-def _alphas(logs: Tensor, labels: Array, may_skip: Array) -> Tensor:
+def _alphas(logs: Any, labels: Any, may_skip: Any) -> Any:
     """log alpha [T, N, P] of all paths that reach a place of the widened targets in time."""
     steps = len(logs)
     count, places = labels.shape
@@ -341,7 +330,7 @@ def _alphas(logs: Tensor, labels: Array, may_skip: Array) -> Tensor:
     return aten.stack(found)
 
 
-def _at_ends(alphas: Tensor, lengths: Array, sizes: Array) -> Tensor:
+def _at_ends(alphas: Any, lengths: Any, sizes: Any) -> Any:
     """The logarithm of the sum over the paths that end in a last label or the blank after it."""
     count, places = alphas.shape[1:]
     first = (np.maximum(lengths - 1, 0) * count + np.arange(count)) * places

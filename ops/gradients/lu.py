@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from ..memory.dtype import Scalar
-from ..tensors.tensor import Tensor
+from typing import Any
+
 from .linear import turned
-from .rows import Grads, Ints, Tensors, Wanted, aten, composite, gradient, joint
+from .rows import aten, composite, gradient, joint
 from .spectral import resized
 
 
-def _lower_solve(lower: Tensor, b: Tensor, unit: bool = True) -> Tensor:
+def _lower_solve(lower: Any, b: Any, unit: bool = True) -> Any:
     """`lower^-H b`."""
     return aten.linalg_solve_triangular(turned(lower), b, upper=True, unitriangular=unit)
 
 
-def _upper_solve(b: Tensor, upper: Tensor) -> Tensor:
+def _upper_solve(b: Any, upper: Any) -> Any:
     """`b upper^-H`."""
     return aten.linalg_solve_triangular(turned(upper), b, upper=False, left=False)
 
 
-def _of_square(g_lower: Tensor, g_upper: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
+def _of_square(g_lower: Any, g_upper: Any, lower: Any, upper: Any) -> Any:
     """The gradient of a square matrix by those of its factors, before rows were exchanged."""
     inner = (turned(lower) @ g_lower).tril(-1) + (g_upper @ turned(upper)).triu()
     return _upper_solve(_lower_solve(lower, inner), upper)
 
 
-def _of_factors(
-    g_lower: Tensor, g_upper: Tensor, P: Tensor, lower: Tensor, upper: Tensor
-) -> Tensor:
+def _of_factors(g_lower: Any, g_upper: Any, P: Any, lower: Any, upper: Any) -> Any:
     """The gradient of a matrix by those of its factors.
 
     Of a wide or a tall matrix, a square part is decomposed and the rest solved with a factor.
@@ -49,7 +47,7 @@ def _of_factors(
     return P @ _of_square(g_lower, g_upper, lower, upper)
 
 
-def _lu(gs: Grads, results: Tensors) -> Tensor:
+def _lu(gs: Any, results: Any) -> Any:
     P, lower, upper = results
     g_lower = aten.zeros_like(lower) if gs[1] is None else gs[1]
     g_upper = aten.zeros_like(upper) if gs[2] is None else gs[2]
@@ -59,7 +57,7 @@ def _lu(gs: Grads, results: Tensors) -> Tensor:
 gradient("aten::linalg_lu", A=_lu, apart=(0,))
 
 
-def _packed(gs: Tensors, results: Tensors) -> Tensor:
+def _packed(gs: Any, results: Any) -> Any:
     """The gradient of a matrix by that of both factors in one."""
     packed, pivots = results[:2]
     P, lower, upper = aten.lu_unpack(packed, pivots)
@@ -78,7 +76,7 @@ gradient(
 gradient("aten::_lu_with_info", self=_packed, name="LinalgLuFactorExBackward0")
 
 
-def _unpacked(gs: Grads, LU_data_sizes: Ints) -> Tensor | None:
+def _unpacked(gs: Any, LU_data_sizes: Any) -> Any:
     rows, columns = LU_data_sizes[-2:]
     parts = []
     if gs[1] is not None:
@@ -92,9 +90,7 @@ gradient("aten::lu_unpack", LU_data=_unpacked, apart=(0,))
 
 
 @composite("aten::linalg_lu_solve", name="LinalgLuSolveBackward0")
-def lu_solve(
-    LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False
-) -> Tensor:
+def lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
     """The solution of a system by the factors of its matrix."""
     if not left:
         return turned(lu_solve(LU, pivots, turned(B), True, not adjoint))
@@ -109,7 +105,7 @@ def lu_solve(
 
 
 @composite("aten::lu_solve", name="LinalgLuSolveBackward0")
-def lu_solve_of_packed(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+def lu_solve_of_packed(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The same with the right hand side first."""
     return lu_solve(LU_data, LU_pivots, self)
 
@@ -117,7 +113,7 @@ def lu_solve_of_packed(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tens
 # --------------------------------------------------------------------------- triangles
 
 
-def _of_triangle(g: Tensor, triangle: Tensor, upper: bool) -> Tensor:
+def _of_triangle(g: Any, triangle: Any, upper: bool) -> Any:
     """The gradient of a Cholesky factor by that of the matrix it is the factor of."""
     both = g + turned(g)
     return triangle @ both if upper else both @ triangle
@@ -133,17 +129,16 @@ gradient(
 
 @joint("aten::cholesky_solve", of="self input2")
 def _cholesky_solve(
-    gs: Tensors, wanted: Wanted, self: Tensor, input2: Tensor, result: Tensor, upper: bool = False
-) -> tuple[Tensor, Tensor]:
+    gs: Any, wanted: Any, self: Any, input2: Any, result: Any, upper: bool = False
+) -> Any:
     of_right = aten.cholesky_solve(gs[0], input2, upper)
     return of_right, _of_triangle(-of_right @ turned(result), input2, upper)
 
 
 @composite("aten::triangular_solve")
 def triangular_solve(
-    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
-    unitriangular: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
     """The solution of a triangular system, and the matrix."""
     matrix = A.transpose(-2, -1) if transpose else A
     solution = aten.linalg_solve_triangular(
@@ -156,9 +151,7 @@ def triangular_solve(
 
 
 @composite("aten::linalg_lstsq", apart=(2,))
-def lstsq(
-    self: Tensor, b: Tensor, rcond: float | None = None, driver: str | None = None
-) -> tuple[Tensor, Tensor]:
+def lstsq(self: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
     """Solutions with least squares, and these."""
     is_vector = b.ndim == 1 or (b.ndim == self.ndim - 1 and b.shape == self.shape[:-1])
     right = b.unsqueeze(-1) if is_vector else b
@@ -173,12 +166,12 @@ def lstsq(
     return solution.squeeze(-1) if is_vector else solution, residuals
 
 
-def _cond_name(self: Tensor, p: int | None) -> str:
+def _cond_name(self: Any, p: Any) -> str:
     return "SqueezeBackward1" if p is None or p in (2, -2) else "MulBackward0"
 
 
 @composite("aten::linalg_cond", name=_cond_name)
-def cond(self: Tensor, p: Scalar | str | None = None) -> Tensor:
+def cond(self: Any, p: Any = None) -> Any:
     """The largest singular value over the smallest, or the product of two norms."""
     if p is None or p in (2, -2):
         values = aten.linalg_svd(self, False)[1]
@@ -189,7 +182,7 @@ def cond(self: Tensor, p: Scalar | str | None = None) -> Tensor:
 
 
 @composite("aten::linalg_tensorinv", name="ReshapeAliasBackward0")
-def tensorinv(self: Tensor, ind: int = 2) -> Tensor:
+def tensorinv(self: Any, ind: int = 2) -> Any:
     """The inverse of a tensor seen as a matrix."""
     first, last = list(self.shape[:ind]), list(self.shape[ind:])
     count = aten.ones(first).numel()
@@ -197,7 +190,7 @@ def tensorinv(self: Tensor, ind: int = 2) -> Tensor:
 
 
 @composite("aten::linalg_tensorsolve", name="ViewBackward0")
-def tensorsolve(self: Tensor, other: Tensor, dims: Ints | None = None) -> Tensor:
+def tensorsolve(self: Any, other: Any, dims: Any = None) -> Any:
     """The solution of a system whose matrix is a tensor."""
     if dims is not None:
         moved = [d % self.ndim for d in dims]

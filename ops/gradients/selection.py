@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import Grads, Ints, Tensors, Wanted, aten, gradient, joint, moving, same_as
+from .rows import aten, gradient, joint, moving, same_as
 
 
-def _indexed(g: Tensor, self_sizes: Ints, indices: Grads) -> Tensor:
+def _indexed(g: Any, self_sizes: Any, indices: Any) -> Any:
     return g.new_zeros(list(self_sizes)).index_put(indices, g, True)
 
 
@@ -101,7 +100,7 @@ gradient(
 )
 
 
-def _masked_source(g: Tensor, mask: Tensor, sizes: Ints) -> Tensor:
+def _masked_source(g: Any, mask: Any, sizes: Any) -> Any:
     chosen = g.masked_select(mask)
     count = 1
     for size in sizes:
@@ -133,9 +132,9 @@ gradient(
 )
 
 
-def _places(sizes: Ints, strides: Ints, offset: int) -> Array:
+def _places(sizes: Any, strides: Any, offset: int) -> Any:
     """Where in its storage each element of a tensor lies."""
-    places: Array = np.full(tuple(sizes), offset, np.int64)
+    places: Any = np.full(tuple(sizes), offset, np.int64)
     for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
         shape = [1] * len(sizes)
         shape[dim] = size
@@ -143,9 +142,7 @@ def _places(sizes: Ints, strides: Ints, offset: int) -> Array:
     return places.ravel()
 
 
-def _strided_back(
-    g: Tensor, self: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None
-) -> Tensor:
+def _strided_back(g: Any, self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """Through the storage: what two elements of `self` share there is shared out among them."""
     start = self.storage_offset()
     own = _places(self.shape, self.stride(), start)
@@ -185,7 +182,7 @@ gradient(
 )
 
 
-def _table(g: Tensor, sizes: Ints, indices: Tensor, padding: int, by_count: bool) -> Tensor:
+def _table(g: Any, sizes: Any, indices: Any, padding: int, by_count: bool) -> Any:
     """The gradient of a table of which rows were read; the row `padding` gets none."""
     flat = indices.reshape([-1]).long()
     rows = g.reshape([flat.numel(), *sizes[1:]])
@@ -197,9 +194,8 @@ def _table(g: Tensor, sizes: Ints, indices: Tensor, padding: int, by_count: bool
 
 
 def _exclusive(
-    g: Tensor, self: Tensor, src: Tensor, result: Tensor, reduce: Callable[..., Tensor],
-    count: Callable[..., Tensor], at: Callable[..., Tensor],
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    g: Any, self: Any, src: Any, result: Any, reduce: Any, count: Any, at: Any
+) -> tuple[Any, Any]:
     """The gradients of a product at places: each factor's is the product of the others.
 
     A factor of `self` that is 0 is left out of the product; so is one of `src`, if no other factor
@@ -216,9 +212,9 @@ def _exclusive(
 
 
 def _at_places(
-    g: Tensor, self: Tensor, src: Tensor, result: Tensor, how: str, include: bool,
-    reduce: Callable[..., Tensor], count: Callable[..., Tensor], at: Callable[..., Tensor],
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    g: Any, self: Any, src: Any, result: Any, how: str, include: bool, reduce: Any, count: Any,
+    at: Any,
+) -> tuple[Any, Any]:  # fmt: skip
     """The gradients of what `src` holds reduced into places of `self`; see `_exclusive`."""
     if how == "sum":
         return g, at(g)
@@ -235,9 +231,9 @@ def _at_places(
 
 @joint("aten::scatter_reduce", of="self src")
 def _reduced(
-    gs: Tensors, wanted: Wanted, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str,
-    include_self: bool, result: Tensor,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    gs: Any, wanted: Any, self: Any, dim: int, index: Any, src: Any, reduce: str,
+    include_self: bool, result: Any,
+) -> Any:  # fmt: skip
     mine, theirs = _at_places(
         gs[0], self, src, result, reduce, include_self,
         lambda a, b: aten.scatter_reduce(a, dim, index, b, reduce, include_self=include_self),
@@ -249,9 +245,9 @@ def _reduced(
 
 @joint("aten::index_reduce", of="self source")
 def _index_reduced(
-    gs: Tensors, wanted: Wanted, self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str,
-    include_self: bool, result: Tensor,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    gs: Any, wanted: Any, self: Any, dim: int, index: Any, source: Any, reduce: str,
+    include_self: bool, result: Any,
+) -> Any:  # fmt: skip
     mine, theirs = _at_places(
         gs[0], self, source, result, reduce, include_self,
         lambda a, b: a.index_reduce(dim, index, b, reduce, include_self=include_self),

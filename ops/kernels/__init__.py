@@ -81,7 +81,7 @@ def by_formula(name: str, *operands: Any) -> Any:
     return None if arrays is None else arrays.apply(name, operands)
 
 
-def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any]:
+def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of one number that is computed natively where that pays, else by `kernel`."""
 
     def call(x: Any) -> Any:

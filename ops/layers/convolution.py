@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import blas, family
-from ..memory.dtype import Array, Dtype
+from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..shapes.windows import (
@@ -181,7 +181,7 @@ def _transposed(
     dilation: Ints,
     output_padding: Ints,
     groups: int,
-    kept: Dtype,
+    kept: np.dtype[Any],
 ) -> Array:
     """The transposed convolution without bias: every input adds a scaled kernel to the output.
 

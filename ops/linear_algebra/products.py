@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..arithmetic.elementwise import mul, sub
 from ..kernels import blas
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Dtype, dtype_of
+from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.shape import diagonal, expand
 from ..table.pointwise import as_array, cast, checked_broadcast
@@ -326,7 +326,7 @@ def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | 
     count = rows.shape[1]
     frequency = _weights(fweights, "fweights", count, True)
     importance = _weights(aweights, "aweights", count, False)
-    dtype: Dtype = self.dtype if kind(self.dtype) >= 2 else np.dtype(np.float32)
+    dtype: np.dtype[Any] = self.dtype if kind(self.dtype) >= 2 else np.dtype(np.float32)
     if importance is not None:
         dtype = promote(dtype, importance.dtype)
     values = _wide(cast(rows, dtype))

@@ -31,10 +31,7 @@ __all__ = [
     "set_default_dtype",
 ]
 
-Dtype = np.dtype[Any]
-"""NumPy's dtype of an array's elements."""
-
-Array = np.ndarray[tuple[int, ...], Dtype]
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 """A tensor at run time."""
 
 Scalar = bool | int | float | complex
@@ -60,7 +57,7 @@ class DType:
         self.scalar_name = scalar_name
         self.is_floating_point = kind == "f"
         self.is_complex = kind == "c"
-        self._numpy: Dtype | None = None
+        self._numpy: np.dtype[Any] | None = None
 
     @property
     def is_signed(self) -> bool:
@@ -68,7 +65,7 @@ class DType:
         return self.kind in "ifc"
 
     @property
-    def numpy(self) -> Dtype:
+    def numpy(self) -> np.dtype[Any]:
         """The dtype of arrays.
 
         Raises:
@@ -100,7 +97,7 @@ _QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}
 """The whole numbers that quantized elements are kept as."""
 
 
-def _numpy_dtype(name: str) -> Dtype:
+def _numpy_dtype(name: str) -> np.dtype[Any]:
     if name in _QUANTIZED:  # a record of one field: NumPy computes with no such thing by mistake
         return np.dtype([(name, _QUANTIZED[name])])
     if name in ("bfloat16", "complex32") or name.startswith("float8"):
@@ -111,7 +108,7 @@ def _numpy_dtype(name: str) -> Dtype:
         found = getattr(np, name, None)
     if found is None:
         raise NotImplementedError(f"tensors of torch.{name} are not supported")
-    dtype: Dtype = np.dtype(found)
+    dtype: np.dtype[Any] = np.dtype(found)
     return dtype
 
 
@@ -176,7 +173,7 @@ def dtype_by_number(number: int) -> DType:
     return _BY_NUMBER[number]
 
 
-def numpy_dtype(number: int) -> Dtype:
+def numpy_dtype(number: int) -> np.dtype[Any]:
     """The array dtype of a dtype's number."""
     return _BY_NUMBER[number].numpy
 
@@ -190,7 +187,7 @@ def dtype_of(array: Array) -> DType:
     return of_numpy(array.dtype)
 
 
-def of_numpy(dtype: Dtype) -> DType:
+def of_numpy(dtype: np.dtype[Any]) -> DType:
     """The dtype that a NumPy dtype stands for.
 
     Raises:

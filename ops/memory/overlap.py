@@ -118,7 +118,7 @@ def _shared() -> OperatorError:
     )
 
 
-def check_inputs(target: Array, operands: Iterable[object]) -> None:
+def check_inputs(target: Array, operands: Iterable[Any]) -> None:
     """Refuse to write a tensor that shares memory with an input it is not equal to.
 
     Raises:
@@ -132,7 +132,7 @@ def check_inputs(target: Array, operands: Iterable[object]) -> None:
             raise _shared()
 
 
-def check_apart(target: Array, operands: Iterable[object], itself: bool = True) -> None:
+def check_apart(target: Array, operands: Iterable[Any], itself: bool = True) -> None:
     """Refuse to write a tensor that shares memory with an input, even where it is the input.
 
     `itself` says that its elements may not share memory with each other either.
@@ -148,7 +148,7 @@ def check_apart(target: Array, operands: Iterable[object], itself: bool = True) 
             raise _shared()
 
 
-def check_written(target: Array, operands: Iterable[object] = ()) -> None:
+def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
     """Refuse to write a tensor whose elements share memory with each other or with an input.
 
     Raises:
@@ -163,7 +163,7 @@ def check_written(target: Array, operands: Iterable[object] = ()) -> None:
     check_inputs(target, operands)
 
 
-def check_out(name: str, out: Array, operands: Iterable[object]) -> None:
+def check_out(name: str, out: Array, operands: Iterable[Any]) -> None:
     """`check_written` of an operator's `out=`, as far as torch's operator of that name has it.
 
     Raises:
@@ -180,7 +180,7 @@ def check_out(name: str, out: Array, operands: Iterable[object]) -> None:
             raise _shared()
 
 
-def check_resized(name: str, out: Array, count: int, operands: Iterable[object]) -> None:
+def check_resized(name: str, out: Array, count: int, operands: Iterable[Any]) -> None:
     """Refuse an `out` that is to hold so many elements if those would lie in memory of an input.
 
     Raises:
@@ -199,25 +199,25 @@ def check_resized(name: str, out: Array, count: int, operands: Iterable[object])
                 raise _shared()
 
 
-def _flat(operands: Iterable[object]) -> Iterable[Any]:
+def _flat(operands: Iterable[Any]) -> Iterable[Any]:
     return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 
-def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., Any]:
+def guarded(written: Written, forward: Callable[..., Any]) -> Callable[..., Any]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
     if written == "unchecked" or getattr(forward, "checks_overlap", False):
         return forward
     if written == "itself":
 
         @wraps(forward)
-        def checked_alone(self: Any, *rest: object) -> Any:
+        def checked_alone(self: Any, *rest: Any) -> Any:
             check_written(self)
             return forward(self, *rest)
 
         return checked_alone
 
     @wraps(forward)
-    def checked(self: Any, *rest: object) -> Any:
+    def checked(self: Any, *rest: Any) -> Any:
         check_written(self, rest)
         return forward(self, *rest)
 

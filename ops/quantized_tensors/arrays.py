@@ -83,7 +83,7 @@ class Quantizer:
         return scale, self.zero_point.reshape(shape)
 
 
-class QuantizedArray(Array):
+class QuantizedArray(np.ndarray[Any, Any]):
     """The numbers of a quantized tensor."""
 
     quantizer: Quantizer | None
@@ -94,7 +94,7 @@ class QuantizedArray(Array):
             quantizer = None  # its axis is not known any more
         self.quantizer = quantizer
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **options: object) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         raise unsupported(str(ufunc.__name__))
 
     def item(self, *place: Any) -> Any:
@@ -321,7 +321,7 @@ operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor", out="")(dequantize
 
 
 @operator("aten::dequantize.any(Any tensors) -> Any")
-def dequantize_any(tensors: object) -> Any:
+def dequantize_any(tensors: Any) -> Any:
     if isinstance(tensors, np.ndarray):
         return dequantize_tensor(tensors)
     if isinstance(tensors, (list, tuple)):

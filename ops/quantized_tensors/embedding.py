@@ -50,7 +50,7 @@ def _bag(
     mode: int,
     samples: Any,
     pruned: bool,
-    mapping: object,
+    mapping: Any,
     last: bool,
 ) -> Array:
     if pruned or mapping is not None:

@@ -52,11 +52,11 @@ def _declare(name: str, overload: str, out_overload: str) -> None:
     operator(schema)(_forward(name, plain.forward))
 
 
-def _forward(name: str, make: Callable[..., object]) -> Callable[..., Array]:
+def _forward(name: str, make: Callable[..., Any]) -> Callable[..., Array]:
     def write_out(*values: Any) -> Array:
         number = dtype_of(values[-1]).number
 
-        def made(*given: object) -> Any:
+        def made(*given: Any) -> Any:
             return make(*given, number, None, None, None)
 
         return into_out(name, made)(*values)

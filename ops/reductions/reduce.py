@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels import LARGE, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.faces import Face
 from ..table.ordered import check_kernel, check_ordered
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 Dims = Sequence[int] | None
-Kernel = Callable[..., Array]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
@@ -39,9 +38,9 @@ _FLOAT64: Final = np.dtype(np.float64)
 _FEW: Final = 64
 _SHORT: Final = 16
 """So few numbers in a row are added up one by one as well as in pairs."""
-_add_over: Final[Kernel] = np.add.reduce
-_max_over: Final[Kernel] = np.maximum.reduce
-_multiply_over: Final[Kernel] = np.multiply.reduce
+_add_over: Final[Callable[..., Any]] = np.add.reduce
+_max_over: Final[Callable[..., Any]] = np.maximum.reduce
+_multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
 
 
 # --------------------------------------------------------------------------- sums
@@ -229,7 +228,7 @@ def _real(number: Scalar) -> float:
     return number.real if isinstance(number, complex) else number
 
 
-def _real_dtype(self: Array) -> Dtype:
+def _real_dtype(self: Array) -> np.dtype[Any]:
     return dtype_of(self).to_real().numpy if self.dtype.kind == "c" else self.dtype
 
 
@@ -278,7 +277,7 @@ def std_mean(
     return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
-def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
+def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> None:
     def of_all(self: Array, unbiased: bool) -> Any:
         return forward(self, None, int(unbiased), False)
 
@@ -484,7 +483,7 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
     return as_array(low), as_array(high)
 
 
-def _position(name: str, choose: Callable[..., Array]) -> Kernel:
+def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
     def position(self: Array, dim: int | None, keepdim: bool) -> Array:
         if self.dtype is not _FLOAT32:
             check_ordered(f"{name}():", self, "bc", "input")
@@ -514,8 +513,8 @@ operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 # --------------------------------------------------------------------------- all, any, counting
 
 
-def _truth(name: str, choose: Kernel) -> None:
-    def result(self: Array, value: object) -> Array:
+def _truth(name: str, choose: Any) -> None:
+    def result(self: Array, value: Any) -> Array:
         if self.dtype is _BOOL:
             return asarray(value)
         return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)

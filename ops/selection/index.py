@@ -14,7 +14,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled, view_of
-from ..table.layouts import contiguous, lies_beside
+from ..table.layouts import contiguous
 from ..table.pointwise import (
     cast,
     check_result_shape,
@@ -54,7 +54,6 @@ Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
 _FLOAT32: Final = np.dtype(np.float32)
-_ALL: Final = slice(None)
 
 # --------------------------------------------------------------------------- index
 
@@ -64,7 +63,7 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
     key: list[Any] = []
     for position, index in enumerate(indices):
         if index is None:
-            key.append(_ALL)
+            key.append(slice(None))
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
@@ -102,7 +101,7 @@ def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     if len(indices) == 1 and self.size:
         (only,) = indices
-        if only is not None and only.dtype is _INT64 and self.ndim and _takes_rows(self, only):
+        if only is not None and only.dtype is _INT64 and self.ndim:
             try:
                 return np.asarray(self.take(only, 0))
             except IndexError:  # which is told in the words of the other way
@@ -114,28 +113,8 @@ def index(self: Array, indices: Indices) -> Array:
         result = np.asarray(self[of_nothing(self, key, error)])
     if np.may_share_memory(result, self):
         return result.copy()
-    return _laid(result, self, key) if result.ndim > 1 else result
-
-
-def _takes_rows(self: Array, places: Array) -> bool:
-    """Whether what is taken along the first dimension is contiguous."""
-    return (self.ndim < 3 or self.flags.c_contiguous) and (
-        places.ndim < 2 or places.flags.c_contiguous
-    )
-
-
-def _laid(result: Array, self: Array, key: tuple[Any, ...]) -> Array:
-    """What a key gave, as torch lays it out: as it reads the tensor, then the index tensors."""
-    if self.flags.c_contiguous or any(not part.ndim for part in key if part is not _ALL):
-        return contiguous(result)
-    spots = [number for number, part in enumerate(key) if part is not _ALL]
-    indices = np.broadcast_arrays(*(key[number] for number in spots))
-    before = spots[0] if spots[-1] - spots[0] < len(spots) else 0
-    kept = [step for number, step in enumerate(self.strides) if number not in spots]
-    behind = [0] * (len(kept) - before)
-    operands = [kept[:before] + [0] * indices[0].ndim + kept[before:]]
-    operands += [[0] * before + list(index.strides) + behind for index in indices]
-    return lies_beside(result, operands)
+    in_order = list(self.strides) == sorted(self.strides, reverse=True)
+    return contiguous(result) if in_order else result
 
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
@@ -319,7 +298,7 @@ def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> N
             )
 
 
-def check_scatter(self: Array, dim: int, index: Array, src: object) -> int:
+def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
     """The dimension that `scatter` and its kin write along.
 
     Raises:

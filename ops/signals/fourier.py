@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
+from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of
 from ..shapes.creation import OPTIONS, float_dtype
@@ -30,7 +30,7 @@ _FLIPPED: Final = {None: "forward", "backward": "forward", "ortho": "ortho", "fo
 # --------------------------------------------------------------------------- operands
 
 
-def complex_of(dtype: Dtype) -> Dtype:
+def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The complex dtype whose parts have that dtype."""
     if dtype.kind == "c":
         return dtype
@@ -378,14 +378,14 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
 
 
 @operator(f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
-def fft_fftfreq(n: int, d: float, dtype: int | None, *options: object) -> Array:
+def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
     steps = np.arange(_checked_count(n))
     steps[(n + 1) // 2 :] -= n
     return _frequencies(steps, n, d, dtype, "fftfreq")
 
 
 @operator(f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
-def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: object) -> Array:
+def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
     return _frequencies(np.arange(_checked_count(math.trunc(n / 2) + 1)), n, d, dtype, "rfftfreq")
 
 

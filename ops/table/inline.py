@@ -104,7 +104,7 @@ def inline(
     return (Inline(text, given, at, of, wraps, writes, over, names),)
 
 
-def inline_kernel(name: str, kernel: Callable[[Any], object]) -> tuple[Inline, ...]:
+def inline_kernel(name: str, kernel: Callable[[Any], Any]) -> tuple[Inline, ...]:
     """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
     `name` is the operator's own."""
     called = f"kernel_{name}"
@@ -148,7 +148,7 @@ def native(
     at: Mapping[int, str] = _NOTHING,
     of: Sequence[str] = (),
     writes: bool = False,
-    functions: Sequence[Callable[..., object]] = (),
+    functions: Sequence[Callable[..., Any]] = (),
     libm: str = "",
     lists: Literal["made", "flat", "rows"] = "made",
 ) -> tuple[Native, ...]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Dtype
+from ..memory.dtype import Array
 from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
@@ -24,7 +24,6 @@ __all__ = [
     "in_order",
     "into_resized",
     "laid_out",
-    "lies_beside",
     "lies_like",
     "like",
     "strides_like",
@@ -66,7 +65,7 @@ def in_order(array: Array, dims: Sequence[int]) -> Array:
     return contiguous(array.transpose(dims)).transpose(back)
 
 
-def _duplicate(array: Array, dtype: Dtype) -> Array:
+def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in a dtype; dense tensors keep their strides, also where sizes are 1 or 0."""
     steps = strides_of(array)
     dims = sorted(range(array.ndim), key=lambda d: (steps[d], array.shape[d]), reverse=True)
@@ -92,17 +91,10 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
         step *= sizes[dim]
     else:
         return steps
-    return _strides_beside(sizes, (steps,))
-
-
-def _strides_beside(sizes: tuple[int, ...], operands: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The strides, in elements, of what is computed from operands with these: for each two
-    dimensions the first operand counts whose strides or sizes tell which lies inside."""
     order = list(reversed(range(len(sizes))))
     for at in range(1, len(order)):
         for place in reversed(range(at)):
-            told = (_is_inner(sizes, steps, order[at], order[place]) for steps in operands)
-            inner = next((each for each in told if each is not None), None)
+            inner = _is_inner(sizes, steps, order[at], order[place])
             if inner:
                 order[at], order[place] = order[place], order[at]
                 at = place
@@ -115,7 +107,7 @@ def _strides_beside(sizes: tuple[int, ...], operands: Sequence[Sequence[int]]) -
     return tuple(found)
 
 
-def _is_inner(sizes: tuple[int, ...], steps: Sequence[int], one: int, other: int) -> bool | None:
+def _is_inner(sizes: tuple[int, ...], steps: tuple[int, ...], one: int, other: int) -> bool | None:
     """Whether a dimension lies inside of another; None if neither strides nor sizes tell."""
     if not steps[one] or not steps[other]:
         return None
@@ -124,24 +116,13 @@ def _is_inner(sizes: tuple[int, ...], steps: Sequence[int], one: int, other: int
     return True if sizes[one] < sizes[other] else None
 
 
-def lies_beside(result: Array, operands: Sequence[Sequence[int]]) -> Array:
-    """A result, or a copy of it, that lies as torch's do beside operands with these strides."""
-    wanted = _strides_beside(result.shape, operands)
-    if result.size < 2 or strides_of(result) == wanted:
-        return result
-    steps = [step * result.itemsize for step in wanted]
-    fresh = view_of(np.empty(result.size, result.dtype), result.shape, steps)
-    fresh[...] = result
-    return fresh
-
-
 def strides_like(array: Array) -> tuple[int, ...]:
     """The strides, in elements, of a new tensor like another one (`empty_like`)."""
     steps = strides_of(array)
     return steps if array.flags.c_contiguous else _dense_strides(array.shape, steps)
 
 
-def like(array: Array, dtype: Dtype) -> Array:
+def like(array: Array, dtype: np.dtype[Any]) -> Array:
     """An unfilled tensor of the sizes of another and, as far as that is dense, its strides."""
     steps = strides_like(array)
     if steps == contiguous_strides(array.shape):
@@ -182,7 +163,7 @@ _CONTIGUOUS_OUT: Final = frozenset(
 )
 
 
-def into_resized(name: str, result: Array, dtype: Dtype) -> Array:
+def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
     """What an `out=` of another shape becomes: a copy of the result of that operator."""
     short = name.partition("::")[2]
     if short in _CONTIGUOUS_OUT or (
@@ -229,12 +210,12 @@ def _like_the_first(
         return lies_like(result, given)
 
     @wraps(forward)
-    def of_one(given: Any, *arguments: object) -> Any:
+    def of_one(given: Any, *arguments: Any) -> Any:
         result = forward(given, *arguments)
         return lay(result, given) if isinstance(given, np.ndarray) else result
 
     @wraps(forward)
-    def of_many(given: Any, *arguments: object) -> Any:
+    def of_many(given: Any, *arguments: Any) -> Any:
         results = forward(given, *arguments)  # of a number or a list where it is another overload's
         if not isinstance(given, np.ndarray):
             return results

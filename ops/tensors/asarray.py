@@ -14,7 +14,7 @@ __all__ = ["asarray"]
 
 
 def asarray(
-    obj: object,
+    obj: Any,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,

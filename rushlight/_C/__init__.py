@@ -22,6 +22,11 @@ _MODULES = {
     "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.values.tasks": "Future",
     "..jit.freezing": "_freeze_module",
+    ".asked": (
+        "DisableTorchFunction DisableTorchFunctionSubclass _TensorMeta "
+        "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "
+        "_log_api_usage_metadata _warn_deprecation"
+    ),
     ".tracing": "_get_tracing_state _is_tracing",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

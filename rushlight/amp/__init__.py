@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from . import autocast_mode, grad_scaler
 from .autocast_mode import autocast, is_autocast_available
+from .custom_functions import custom_bwd, custom_fwd
+from .grad_scaler import GradScaler
 
-__all__ = ["autocast", "is_autocast_available"]
+__all__ = [
+    "GradScaler",
+    "autocast",
+    "autocast_mode",
+    "custom_bwd",
+    "custom_fwd",
+    "grad_scaler",
+    "is_autocast_available",
+]

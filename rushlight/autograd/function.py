@@ -79,7 +79,7 @@ class FunctionNode(Node):
             results.append(None if part is None else self._fitted(part, sizes, dtype, len(results)))
         return results
 
-    def _fitted(self, part: object, sizes: Any, dtype: Any, place: int) -> Tensor:
+    def _fitted(self, part: Any, sizes: Any, dtype: Any, place: int) -> Tensor:
         if not isinstance(part, Tensor):
             raise TypeError(f"expected Variable or None (got {type(part).__name__})")
         return fit(part, sizes, dtype, self, place)
@@ -90,7 +90,7 @@ class FunctionNode(Node):
                 saved.release()
 
 
-def _zeros(like: object) -> Any:
+def _zeros(like: Any) -> Any:
     import numpy as np
 
     return np.zeros_like(like)
@@ -134,7 +134,7 @@ class Function(metaclass=_FunctionMeta):
         )
 
     @classmethod
-    def apply(cls, *args: object, **kwargs: object) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call it."""
         tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
         edges: list[Edge | None] = [
@@ -158,7 +158,7 @@ class Function(metaclass=_FunctionMeta):
         return _finished(node, result, [a for _, a in tensors], active)
 
 
-def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> Any:
+def _finished(node: Any, result: Any, inputs: Sequence[Tensor], active: bool) -> Any:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     for tensor in node._dirty:
@@ -218,7 +218,7 @@ class NestedIOFunction(Function):
 def once_differentiable(function: Any) -> Any:
     """A `backward` whose result cannot be differentiated again."""
 
-    def wrapper(ctx: Any, *grads: object) -> Any:
+    def wrapper(ctx: Any, *grads: Any) -> Any:
         with no_grad():
             return function(ctx, *grads)
 

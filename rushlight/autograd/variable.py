@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ..ops.tensors.tensor import Tensor
 
@@ -10,7 +11,7 @@ from ..ops.tensors.tensor import Tensor
 class VariableMeta(type):
     """Every tensor counts as an instance."""
 
-    def __instancecheck__(cls, instance: object) -> bool:
+    def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor)
 
 

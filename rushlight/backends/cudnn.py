@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 __all__ = [
     "allow_tf32",
@@ -41,7 +42,7 @@ def flags(
     benchmark_limit: int = 10,
     deterministic: bool = False,
     allow_tf32: bool = True,
-    **others: object,
+    **others: Any,
 ) -> Iterator[None]:
     """Set the switches within a `with` block."""
     own = globals()

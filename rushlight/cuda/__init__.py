@@ -2,83 +2,45 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any
 
-from . import amp
+from ..absent_devices import names_without
+from . import amp, nvtx, random, streams
 
-__all__ = [
-    "amp",
-    "current_device",
-    "device_count",
-    "empty_cache",
-    "get_device_capability",
-    "get_device_name",
-    "get_device_properties",
-    "init",
-    "is_available",
-    "is_bf16_supported",
-    "is_initialized",
-    "manual_seed",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "memory_allocated",
-    "memory_reserved",
-    "synchronize",
-]
+__all__ = ["OutOfMemoryError", "amp", "has_half", "has_magma", "nvtx", "random", "streams"]
 
-_ABSENT = "Torch not compiled with CUDA enabled"
+has_half = has_magma = False
+_initialized = False
+_NAMES = names_without("CUDA")
+_TENSORS = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
+__all__ += sorted(_NAMES)
 
 
-def is_available() -> bool:
-    """Never."""
-    return False
+class OutOfMemoryError(RuntimeError):
+    """The device has no memory left, which cannot be."""
 
 
-def is_initialized() -> bool:
-    """Never."""
-    return False
+class _AbsentTensor(type):
+    """Classes of tensors on the device: nothing is one, and none can be made."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        raise TypeError(
+            f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled."
+        )
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return False
 
 
-def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Never, there being no device."""
-    del including_emulation
-    return False
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return _NAMES[name]
+    if name.endswith("Tensor") and name.removesuffix("Tensor") in _TENSORS:
+        return _AbsentTensor(name, (), {"__module__": "torch.cuda"})
+    if name in ("CUDAGraph", "graph", "make_graphed_callables", "MemPool", "graph_pool_handle"):
+        return _NAMES["init"]  # refuses
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-def device_count() -> int:
-    """None."""
-    return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing to seed; a seed that is no number is refused all the same."""
-    int(seed)
-
-
-manual_seed_all = manual_seed
-
-
-def empty_cache() -> None:
-    """Nothing is kept."""
-
-
-def memory_allocated(device: object = None) -> int:
-    """Bytes that tensors hold there: none."""
-    del device
-    return 0
-
-
-max_memory_allocated = memory_reserved = memory_allocated
-
-
-def _absent(*arguments: object, **named: object) -> NoReturn:
-    """Refuse, as torch does where it is built for the CPU alone.
-
-    Raises:
-        AssertionError: always.
-    """
-    raise AssertionError(_ABSENT)
-
-
-current_device = get_device_name = synchronize = _absent
-get_device_capability = get_device_properties = init = _absent
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMES})

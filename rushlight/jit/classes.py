@@ -67,7 +67,8 @@ def _can_be_compiled(cls: type) -> bool:
         return False
     if decorators.modifier(cls) in (decorators.IGNORE, decorators.UNUSED):
         return False
-    if cls.__module__.startswith("rushlight.") and not hasattr(cls, "_jit_override_qualname"):
+    is_ours = cls.__module__.startswith(("rushlight.", "torch."))  # by name after `as_torch()`
+    if is_ours and not hasattr(cls, "_jit_override_qualname"):
         return False
     routines = [value for name in vars(cls) if inspect.isroutine(value := getattr(cls, name, None))]
     return bool(routines) and all(hasattr(routine, "__code__") for routine in routines)

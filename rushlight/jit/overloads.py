@@ -26,7 +26,9 @@ _declared: dict[tuple[str, str], list[Callable[..., Any]]] = {}
 
 
 def _key(function: Any) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
+    """Where a function is written: ours may be called torch's in between (`as_torch`)."""
+    root, dot, rest = function.__module__.partition(".")
+    return f"{'rushlight' if root == 'torch' else root}{dot}{rest}", function.__qualname__
 
 
 def overload(function: Function) -> Function:
@@ -49,7 +51,7 @@ def _declare(function: Any) -> None:
     known.append(function)
 
 
-def overloads_of(function: object) -> list[Callable[..., Any]]:
+def overloads_of(function: Any) -> list[Callable[..., Any]]:
     """The declared signatures of a function, in order; none for a usual function."""
     given = getattr(function, "_signatures", ())
     if given:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.tensors.sizes import Size
-from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tensor import Size, Tensor
 from ..typecheck.names import OperatorName
 from .resolver import register_special
 
@@ -24,7 +23,7 @@ def _assert_bool(condition: bool, message: str) -> None:
     assert condition, message
 
 
-def _assert(condition: object, message: str) -> None:
+def _assert(condition: Any, message: str) -> None:
     """`assert` as a function."""
     assert condition, message
 
@@ -32,7 +31,7 @@ def _assert(condition: object, message: str) -> None:
 _assert._in_script = (_assert_tensor, _assert_bool, _assert_int)  # type: ignore[attr-defined]
 
 
-def unwrap_optional(x: object) -> Any:
+def unwrap_optional(x: Any) -> Any:
     """The value, which must not be None.
 
     Raises:

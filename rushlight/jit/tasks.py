@@ -11,13 +11,13 @@ from ..ops.python_values.futures import TaskResult
 __all__ = ["Future", "fork", "wait"]
 
 
-def fork(func: Callable[..., object], *args: object, **kwargs: object) -> Future:
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
     """Run a function as a task; in scripted code and here it has ended when this returns.
 
     Raises:
         Exception: what the function raised; of a task forked in script `wait` raises it.
     """
-    return Future(TaskResult(func(*args, **kwargs)))
+    return Future.done_with(TaskResult(func(*args, **kwargs)))
 
 
 def wait(future: Future) -> Any:

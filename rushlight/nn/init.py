@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ops.kernels import blas
-from ..ops.memory.dtype import Array
 from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
 from ..ops.random_numbers.random_ops import randperm
 from ..ops.tensors.tensor import Tensor
@@ -78,7 +78,12 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """One of the two numbers, by its name `fan_in` or `fan_out`.
+
+    Raises:
+        ValueError: another name, or fewer than two dimensions.
+    """
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
@@ -133,7 +138,7 @@ def kaiming_uniform_(
     """
     if 0 in tensor.shape:
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
@@ -152,7 +157,7 @@ def kaiming_normal_(
     """
     if 0 in tensor.shape:
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)
 
 
@@ -257,8 +262,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     _need_matrix(tensor)
     target = tensor.detach()._array
-    rows, columns = target.shape
-    target[...] = np.eye(rows, columns)
+    target[...] = np.eye(*target.shape)
     return tensor
 
 
@@ -278,8 +282,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     channels = np.arange(min(each, target.shape[1]))
     target[...] = 0
     for group in range(groups):
-        place: tuple[Array | int, ...] = (group * each + channels, channels, *middle)
-        target[place] = 1
+        target[(group * each + channels, channels, *middle)] = 1
     return tensor
 
 
@@ -321,3 +324,30 @@ def sparse_(
     for column in range(columns):
         target[randperm(rows, None)[:zeros], column] = 0
     return tensor
+
+
+# ------------------------------------------------------------------------------ torch's old names
+
+
+def _old(name: str) -> Callable[..., Tensor]:
+    """A function under the name it had before it said that it changes its tensor."""
+    function: Callable[..., Tensor] = globals()[f"{name}_"]
+
+    def deprecated(*arguments: Any, **named: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*arguments, **named)
+
+    deprecated.__name__ = deprecated.__qualname__ = name
+    return deprecated
+
+
+uniform, normal, constant, eye, dirac = map(_old, "uniform normal constant eye dirac".split())
+xavier_uniform, xavier_normal = map(_old, ("xavier_uniform", "xavier_normal"))
+kaiming_uniform, kaiming_normal = map(_old, ("kaiming_uniform", "kaiming_normal"))
+orthogonal, sparse = map(_old, ("orthogonal", "sparse"))
+_no_grad_uniform_, _no_grad_normal_, _no_grad_fill_ = uniform_, normal_, constant_
+_no_grad_zero_, _no_grad_trunc_normal_ = zeros_, trunc_normal_

@@ -6,9 +6,13 @@ Here they are computed once and keep their intermediate results: the same values
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = [
+    *("checkpoint", "checkpoint_sequential", "get_device_states", "noop_context_fn"),
+    *("set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"),
+]
 
 _OPTIONS = (
     *("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check"),
@@ -16,12 +20,12 @@ _OPTIONS = (
 )
 
 
-def checkpoint(function: Callable[..., object], *args: object, **kwargs: object) -> Any:
+def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)`; torch's options are taken and say nothing here."""
     return function(*args, **{key: kwargs[key] for key in kwargs if key not in _OPTIONS})
 
 
-def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs: object) -> Any:
+def checkpoint_sequential(functions: Any, segments: int, input: Any, **kwargs: Any) -> Any:
     """What a sequence of functions, or a Sequential, makes of an input."""
     steps: Sequence[Callable[[Any], Any]] = (
         list(functions.children()) if hasattr(functions, "children") else list(functions)
@@ -29,3 +33,28 @@ def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs
     for step in steps:
         input = step(input)
     return input
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices of tensors other than the CPU, and their generators' states: none."""
+    del args
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Give the generators of such devices their states back."""
+    del devices, states, device_type
+
+
+def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
+    """A block in which computing again may stop early; nothing is computed again."""
+    del enable
+    return nullcontext()
+
+
+set_checkpoint_debug_enabled = set_checkpoint_early_stop
+
+
+def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """Blocks for the first computation and the second that change nothing."""
+    return nullcontext(), nullcontext()

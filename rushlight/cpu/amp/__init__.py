@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .autocast_mode import autocast
+from .grad_scaler import GradScaler
 
-__all__ = ["autocast"]
+__all__ = ["GradScaler", "autocast"]

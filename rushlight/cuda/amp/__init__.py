@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from .autocast_mode import autocast
+from functools import partial
+from typing import Any
 
-__all__ = ["autocast"]
+from ...amp import custom_functions
+from .autocast_mode import autocast
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+custom_bwd: Any = partial(custom_functions.custom_bwd, device_type="cuda")
+custom_fwd: Any = partial(custom_functions.custom_fwd, device_type="cuda")

@@ -316,7 +316,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: object = None,
+        options: Any = None,
     ) -> None:
         super().__init__(weight, reduction=reduction)
         self.num_classes = num_classes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .datasets import (
+from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
+from .dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
@@ -12,8 +13,8 @@ from .datasets import (
     TensorDataset,
     random_split,
 )
-from .loader import DataLoader, default_collate, default_convert, get_worker_info
-from .samplers import (
+from .distributed import DistributedSampler
+from .sampler import (
     BatchSampler,
     RandomSampler,
     Sampler,
@@ -28,6 +29,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",

@@ -1,0 +1,63 @@
+"""`torch._dynamo`, as far as programs speak to the compiler that is not here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from . import compiler
+from .compiler import (
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    is_compiling,
+    list_backends,
+    reset,
+)
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "config",
+    "disable",
+    "disallow_in_graph",
+    "forbid_in_graph",
+    "graph_break",
+    "is_compiling",
+    "is_dynamo_supported",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "mark_static_address",
+    "maybe_mark_dynamic",
+    "optimize",
+    "reset",
+]
+
+config = SimpleNamespace(
+    suppress_errors=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False
+)
+"""Settings, which nobody reads."""
+
+disallow_in_graph = forbid_in_graph = allow_in_graph
+
+
+def optimize(backend: Any = "inductor", **options: Any) -> Any:
+    """A decorator that leaves the function as it is."""
+    return compiler.compile(backend=backend, **{k: v for k, v in options.items() if k == "dynamic"})
+
+
+def is_dynamo_supported() -> bool:
+    """Whether programs can be compiled from their byte code: no."""
+    return False
+
+
+def graph_break(msg: str = "") -> None:
+    """End a compiled part, of which there is none."""
+
+
+def mark_dynamic(t: Any, index: Any, **bounds: Any) -> None:
+    """Say that a size varies, as all sizes may."""
+
+
+maybe_mark_dynamic = mark_static = mark_static_address = mark_dynamic

@@ -1,0 +1,38 @@
+"""`torch.accelerator`: the GPU or the like, where there is one; there is none."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__ = [
+    *("current_accelerator", "current_device_idx", "current_device_index", "current_stream"),
+    *("device_count", "device_index", "empty_cache", "is_available", "max_memory_allocated"),
+    *("max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats"),
+    *("reset_accumulated_memory_stats", "reset_peak_memory_stats", "set_device_idx"),
+    *("set_device_index", "set_stream", "synchronize"),
+]
+
+
+def is_available() -> bool:
+    """Never."""
+    return False
+
+
+def device_count() -> int:
+    """None."""
+    return 0
+
+
+def current_accelerator(check_available: bool = False) -> None:
+    """None."""
+    del check_available
+
+
+def _absent(*arguments: object, **named: object) -> NoReturn:
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+current_device_idx = current_device_index = current_stream = device_index = empty_cache = _absent
+max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _absent
+memory_stats = reset_accumulated_memory_stats = reset_peak_memory_stats = set_stream = _absent
+set_device_idx = set_device_index = synchronize = _absent

@@ -1,0 +1,249 @@
+"""rushlight under the name `torch`, for packages that import that.
+
+    import rushlight
+    rushlight.as_torch()          # from here on `import torch` gives rushlight
+
+    python -m rushlight.as_torch train.py --epochs 3
+    python -m rushlight.as_torch -m package.module
+    python -m rushlight.as_torch -c "import torch; print(torch.__version__)"
+
+`import torch.x` gives the module `rushlight.x` itself, or fails where there is none.
+`torch.__version__` and the metadata of a distribution `torch` say which version is followed, and
+public classes and functions say `torch.…` for their modules.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import abc, import_module, machinery, metadata
+from os import PathLike
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+__all__ = ["StandIn", "as_torch"]
+
+_OWN: Final = __package__ or "rushlight"
+_VERSION: Final = "2.13.0"
+_PUBLIC_CLASSES: Final = {
+    "interpreter.values.tasks": {"Future": ""},
+    "ops.memory.dtype": dict.fromkeys(("DType", "Device", "Layout", "MemoryFormat"), ""),
+    "ops.random_numbers.random": {"Generator": "._C"},
+    "ops.table.grad_mode": {
+        **dict.fromkeys(("enable_grad", "inference_mode", "no_grad"), ".autograd.grad_mode"),
+        "set_grad_enabled": ".autograd.grad_mode",
+    },
+    "ops.tensors.construct": {"finfo": "", "iinfo": ""},
+    "ops.tensors.tensor": {"Parameter": ".nn.parameter", "Size": "", "Tensor": ""},
+}
+"""Classes of the lower parts that users know, and the modules of torch that they belong to."""
+
+
+class StandIn(abc.MetaPathFinder):
+    """What `as_torch()` gives: as long as it is in place, `torch` means rushlight.
+
+    `undo()` ends that, and so does the end of a `with` block.  What was imported keeps working.
+    """
+
+    def __init__(self) -> None:
+        self._version: Any = None
+        self._renamed: list[tuple[Any, str]] = []
+
+    def put_in_place(self) -> None:
+        """Answer to `torch` from now on.
+
+        Raises:
+            ImportError: PyTorch itself has been imported, and would be mixed with rushlight.
+        """
+        own = import_module(_OWN)
+        if sys.modules.setdefault("torch", own) is not own:
+            raise ImportError(
+                "PyTorch itself is imported already: call rushlight.as_torch() before anything "
+                "imports torch",
+                name="torch",
+            )
+        if self in sys.meta_path:
+            return
+        self._version = own.__version__
+        vars(own)["__version__"] = import_module(".torch_version", _OWN).TorchVersion(_VERSION)
+        sys.meta_path.insert(0, self)
+        for name, module in list(sys.modules.items()):
+            if name.startswith(f"{_OWN}."):
+                self.rename(module)
+
+    def undo(self) -> None:
+        """Give the name back: `import torch` looks for PyTorch again."""
+        if self not in sys.meta_path:
+            return
+        sys.meta_path.remove(self)
+        vars(import_module(_OWN))["__version__"] = self._version
+        for thing, module in self._renamed:
+            thing.__module__ = module
+        self._renamed.clear()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+            del sys.modules[name]
+
+    def __enter__(self) -> StandIn:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.undo()
+
+    def rename(self, module: ModuleType) -> None:
+        """Have the classes and functions of a module say that they are torch's."""
+        inside = module.__name__.removeprefix(f"{_OWN}.")
+        known = _PUBLIC_CLASSES.get(inside)
+        if known is not None:
+            for name, place in known.items():
+                self._say(vars(module)[name], f"torch{place}")
+        elif is_public(inside):
+            sys.modules.setdefault(f"torch.{inside}", module)  # where names are looked up
+            for thing in list(vars(module).values()):
+                if isinstance(thing, type | FunctionType) and _is_ours(thing.__module__):
+                    self._say(thing, f"torch{thing.__module__.removeprefix(_OWN)}")
+
+    def _say(self, thing: Any, module: str) -> None:
+        self._renamed.append((thing, thing.__module__))
+        thing.__module__ = module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> machinery.ModuleSpec | None:
+        """Where a module of torch, or one of rushlight that is to be renamed, comes from."""
+        root, _, inside = fullname.partition(".")
+        if root == _OWN:
+            found = machinery.PathFinder.find_spec(fullname, path)
+            if found is not None and found.loader is not None:
+                found.loader = _Renaming(self, found.loader)
+            return found
+        if root != "torch":
+            return None
+        own = f"{_OWN}.{inside}" if inside else _OWN
+        try:
+            module = import_module(own)
+        except ModuleNotFoundError as error:
+            if error.name is None or not own.startswith(error.name):
+                raise
+            return None
+        return machinery.ModuleSpec(
+            fullname, _Alias(module), is_package=hasattr(module, "__path__")
+        )
+
+    def find_distributions(
+        self, context: metadata.DistributionFinder.Context | None = None
+    ) -> Iterator[metadata.Distribution]:
+        """The distribution `torch`, for those who ask which version is installed."""
+        if context is not None and context.name == "torch":
+            yield _Distribution()
+
+
+class _Alias(abc.Loader):
+    """Gives a module that is loaded already, under a second name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._spec = module.__spec__
+
+    def create_module(self, spec: machinery.ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # which the import system has replaced
+
+
+class _Renaming(abc.Loader):
+    """Loads a module of rushlight as its own loader does, and renames what is in it."""
+
+    def __init__(self, stand_in: StandIn, loader: Any) -> None:
+        self._stand_in = stand_in
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: machinery.ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        if module.__spec__ is not None:
+            module.__spec__.loader = module.__loader__ = self._loader
+        self._stand_in.rename(module)
+
+
+class _Distribution(metadata.Distribution):
+    """What is installed under the name `torch`: this."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename != "METADATA":
+            return None
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {_VERSION}\n"
+
+    def locate_file(self, path: str | PathLike[str]) -> Any:
+        return Path(path)
+
+
+def is_public(inside: str) -> bool:
+    """Whether a module, by its name in rushlight, is one that torch's users see."""
+    parts = "grammar frontend typecheck ops ir interpreter serialization cli".split()
+    return inside.partition(".")[0] not in parts
+
+
+def _is_ours(module: object) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == _OWN
+
+
+_STAND_IN: Final = StandIn()
+
+
+def as_torch() -> StandIn:
+    """Have `import torch`, also in packages imported later, give rushlight.
+
+    Returns:
+        What undoes it: `rushlight.as_torch().undo()`, or a `with` block.
+
+    Raises:
+        ImportError: PyTorch itself has been imported.
+    """
+    _STAND_IN.put_in_place()
+    return _STAND_IN
+
+
+class _Callable(ModuleType):
+    """The module's class, so that `rushlight.as_torch()` works where the module is imported."""
+
+    def __call__(self) -> StandIn:
+        return as_torch()
+
+
+def _run(arguments: list[str]) -> None:
+    """What `python -m rushlight.as_torch ARGUMENTS` does, as Python itself would."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    first, rest = arguments[0], arguments[1:]
+    if first in ("-m", "-c") and not rest:
+        raise SystemExit(f"Argument expected for the {first} option")
+    as_torch()
+    if first == "-m":
+        sys.argv = rest
+        sys.path[0] = str(Path.cwd())
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif first == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        sys.path[0] = ""
+        sys.modules["__main__"] = main = ModuleType("__main__")
+        exec(compile(rest[0], "<string>", "exec"), vars(main))
+    else:
+        sys.argv = arguments
+        sys.path[0] = str(Path(first).resolve().parent)
+        runpy.run_path(first, run_name="__main__")
+
+
+sys.modules[__name__].__class__ = _Callable
+
+if __name__ == "__main__":
+    import_module(f"{_OWN}.as_torch")._run(sys.argv[1:])

@@ -1,0 +1,383 @@
+"""What the processes of a group do together, where there is one: it has all there is."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops.table.grad_mode import no_grad
+from ..ops.tensors.tensor import Tensor
+from .groups import ReduceOp, member_of
+
+__all__ = [
+    *("P2POp", "Work", "all_gather", "all_gather_into_tensor", "all_gather_object"),
+    *("all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier"),
+    *("batch_isend_irecv", "broadcast", "broadcast_object_list", "gather", "gather_object"),
+    *("irecv", "isend", "monitored_barrier", "recv", "reduce", "reduce_scatter"),
+    *("reduce_scatter_tensor", "scatter", "scatter_object_list", "send"),
+]
+
+
+class Work:
+    """Something that was begun, and is done."""
+
+    def wait(self, timeout: Any = None) -> bool:
+        """True, at once."""
+        del timeout
+        return True
+
+    def is_completed(self) -> bool:
+        """Yes."""
+        return True
+
+    def is_success(self) -> bool:
+        """Yes."""
+        return True
+
+
+class P2POp:
+    """What `batch_isend_irecv` is to do: an operation, its tensor and the other process.
+
+    Raises:
+        NotImplementedError: always; there is no other process.
+    """
+
+    def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, *_: Any) -> None:
+        del tensor
+        raise _no_peer(op.__name__, peer)
+
+
+def _no_peer(name: str, peer: object) -> NotImplementedError:
+    return NotImplementedError(
+        f"torch.distributed.{name}: rushlight runs one process; there is none with rank {peer}"
+    )
+
+
+def _work(async_op: bool, group: Any) -> Work | None:
+    member_of(group)
+    return Work() if async_op else None
+
+
+def _root(name: str, rank: int | None) -> None:
+    if rank not in (0, None):
+        raise _no_peer(name, rank)
+
+
+def _only(name: str, given: Sequence[Any] | None) -> Any:
+    """The one part of a list that has a part for each process.
+
+    Raises:
+        ValueError: it has another number of parts.
+    """
+    if given is None or len(given) != 1:
+        count = 0 if given is None else len(given)
+        raise ValueError(f"{name}: 1 process takes part, and the list has {count} parts")
+    return given[0]
+
+
+def _filled(out: Tensor, values: Tensor) -> None:
+    with no_grad():
+        out.copy_(values.reshape(out.shape))
+
+
+# ------------------------------------------------------------------------------------- tensors
+
+
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
+    """Wait for all processes of a group."""
+    del device_ids
+    return _work(async_op, group)
+
+
+def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
+    """Wait for all processes of a group."""
+    del timeout, wait_all_ranks
+    member_of(group)
+
+
+def all_reduce(
+    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """Have a tensor be the sum (product, ...) of those of all processes: itself."""
+    del tensor, op
+    return _work(async_op, group)
+
+
+def all_reduce_coalesced(
+    tensors: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """`all_reduce` for several tensors."""
+    del tensors, op
+    return _work(async_op, group)
+
+
+def reduce(
+    tensor: Tensor,
+    dst: int | None = None,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """`all_reduce`, of which one process has the result.
+
+    Raises:
+        NotImplementedError: it is another process.
+    """
+    del tensor, op
+    _root("reduce", dst if dst is not None else group_dst)
+    return _work(async_op, group)
+
+
+def broadcast(
+    tensor: Tensor,
+    src: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Have a tensor be that of one process: itself.
+
+    Raises:
+        NotImplementedError: it is another process.
+    """
+    del tensor
+    _root("broadcast", src if src is not None else group_src)
+    return _work(async_op, group)
+
+
+def all_gather(
+    tensor_list: Sequence[Tensor], tensor: Tensor, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """Fill the tensors of a list with those of all processes.
+
+    Raises:
+        ValueError: the list has not one tensor for each process.
+    """
+    done = _work(async_op, group)
+    _filled(_only("all_gather", tensor_list), tensor)
+    return done
+
+
+def all_gather_into_tensor(
+    output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """Fill a tensor with those of all processes, one after another."""
+    done = _work(async_op, group)
+    _filled(output_tensor, input_tensor)
+    return done
+
+
+all_gather_single = _all_gather_base = all_gather_into_tensor
+
+
+def gather(
+    tensor: Tensor,
+    gather_list: Sequence[Tensor] | None = None,
+    dst: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """`all_gather`, of which one process has the result.
+
+    Raises:
+        NotImplementedError: it is another process.
+        ValueError: the list has not one tensor for each process.
+    """
+    _root("gather", dst if dst is not None else group_dst)
+    done = _work(async_op, group)
+    _filled(_only("gather", gather_list), tensor)
+    return done
+
+
+def scatter(
+    tensor: Tensor,
+    scatter_list: Sequence[Tensor] | None = None,
+    src: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Fill a tensor with this process's part of a list.
+
+    Raises:
+        NotImplementedError: another process has the list.
+        ValueError: the list has not one tensor for each process.
+    """
+    _root("scatter", src if src is not None else group_src)
+    done = _work(async_op, group)
+    _filled(tensor, _only("scatter", scatter_list))
+    return done
+
+
+def reduce_scatter(
+    output: Tensor,
+    input_list: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Fill a tensor with this process's part of the sum of the lists.
+
+    Raises:
+        ValueError: the list has not one tensor for each process.
+    """
+    del op
+    done = _work(async_op, group)
+    _filled(output, _only("reduce_scatter", input_list))
+    return done
+
+
+def reduce_scatter_tensor(
+    output: Tensor,
+    input: Tensor,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Fill a tensor with this process's part of the sum of the inputs."""
+    del op
+    return all_gather_into_tensor(output, input, group, async_op)
+
+
+def all_to_all(
+    output_tensor_list: Sequence[Tensor],
+    input_tensor_list: Sequence[Tensor],
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Give each process its part, and take one from each.
+
+    Raises:
+        ValueError: the lists have not one tensor for each process.
+    """
+    sent = _only("all_to_all", input_tensor_list)
+    return all_gather(output_tensor_list, sent, group, async_op)
+
+
+def all_to_all_single(
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: list[int] | None = None,
+    input_split_sizes: list[int] | None = None,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """`all_to_all` of parts of one tensor."""
+    del output_split_sizes, input_split_sizes
+    return all_gather_into_tensor(output, input, group, async_op)
+
+
+def send(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: Any) -> None:
+    """Send a tensor to another process.
+
+    Raises:
+        NotImplementedError: always; there is none.
+    """
+    del tensor, arguments, options
+    raise _no_peer("send", dst)
+
+
+def recv(tensor: Tensor, src: int | None = None, *arguments: Any, **options: Any) -> int:
+    """Wait for a tensor of another process.
+
+    Raises:
+        NotImplementedError: always; there is none.
+    """
+    del tensor, arguments, options
+    raise _no_peer("recv", src)
+
+
+def isend(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: Any) -> Work:
+    """`send` without waiting.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    del tensor, arguments, options
+    raise _no_peer("isend", dst)
+
+
+def irecv(tensor: Tensor, src: int | None = None, *arguments: Any, **options: Any) -> Work:
+    """`recv` without waiting.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    del tensor, arguments, options
+    raise _no_peer("irecv", src)
+
+
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
+    """Begin what is in the list: nothing, since no `P2POp` can be made."""
+    return [Work() for _ in p2p_op_list]
+
+
+# ------------------------------------------------------------------------------------- objects
+
+
+def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
+    """Fill a list with objects of all processes, copied as a file would.
+
+    Raises:
+        ValueError: the list has not one place for each process.
+    """
+    member_of(group)
+    _only("all_gather_object", object_list)
+    object_list[0] = copy.deepcopy(obj)
+
+
+def gather_object(
+    obj: Any,
+    object_gather_list: list[Any] | None = None,
+    dst: int | None = None,
+    group: Any = None,
+    group_dst: int | None = None,
+) -> None:
+    """`all_gather_object`, of which one process has the result.
+
+    Raises:
+        NotImplementedError: it is another process.
+        ValueError: the list has not one place for each process.
+    """
+    _root("gather_object", dst if dst is not None else group_dst)
+    all_gather_object(object_gather_list or [], obj, group)
+
+
+def broadcast_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, *_: Any, **options: Any
+) -> None:
+    """Have a list hold the objects of one process: those it holds.
+
+    Raises:
+        NotImplementedError: it is another process.
+    """
+    del object_list, options
+    _root("broadcast_object_list", src)
+    member_of(group)
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None,
+    group: Any = None,
+    group_src: int | None = None,
+) -> None:
+    """Put this process's object of a list into the first place of another.
+
+    Raises:
+        NotImplementedError: another process has the list.
+        ValueError: the list has not one object for each process, or there is no first place.
+    """
+    _root("scatter_object_list", src if src is not None else group_src)
+    member_of(group)
+    sent = _only("scatter_object_list", scatter_object_input_list)
+    if not scatter_object_output_list:
+        raise ValueError("Expected argument scatter_object_output_list to be a list of size at 1.")
+    scatter_object_output_list[0] = copy.deepcopy(sent)

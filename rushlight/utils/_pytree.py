@@ -1,0 +1,537 @@
+"""`torch.utils._pytree`: nested containers as a flat list of leaves, and back.
+
+dicts, lists, tuples, named tuples, OrderedDicts, defaultdicts and deques are nodes; other classes
+become nodes by `register_pytree_node`.  Everything else, None too, is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    *("GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree"),
+    *("SequenceKey", "TreeSpec", "keystr", "register_dataclass", "register_pytree_node"),
+    *("tree_all", "tree_any", "tree_flatten", "tree_flatten_with_path", "tree_iter"),
+    *("tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only"),
+    *("tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten"),
+]
+
+PyTree = Any
+KeyEntry = Any
+KeyPath = tuple[KeyEntry, ...]
+Context = Any
+Flatten = Callable[[Any], tuple[list[Any], Context]]
+Unflatten = Callable[[Iterable[Any], Context], Any]
+IsLeaf = Callable[[Any], bool] | None
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """The way to an element of a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """The element."""
+        return sequence[self.idx]
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """The way to a value of a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """The value."""
+        return mapping[self.key]
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """The way to an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """The attribute's value."""
+        return getattr(obj, self.name)
+
+
+class NodeDef(NamedTuple):
+    """What is known of a class of nodes."""
+
+    type: type
+    flatten_fn: Flatten
+    unflatten_fn: Unflatten
+    keys_fn: Callable[[Any], list[KeyEntry]] | None = None
+    serialized_type_name: str | None = None
+
+
+SUPPORTED_NODES: Final[dict[type, NodeDef]] = {}
+"""The classes of nodes."""
+
+
+@dataclass(frozen=True)
+class TreeSpec:
+    """The structure of a tree without its leaves."""
+
+    type: Any
+    context: Context
+    children_specs: list[TreeSpec]
+
+    def __hash__(self) -> int:
+        return hash((self.type, str(self.context), tuple(self.children_specs)))
+
+    @property
+    def num_leaves(self) -> int:
+        """How many leaves a tree of this structure has."""
+        return sum(each.num_leaves for each in self.children_specs)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes it has, leaves included."""
+        return 1 + sum(each.num_nodes for each in self.children_specs)
+
+    @property
+    def num_children(self) -> int:
+        """How many nodes lie directly below the root."""
+        return len(self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Whether the tree is one leaf."""
+        return False
+
+    def children(self) -> list[TreeSpec]:
+        """The structures directly below the root."""
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        """One structure below the root."""
+        return self.children_specs[index]
+
+    def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
+        """The parts of a tree that stand where this structure has leaves.
+
+        Raises:
+            ValueError: the tree has another structure above them.
+        """
+        children, context = _entered(tree, self.type)
+        if len(children) != self.num_children:
+            raise ValueError(
+                f"Node arity mismatch; expected {self.num_children}, but got {len(children)}."
+            )
+        if not _same_keys(self, context):
+            raise ValueError(
+                f"Node context mismatch for node type {self.type}: expected {self.context!r}, "
+                f"but got {context!r}."
+            )
+        pairs = zip(self.children_specs, children, strict=True)
+        return [part for spec, child in pairs for part in spec.flatten_up_to(child)]
+
+    def unflatten(self, leaves: Iterable[Any]) -> PyTree:
+        """A tree of this structure.
+
+        Raises:
+            ValueError: there are more leaves, or fewer.
+        """
+        given = list(leaves)
+        if len(given) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec refers "
+                f"to a pytree that holds {self.num_leaves} items ({self})."
+            )
+        return self._built(iter(given))
+
+    def _built(self, leaves: Any) -> PyTree:
+        made = [each._built(leaves) for each in self.children_specs]
+        return SUPPORTED_NODES[self.type].unflatten_fn(made, self.context)
+
+
+@dataclass(frozen=True)
+class LeafSpec(TreeSpec):
+    """The structure of one leaf."""
+
+    type: Any = None
+    context: Context = None
+    children_specs: Any = ()
+
+    __hash__ = TreeSpec.__hash__
+
+    @property
+    def num_leaves(self) -> int:
+        """One."""
+        return 1
+
+    def is_leaf(self) -> bool:
+        """Yes."""
+        return True
+
+    def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
+        """The whole tree, which stands where the leaf is."""
+        return [tree]
+
+    def _built(self, leaves: Any) -> PyTree:
+        return next(leaves)
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def _same_keys(spec: TreeSpec, context: Context) -> bool:
+    if spec.type in (dict, OrderedDict):
+        return set(spec.context) == set(context)
+    return bool(spec.context == context)
+
+
+def _entered(tree: PyTree, kind: type) -> tuple[list[Any], Context]:
+    if _kind(tree) is not kind:
+        raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
+    return SUPPORTED_NODES[kind].flatten_fn(tree)
+
+
+# ------------------------------------------------------------------------------------- classes
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Flatten,
+    unflatten_fn: Unflatten,
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Callable[[Context], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Context] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[KeyEntry, Any]], Context]] | None = None,
+) -> None:
+    """Have instances of a class be nodes.
+
+    Args:
+        flatten_fn: gives the children of an instance, and what else makes one.
+        unflatten_fn: makes an instance of both.
+
+    Raises:
+        ValueError: they are nodes already.
+    """
+    del to_dumpable_context, from_dumpable_context
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    keys: Callable[[Any], list[KeyEntry]] | None = None
+    if flatten_with_keys_fn is not None:
+        with_keys = flatten_with_keys_fn
+
+        def keys(tree: Any) -> list[KeyEntry]:
+            return [key for key, _ in with_keys(tree)[0]]
+
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys, serialized_type_name)
+
+
+_register_pytree_node = register_pytree_node
+
+
+def _deregister_pytree_node(cls: type) -> None:
+    """Have instances of a class be leaves again."""
+    SUPPORTED_NODES.pop(cls)
+
+
+def register_dataclass(
+    cls: type,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Have a dataclass's fields be the children of its instances."""
+    dropped = drop_field_names or ()
+    names = field_names or [each.name for each in fields(cls) if each.name not in dropped]
+    register_pytree_node(
+        cls,
+        lambda tree: ([getattr(tree, name) for name in names], names),
+        lambda values, context: cls(**dict(zip(context, values, strict=True))),
+        serialized_type_name=serialized_type_name,
+        flatten_with_keys_fn=lambda tree: (
+            [(GetAttrKey(name), getattr(tree, name)) for name in names],
+            names,
+        ),
+    )
+
+
+def _node(
+    cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
+) -> None:
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
+
+
+def _places(tree: Any) -> list[KeyEntry]:
+    return [SequenceKey(index) for index in range(len(tree))]
+
+
+def _keys(tree: Any) -> list[KeyEntry]:
+    return [MappingKey(key) for key in tree]
+
+
+def _filled(values: Iterable[Any], context: Context) -> Any:
+    factory, keys = context
+    return defaultdict(factory, zip(keys, values, strict=True))
+
+
+_node(list, lambda tree: (list(tree), None), lambda values, _: list(values), _places)
+_node(tuple, lambda tree: (list(tree), None), lambda values, _: tuple(values), _places)
+_node(
+    dict,
+    lambda tree: (list(tree.values()), list(tree)),
+    lambda values, keys: dict(zip(keys, values, strict=True)),
+    _keys,
+)
+_node(
+    OrderedDict,
+    lambda tree: (list(tree.values()), list(tree)),
+    lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
+    _keys,
+)
+_node(
+    defaultdict,
+    lambda tree: (list(tree.values()), (tree.default_factory, list(tree))),
+    _filled,
+    _keys,
+)
+_node(
+    deque,
+    lambda tree: (list(tree), tree.maxlen),
+    lambda values, most: deque(values, maxlen=most),
+    _places,
+)
+
+
+class _NamedTuples(tuple[Any, ...]):
+    """Stands for all named tuples, whose context is their class."""
+
+
+_node(
+    _NamedTuples,
+    lambda tree: (list(tree), type(tree)),
+    lambda values, cls: cls(*values),
+    lambda tree: [GetAttrKey(name) for name in tree._fields],
+)
+namedtuple = _NamedTuples
+
+
+def _is_namedtuple_instance(tree: Any) -> bool:
+    """Whether a value is a named tuple."""
+    cls = type(tree)
+    return issubclass(cls, tuple) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
+
+
+def _kind(tree: Any) -> type:
+    cls = type(tree)
+    return _NamedTuples if cls not in SUPPORTED_NODES and _is_namedtuple_instance(tree) else cls
+
+
+def _is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether a value is a leaf, by its class or because `is_leaf` says so."""
+    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES
+
+
+# ------------------------------------------------------------------------------------- walking
+
+
+def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree from left to right, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _walk(tree, leaves, is_leaf)
+
+
+def _walk(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    if _is_leaf(tree, is_leaf):
+        leaves.append(tree)
+        return LeafSpec()
+    kind = _kind(tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    return TreeSpec(kind, context, [_walk(child, leaves, is_leaf) for child in children])
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """The tree of a structure, with these leaves.
+
+    Raises:
+        TypeError: the structure is none.
+        ValueError: there are more leaves than it has, or fewer.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "Expected `treespec` to be an instance of PyTreeSpec but got item of type "
+            f"{type(treespec)}."
+        )
+    return treespec.unflatten(leaves)
+
+
+def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterable[Any]:
+    """The leaves, one after another."""
+    yield from tree_leaves(tree, is_leaf)
+
+
+def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The structure."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """A tree of what a function makes of the leaves, and of those of further trees there."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    return spec.unflatten(map(func, leaves, *others))
+
+
+def tree_map_(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """Call a function for the leaves; the tree itself comes back."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    for each in zip(leaves, *others, strict=True):
+        func(*each)
+    return tree
+
+
+def _chooses(wanted: Any) -> Callable[[Any], bool]:
+    if isinstance(wanted, type | tuple) or not callable(wanted):
+        return lambda value: isinstance(value, wanted)
+    return lambda value: bool(wanted(value))
+
+
+def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Any]:
+    """Makes a function that leaves everything alone but values of the given types."""
+    chosen = _chooses(type_or_types_or_pred)
+
+    def decorate(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: func(value) if chosen(value) else value
+
+    return decorate
+
+
+def tree_map_only(
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map` for leaves of given types; others stay."""
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map_` for leaves of given types."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether all leaves are so."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether any leaf is so."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_all_only(
+    type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Whether all leaves of given types are so."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(
+    type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Whether any leaf of given types is so."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def _broadcast_to_and_flatten(
+    tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[Any] | None:
+    """The leaves of a tree, each as often as the structure has leaves in its place; or None."""
+    if _is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
+    if treespec.is_leaf() or _kind(tree) is not treespec.type:
+        return None
+    children, context = SUPPORTED_NODES[_kind(tree)].flatten_fn(tree)
+    if len(children) != treespec.num_children or not _same_keys(treespec, context):
+        return None
+    found: list[Any] = []
+    for child, spec in zip(children, treespec.children_specs, strict=True):
+        part = _broadcast_to_and_flatten(child, spec, is_leaf)
+        if part is None:
+            return None
+        found += part
+    return found
+
+
+# --------------------------------------------------------------------------------------- paths
+
+
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: IsLeaf = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """The leaves with the ways that lead to them, and the structure.
+
+    Raises:
+        ValueError: a node's class was registered without `flatten_with_keys_fn`.
+    """
+    return list(_with_paths(tree, (), is_leaf)), tree_structure(tree, is_leaf)
+
+
+def _with_paths(tree: PyTree, path: KeyPath, is_leaf: IsLeaf) -> Iterable[tuple[KeyPath, Any]]:
+    if _is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    node = SUPPORTED_NODES[_kind(tree)]
+    if node.keys_fn is None:
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}.")
+    for key, child in zip(node.keys_fn(tree), node.flatten_fn(tree)[0], strict=True):
+        yield from _with_paths(child, (*path, key), is_leaf)
+
+
+def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves with the ways that lead to them."""
+    return list(_with_paths(tree, (), is_leaf))
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map` of a function that is given the way to each leaf too."""
+    found, spec = tree_flatten_with_path(tree, is_leaf)
+    paths, leaves = [path for path, _ in found], [leaf for _, leaf in found]
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    return spec.unflatten(map(func, paths, leaves, *others))
+
+
+def keystr(kp: KeyPath) -> str:
+    """A way as text: `['a'][0].weight`."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What a way leads to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

@@ -1,0 +1,106 @@
+"""rushlight under torch's name: each in a process of its own, since names are the process's."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rushlight.torch_version import TorchVersion
+
+
+def run(*arguments: str, code: str = "", folder: Path | None = None) -> str:
+    """What Python prints, run with arguments or a program."""
+    words = arguments or ("-c", textwrap.dedent(code))
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
+    program = """
+        import importlib.metadata, importlib.util, pickle
+        import rushlight
+        before = rushlight.__version__
+        stand_in = rushlight.as_torch()
+        assert rushlight.as_torch() is stand_in
+        import torch, torch.nn as nn, torch.nn.functional as F
+        from torch.utils.data import DataLoader
+        import torch.utils.data.distributed
+        assert torch is rushlight and nn is rushlight.nn and F is rushlight.nn.functional
+        assert torch.__version__ == "2.13.0" and torch.__version__ >= (2, 9)
+        assert importlib.metadata.version("torch") == "2.13.0"
+        assert importlib.util.find_spec("torch") is not None
+        assert importlib.util.find_spec("torch.nowhere") is None
+        assert torch.Tensor.__module__ == "torch" and repr(torch.Tensor) == "<class 'torch.Tensor'>"
+        assert nn.Linear.__module__ == "torch.nn.modules.linear"
+        assert F.relu.__module__ == "torch.nn.functional"
+        assert torch.optim.Adam.__module__ == "torch.optim.adam"  # loaded after
+        scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+        assert scripted.original_name == "Sequential"
+        scripted.save("m.pt")
+        assert b"__torch__.torch.nn.modules.linear" in open("m.pt", "rb").read()
+        assert pickle.loads(pickle.dumps(nn.Linear(2, 2))).in_features == 2
+        torch.save(nn.Linear(2, 2), "w.pt")
+        try:
+            import torch.nowhere
+        except ModuleNotFoundError as error:
+            assert error.name == "torch.nowhere"
+        stand_in.undo()
+        assert rushlight.__version__ == before
+        assert rushlight.nn.Linear.__module__ == "rushlight.nn.modules.linear"
+        assert rushlight.load("w.pt", weights_only=False).out_features == 2
+        try:
+            import torch
+        except ModuleNotFoundError:
+            print("undone")
+    """
+    if importlib.util.find_spec("torch") is not None:
+        pytest.skip("PyTorch is installed here, and found after `undo`")
+    assert run(code=program, folder=tmp_path) == "undone\n"
+
+
+def test_programs_run_with_their_arguments(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("value = 3")
+    program = "import sys, torch, beside\nprint(torch.ones(2), beside.value, sys.argv, __name__)"
+    (tmp_path / "program.py").write_text(program)
+    start = ("-m", "rushlight.as_torch")
+    shown = run(*start, "program.py", "--x", "1", folder=tmp_path)
+    assert shown == "tensor([1., 1.]) 3 ['program.py', '--x', '1'] __main__\n"
+    shown = run(*start, "-m", "program", "y", folder=tmp_path)
+    assert shown.endswith("program.py', 'y'] __main__\n")
+    shown = run(*start, "-c", "import torch, sys; print(torch.__name__, sys.argv)", "z")
+    assert shown == "rushlight ['-c', 'z']\n"
+
+
+def test_pytorch_itself_is_not_mixed_in() -> None:
+    program = """
+        import sys, types
+        sys.modules["torch"] = types.ModuleType("torch")
+        import rushlight
+        try:
+            rushlight.as_torch()
+        except ImportError as error:
+            print(error)
+    """
+    assert run(code=program).startswith("PyTorch itself is imported already")
+
+
+def test_versions_compare_as_torchs() -> None:
+    version = TorchVersion("2.13.0+cpu")
+    assert version >= "2.13"
+    assert version > (2, 9)
+    assert version != "2.13.0"
+    assert TorchVersion("2.13.0a1") < (2, 13)
+    assert TorchVersion("1.10.0") > "1.9"
+    assert TorchVersion("2.13.0") == (2, 13)
+    assert TorchVersion("2.13.0.dev1") < "2.13.0a"
+    assert version != object()
+    with pytest.raises(TypeError):
+        assert version < object()  # type: ignore[operator]

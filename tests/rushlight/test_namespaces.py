@@ -1,0 +1,357 @@
+"""Parts of torch's namespace that programs reach for beside tensors and layers."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import distributed, futures, hub
+from rushlight.amp import GradScaler
+from rushlight.serialization.files.errors import ArchiveError
+from rushlight.utils import _pytree as pytree
+from rushlight.utils.data import DistributedSampler
+
+Pair = namedtuple("Pair", "a b")
+
+# ----------------------------------------------------------------------------------------- trees
+
+
+def test_trees_come_apart_and_together() -> None:
+    tree = {
+        "b": [1, (2, None)],
+        "a": Pair(3, {"x": 4}),
+        "o": OrderedDict(z=5),
+        "d": defaultdict(list, q=[6]),
+        "e": deque([7, 8], maxlen=4),
+    }
+    leaves, spec = pytree.tree_flatten(tree)
+    assert leaves == [1, 2, None, 3, 4, 5, 6, 7, 8]
+    assert (spec.num_leaves, spec.num_nodes) == (9, 18)
+    again = pytree.tree_unflatten(leaves, spec)
+    assert again == tree
+    assert type(again["a"]) is Pair
+    assert again["e"].maxlen == 4
+    ways = [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)]
+    assert ways[2:5] == ["['b'][1][1]", "['a'].a", "['a'].b['x']"]
+    assert hash(pytree.tree_structure([1])) == hash(pytree.tree_structure([2]))
+
+
+def test_trees_are_mapped() -> None:
+    pairs = pytree.tree_map(lambda a, b: (a, b), [1, {"a": 2}], [3, {"a": [4, 5]}])
+    assert pairs == [(1, 3), {"a": (2, [4, 5])}]
+    assert pytree.tree_map_only(int, lambda x: -x, [1, 2.0, "a"]) == [-1, 2.0, "a"]
+    spec = pytree.tree_structure([[1, 2], 3])
+    assert pytree._broadcast_to_and_flatten([1, 2], spec) == [1, 1, 2]
+    assert pytree._broadcast_to_and_flatten([1], spec) is None
+    with pytest.raises(ValueError, match=r"Node arity mismatch; expected 2, but got 1\."):
+        pytree.tree_map(lambda a, b: 0, [1, 2], [3])
+    with pytest.raises(ValueError, match="holds 3 items"):
+        pytree.tree_unflatten([1], spec)
+
+
+def test_classes_become_nodes() -> None:
+    class Point:
+        def __init__(self, x: int, y: int) -> None:
+            self.x, self.y = x, y
+
+    pytree.register_pytree_node(Point, lambda p: ([p.x, p.y], None), lambda v, _: Point(*v))
+    try:
+        doubled = pytree.tree_map(lambda x: 2 * x, Point(1, 2))
+        assert (doubled.x, doubled.y) == (2, 4)
+        with pytest.raises(ValueError, match="already registered"):
+            pytree.register_pytree_node(Point, lambda p: ([], None), lambda v, _: None)
+    finally:
+        pytree._deregister_pytree_node(Point)
+    assert len(pytree.tree_leaves(Point(1, 2))) == 1
+
+
+# ---------------------------------------------------------------------------- futures, processes
+
+
+def test_futures_are_completed() -> None:
+    first: Any = futures.Future()
+    second = first.then(lambda done: done.wait() + 1)
+    both = futures.collect_all([first, second])
+    assert not both.done()
+    threading.Timer(0.01, first.set_result, [2]).start()
+    assert second.wait() == 3
+    assert futures.wait_all(both.wait()) == [2, 3]
+    with pytest.raises(RuntimeError, match="mark a completed Future as complete again"):
+        first.set_result(3)
+    failed: Any = futures.Future()
+    following = failed.then(lambda done: done.wait())
+    failed.set_exception(ValueError("no"))
+    with pytest.raises(ValueError, match="no"):
+        failed.wait()
+    with pytest.raises(RuntimeError, match="ValueError: no"):
+        following.wait()
+
+
+@pytest.fixture
+def group() -> Iterator[None]:
+    distributed.init_process_group("gloo", world_size=1, rank=0)
+    yield
+    distributed.destroy_process_group()
+
+
+@pytest.mark.usefixtures("group")
+def test_a_group_of_one_process() -> None:
+    assert distributed.is_initialized()
+    assert (distributed.get_rank(), distributed.get_world_size()) == (0, 1)
+    assert distributed.get_backend() == "gloo"
+    x, out = torch.tensor([1.0, 2.0]), [torch.zeros(2)]
+    distributed.all_reduce(x)
+    work = distributed.all_gather(out, x, async_op=True)
+    assert work is not None
+    assert work.wait()
+    assert out[0].tolist() == x.tolist() == [1.0, 2.0]
+    gathered: list[Any] = [None]
+    distributed.all_gather_object(gathered, {"a": 1})
+    assert gathered == [{"a": 1}]
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+    with model.no_sync():
+        model(x).sum().backward()
+    assert model.module.weight.grad.tolist() == [[1.0, 2.0]]
+    with pytest.raises(ValueError, match="twice"):
+        distributed.init_process_group()
+    with pytest.raises(NotImplementedError, match="none with rank 1"):
+        distributed.send(x, 1)
+    with pytest.raises(ValueError, match="the list has 2 parts"):
+        distributed.all_gather([x, x], x)
+
+
+def test_several_processes_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        distributed.get_rank()
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(NotImplementedError, match="several are not supported"):
+        distributed.init_process_group("gloo")
+    assert not distributed.is_initialized()
+
+
+def test_stores_hold_texts() -> None:
+    store = distributed.PrefixStore("job", distributed.HashStore())
+    store.set("a", "1")
+    assert store.add("a", 4) == 5
+    assert store.get("a") == b"5"
+    assert store.underlying_store.get("job/a") == b"5"
+    assert store.delete_key("a")
+    assert not store.check(["a"])
+
+
+def test_parts_of_a_data_set_are_torchs() -> None:
+    def parts(**options: Any) -> list[list[int]]:
+        return [list(DistributedSampler(range(10), 3, rank, **options)) for rank in range(3)]
+
+    assert parts() == [[4, 5, 0, 2], [1, 3, 8, 4], [7, 9, 6, 1]]
+    assert parts(shuffle=False) == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    assert parts(drop_last=True) == [[4, 5, 0], [1, 3, 8], [7, 9, 6]]
+    sampler = DistributedSampler(range(5), 2, 1)
+    sampler.set_epoch(4)
+    assert list(sampler) == [3, 4, 0]
+    with pytest.raises(ValueError, match=r"interval \[0, 1\]"):
+        DistributedSampler(range(5), 2, 2)
+
+
+# --------------------------------------------------------------------------------- mixed precision
+
+
+def test_losses_are_scaled_and_bad_steps_skipped() -> None:
+    scaler = GradScaler("cpu", init_scale=4.0, growth_interval=2)
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    scales, values = [], []
+    for step in range(4):
+        optimizer.zero_grad()
+        scaler.scale((weight * 2).sum()).backward()
+        if step == 2:
+            weight.grad[0] = float("inf")
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+        values.append(round(weight[0].item(), 4))
+    assert scales == [4.0, 8.0, 4.0, 4.0]
+    assert values == [0.8, 0.6, 0.6, 0.4]
+    assert scaler.state_dict()["_growth_tracker"] == 1
+    scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match=r"unscale_\(\) is being called after step\(\)"):
+        scaler.unscale_(optimizer)
+    with pytest.raises(RuntimeError, match="source state dict is empty"):
+        scaler.load_state_dict({})
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        assert not GradScaler().is_enabled()
+
+
+def test_operators_over_lists() -> None:
+    tensors = [torch.tensor([1.0, 2.0]), torch.tensor([3.0])]
+    assert [x.tolist() for x in torch._foreach_add(tensors, 1.0)] == [[2.0, 3.0], [4.0]]
+    torch._foreach_mul_(tensors, [2.0, 3.0])
+    torch._foreach_addcmul_(tensors, tensors, tensors, 0.5)
+    assert [x.tolist() for x in tensors] == [[4.0, 12.0], [49.5]]
+    assert torch._foreach_norm(tensors, 1)[0].item() == 16.0
+    with pytest.raises(RuntimeError, match="same number of tensors, got 2 and 1"):
+        torch._foreach_add(tensors, [torch.ones(2)])
+    with pytest.raises(RuntimeError, match="at least one tensor"):
+        torch._foreach_neg([])
+    assert not hasattr(torch, "_foreach_copy")
+
+
+# ------------------------------------------------------------------------------------------ files
+
+
+class Kept:
+    """A class that a program may vouch for."""
+
+    def __init__(self, x: int = 1) -> None:
+        self.x = x
+
+
+class Calls:
+    """What a hostile file would have made of a class that nobody vouches for."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (print, ("called",))
+
+
+def _saved(value: object) -> io.BytesIO:
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return file
+
+
+def test_files_may_name_what_a_program_vouches_for() -> None:
+    name = f"{__name__}.Kept"
+    assert torch.serialization.get_unsafe_globals_in_checkpoint(_saved([Kept()])) == [name]
+    with pytest.raises(ArchiveError, match="Kept"):
+        torch.load(_saved(Kept()))
+    with torch.serialization.safe_globals([Kept]):
+        assert torch.load(_saved({"a": Kept(3), "t": torch.ones(2)}))["a"].x == 3
+        with pytest.raises(ArchiveError, match=r"builtins\.print"):
+            torch.load(_saved([Kept(), Calls()]))
+    assert torch.serialization.get_safe_globals() == []
+    with pytest.raises(ArchiveError):
+        torch.load(_saved(Kept()))
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        # a vouched object's bound method, got by a call of what it gave
+        b"\x80\x02cMODULE\nKept\n)R)R.",
+        # attributes of a dtype
+        b"\x80\x02ctorch\nfloat32\n}X\x01\x00\x00\x00ai\x01sb.",
+        # items appended to what is no list
+        b"\x80\x02ctorch\nfloat32\n(K\x01e.",
+    ],
+)
+def test_vouching_for_a_class_lets_files_do_nothing_else(hostile: bytes) -> None:
+    import zipfile
+
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("m/data.pkl", hostile.replace(b"MODULE", __name__.encode()))
+        archive.writestr("m/version", b"3\n")
+    with torch.serialization.safe_globals([Kept]), pytest.raises(ArchiveError):
+        torch.load(file)
+
+
+def test_models_of_local_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "parts.py").write_text("import rushlight as torch\nsize = 3\n")
+    (tmp_path / "hubconf.py").write_text(
+        "import rushlight as torch\nfrom parts import size\ndependencies = ['numpy']\n"
+        "def small(width=size):\n    '''A small model.'''\n    return torch.nn.Linear(width, 1)\n"
+    )
+    assert hub.load(tmp_path, "small", source="local", width=2).in_features == 2
+    with pytest.raises(RuntimeError, match="Cannot find callable large in hubconf"):
+        hub.load(tmp_path, "large", source="local")
+    with pytest.raises(ValueError, match="Unknown source"):
+        hub.load(tmp_path, "small", source="web")
+    with pytest.raises(ValueError, match="not a repository"):
+        hub.load("../../elsewhere/name", "small")
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    with pytest.raises(PermissionError, match="list of trusted repositories"):
+        hub.load("someone/something:main", "small")
+
+
+def test_weights_come_from_an_address(tmp_path: Path) -> None:
+    source = tmp_path / "weights-abc.pt"
+    torch.save({"w": torch.ones(2)}, source)
+    folder = tmp_path / "kept"
+    url = source.as_uri()
+    found = hub.load_state_dict_from_url(url, str(folder), progress=False)
+    assert found["w"].tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="invalid hash value"):
+        hub.load_state_dict_from_url(url, str(folder / "checked"), check_hash=True)
+    assert list((folder / "checked").iterdir()) == []
+
+
+# -------------------------------------------------------------------------- what is not here
+
+
+def test_absent_devices_answer_and_refuse() -> None:
+    for device, library in ((torch.cuda, "CUDA"), (torch.xpu, "XPU"), (torch.mtia, "MTIA")):
+        assert not device.is_available()
+        assert device.device_count() == device.memory_allocated() == 0
+        device.manual_seed_all(1)
+        with pytest.raises(AssertionError, match=f"Torch not compiled with {library} enabled"):
+            device.synchronize()
+        with device.stream(None):
+            pass
+        with pytest.raises(RuntimeError):
+            device.Stream()
+    assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
+    assert torch.accelerator.current_accelerator() is None
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        torch.accelerator.synchronize()
+
+
+def test_compilers_leave_programs_as_they_are() -> None:
+    model = torch.nn.Linear(1, 1)
+    assert torch.compile(model, mode="max-autotune") is model
+
+    @torch.compile(fullgraph=True)
+    @torch.compiler.disable
+    def double(x: int) -> int:
+        return 2 * x
+
+    assert double(2) == 4
+    assert not torch.compiler.is_compiling()
+    with pytest.raises(RuntimeError, match="Either mode or options"):
+        torch.compile(model, mode="default", options={})
+    with pytest.raises(TypeError, match="fast"):
+        torch.compile(model, fast=True)
+
+
+def test_old_names_of_initialisers_warn() -> None:
+    x = torch.empty(3)
+    with pytest.warns(FutureWarning, match=r"deprecated in favor of `nn\.init\.constant_`"):
+        torch.nn.init.constant(x, 2.0)
+    assert x.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_functions_are_handed_to_tensor_like_classes() -> None:
+    from rushlight import overrides
+
+    class Like:
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return func.__name__, args[1]
+
+    @overrides.wrap_torch_function(lambda a, b: (a,))
+    def scaled(a: Any, b: int) -> Any:
+        return a * b
+
+    assert scaled(Like(), 3) == ("scaled", 3)
+    assert scaled(torch.ones(1), 3).tolist() == [3.0]
+    assert overrides.is_tensor_like(Like())
+    assert not overrides.has_torch_function([torch.ones(1), 1])
