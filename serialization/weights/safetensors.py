@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,51 +38,100 @@ _NAMES = {
     "C64": "complex64",
 }
 _LONGEST_HEADER = 100_000_000
+_MOST_LISTS = 3_000_000
+"""Of a header: each tensor has three."""
 _CODES = {name: code for code, name in _NAMES.items()}
 
 
 def read_safetensors(file: OpenedFile) -> dict[str, Tensor]:
     """The tensors by name, in the order of the file.
 
+    As the format has it, the tensors lie one behind the other and fill the file.
+
     Raises:
         ArchiveError: the file is damaged or has a dtype that does not exist here.
     """
     length = int.from_bytes(file[:8], "little")
+    start = 8 + length
+    places = [
+        _place(file.title, name, entry)
+        for name, entry in _header(file, length).items()
+        if name != "__metadata__"
+    ]
+    at = 0
+    for place in sorted(places, key=lambda place: (place.first, place.last)):
+        if place.first != at or start + place.last > len(file):
+            raise _outside(file.title, place.name)
+        at = place.last
+    if start + at != len(file):
+        raise archive_error("damaged-archive", f"{file.title} is not as long as its tensors")
+    return {place.name: _tensor(file, start, place) for place in places}
+
+
+def _header(file: OpenedFile, length: int) -> dict[str, Any]:
     if length > _LONGEST_HEADER:
         message = f"{file.title} has a header of {length} bytes (the limit is {_LONGEST_HEADER})"
         raise archive_error("limit-exceeded", message)
-    start = 8 + length
+    text = bytes(file[8 : 8 + length])
+    if text.count(b"[") + text.count(b"{") > _MOST_LISTS:
+        message = f"{file.title} has a header of more than {_MOST_LISTS} lists and objects"
+        raise archive_error("limit-exceeded", message)
     try:
-        header = json.loads(bytes(file[8:start]).decode("utf-8"))
+        header = json.loads(text.decode("utf-8"), object_pairs_hook=_once)
+        json.dumps(list(header), ensure_ascii=False).encode()  # names are whole characters
     except (ValueError, RecursionError) as error:
         raise archive_error(
             "damaged-archive", f"{file.title} has a damaged header: {error}"
         ) from None
     if not isinstance(header, dict):
         raise archive_error("damaged-archive", f"{file.title} has no names in its header")
-    found = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            found[name] = _tensor(file, start, name, entry)
-    return found
+    told = header.get("__metadata__", {})
+    if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
+        raise archive_error("damaged-archive", f"{file.title} has metadata that are no texts")
+    return header
 
 
-def _tensor(file: OpenedFile, start: int, name: str, entry: Any) -> Tensor:
-    title = file.title
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name is there twice")
+    return made
+
+
+class _Place(NamedTuple):
+    """Where a tensor lies: its bytes count from the end of the header."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: list[int]
+    first: int
+    last: int
+
+
+def _place(title: str, name: str, entry: Any) -> _Place:
     try:
-        code, shape = str(entry["dtype"]), [int(n) for n in entry["shape"]]
-        first, last = (int(n) for n in entry["data_offsets"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise archive_error("damaged-archive", f"{title} does not describe `{name}`") from None
-    if code not in _NAMES:
+        code, shape, (first, last) = entry["dtype"], entry["shape"], entry["data_offsets"]
+        numbers = [first, last, *shape]
+    except (KeyError, TypeError, ValueError):
+        numbers = [-1]
+    if not all(type(n) is int and 0 <= n < 1 << 63 for n in numbers):
+        raise archive_error("damaged-archive", f"{title} does not describe `{name}`")
+    if not isinstance(code, str) or code not in _NAMES:
         raise archive_error("unsupported-value", f"`{name}` of {title} is of dtype {code}")
     dtype = DTYPES[_NAMES[code]].numpy
-    fits = first >= 0 and start + last <= len(file) and all(n >= 0 for n in shape)
-    if not fits or last - first != math.prod(shape) * dtype.itemsize or len(shape) > 64:
-        raise archive_error("damaged-archive", f"`{name}` of {title} lies outside the file")
-    content = np.empty(last - first, np.uint8)
-    file.read_into(start + first, content.data)
-    return Tensor._of(content.view(dtype).reshape(shape))
+    if len(shape) > 64 or last - first != math.prod(shape) * dtype.itemsize:
+        raise _outside(title, name)
+    return _Place(name, dtype, shape, first, last)
+
+
+def _outside(title: str, name: str) -> Exception:
+    return archive_error("damaged-archive", f"`{name}` of {title} lies outside the file")
+
+
+def _tensor(file: OpenedFile, start: int, place: _Place) -> Tensor:
+    content = np.empty(place.last - place.first, np.uint8)
+    file.read_into(start + place.first, content.data)
+    return Tensor._of(content.view(place.dtype).reshape(place.shape))
 
 
 def write_safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None) -> bytes:

@@ -165,3 +165,32 @@ def test_whole_modules_are_loaded_from_trusted_files(name: str) -> None:
     loaded = torch.load(DATA / f"{name}.pt", weights_only=False)
     assert isinstance(loaded, torch.nn.Sequential)
     assert all(isinstance(p, torch.nn.Parameter) for p in loaded.parameters())
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ('{"a": %s, "b": {"dtype": "U8", "shape": [2], "data_offsets": [3, 5]}}', "`b` of"),
+        ('{"a": %s, "b": {"dtype": "U8", "shape": [2], "data_offsets": [5, 7]}}', "`b` of"),
+        ('{"a": %s, "a": %s}', "a name is there twice"),
+        ('{"a": %s}', "not as long as its tensors"),
+        ('{"\\ud800": %s}', "damaged header"),
+        ('{"__metadata__": {"a": 1}, "a": %s}', "metadata that are no texts"),
+        (
+            '{"a": {"dtype": "U8", "shape": [true], "data_offsets": [0, 1]}}',
+            "does not describe `a`",
+        ),
+        ('{"a": {"dtype": "U8", "shape": "4", "data_offsets": [0, 4]}}', "does not describe `a`"),
+        ('{"a": {"dtype": "U8", "shape": [1], "data_offsets": [0.0, 1]}}', "does not describe `a`"),
+        ('{"a": {"dtype": "U8", "shape": [' + ", ".join(["9" * 4000] * 2000) + "]}}", "`a`"),
+    ],
+)
+def test_safetensors_fill_their_file(header: str, told: str) -> None:
+    """No two lie over each other, nothing lies between them, and numbers are whole."""
+    entry = '{"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}'
+    text = header.replace("%s", entry).encode()
+    with pytest.raises(ArchiveError, match=told):
+        safetensors.load(len(text).to_bytes(8, "little") + text + bytes(5))
+    whole = f'{{"a": {entry}, "n": {{"dtype": "U8", "shape": [0], "data_offsets": [4, 4]}}}}'
+    found = safetensors.load(len(whole).to_bytes(8, "little") + whole.encode() + bytes(4))
+    assert {name: list(tensor.shape) for name, tensor in found.items()} == {"a": [4], "n": [0]}
