@@ -197,17 +197,38 @@ def _matrices(operator: Operator) -> Work:
     return work
 
 
-def _pairs(each: float) -> Callable[[Operator], Work]:
-    """Every row of the first with every row of the second; of one, with itself."""
+def _pairs(each: float, pair: float = 0.0) -> Callable[[Operator], Work]:
+    """Every row of the first with every row of the second; of one, with itself.
+
+    Steps for each element of a row, and for a pair of rows.
+    """
 
     def work(values: Values) -> float:
         given = _arrays(values)[:2]
         if any(array.ndim < 2 for array in given):
             return 0.0
         rows = given[-1].shape[-2]
-        return each * float(given[0].size * rows)
+        first = given[0]
+        steps: float = each + pair / max(first.shape[-1], 1)
+        return steps * float(first.size * rows)
 
     return lambda operator: work
+
+
+def _heads(operator: Operator) -> Work:
+    """Every position of [batch, length, width] with every other in each head, and all weights."""
+    heads = _place(operator, "num_head", "num_heads")
+
+    def work(values: Values) -> float:
+        x, *weights = _arrays(values)
+        if x.ndim != 3:
+            return 0.0
+        pairs = float(x.shape[0] * x.shape[1]) * x.shape[1]
+        each = 0.2 * sum(weight.size for weight in weights)
+        steps: float = pairs * (0.5 * x.shape[2] + 4.0 * values[heads])
+        return steps + each * float(x.shape[0] * x.shape[1])
+
+    return work
 
 
 def _windows(operator: Operator) -> Work:
@@ -257,7 +278,8 @@ def _aligned(operator: Operator) -> Work:
 _COSTS: Final[dict[Cost, Callable[[Operator], Work]]] = {
     "added-product": _product(1),
     "aligned": _aligned,
-    "attention": _pairs(0.5),
+    "attention": _pairs(0.5, 4.0),
+    "attention-of-heads": _heads,
     "chain": _chain,
     "convolved": _convolution,
     "matrices": _matrices,

@@ -8,7 +8,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import family, products
 from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
@@ -65,7 +65,7 @@ def _scores(
 ) -> Array:
     """`query @ key.T * scale`, with the mask added or minus infinity where it is False."""
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or math.nan)
-    scores: Array = blas.matmul(query, np.swapaxes(key, -1, -2))
+    scores: Array = products.matmul(query, np.swapaxes(key, -1, -2))
     scores *= scores.dtype.type(factor)
     if is_causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
@@ -75,6 +75,45 @@ def _scores(
     if mask.dtype == np.bool_:
         return as_array(np.where(mask, scores, scores.dtype.type(-np.inf)))
     return as_array(scores + widened(mask))
+
+
+def _attended(
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    is_causal: bool,
+    scale: float | None,
+) -> Array | None:
+    """The attention by kernels; None if it is to be had otherwise."""
+    shape = (*query.shape[:-1], key.shape[-2])
+    same = query.shape[:-2] == key.shape[:-2] == value.shape[:-2] and value.shape[-2] == shape[-1]
+    kernels = family("attention") if query.dtype == np.float32 and same else None
+    if kernels is None or query.shape[-1] != key.shape[-1] or not (query.size and value.size):
+        return None
+    if mask is not None:
+        mask = _shown(mask, shape)
+        if mask is None:
+            return None
+    factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
+    operands = (None if x is None else _of_heads(x) for x in (query, key, value, mask))
+    made: Array = kernels.attend(*operands, float(factor), is_causal=is_causal)
+    return made.reshape(*shape[:-1], value.shape[-1])
+
+
+def _shown(mask: Array, shape: tuple[int, ...]) -> Array | None:
+    """A mask of the scores' shape; None if it is larger, or no kernel's."""
+    if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
+        return None
+    if mask.dtype not in (np.dtype(bool), np.dtype(np.float32)):
+        return None
+    columns = np.broadcast_to(mask, (*mask.shape[:-1], shape[-1])) if mask.ndim else mask
+    return np.broadcast_to(np.ascontiguousarray(columns), shape)
+
+
+def _of_heads(x: Array) -> Array:
+    """With four dimensions."""
+    return x.reshape(-1, *x.shape[-3:]) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
 
 def _weights(scores: Array) -> tuple[Array, Array]:
@@ -105,7 +144,7 @@ def _of_halves(
     largest = scores.max(-1, keepdims=True)
     grown = np.exp(scores - np.where(np.isneginf(largest), scores.dtype.type(0), largest))
     total = grown.sum(-1, keepdims=True)
-    made = blas.matmul(widened(grown.astype(query.dtype)), widened(value))
+    made = products.matmul(widened(grown.astype(query.dtype)), widened(value))
     made /= np.where(total == 0, scores.dtype.type(1), total)
     return as_array(made.astype(query.dtype))
 
@@ -157,7 +196,7 @@ def attention_and_weights(
     if dropout_mask is None and dropout_p > 0:
         kept = dropout(np.ones_like(weights), dropout_p, True)
         weights = as_array(weights * kept)
-    product = blas.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
+    product = products.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
     result = product.astype(query.dtype, copy=False)
     if kept is not None:
         key_of = id(result)
@@ -205,6 +244,13 @@ def scaled_dot_product_attention(
     if query.itemsize == 2 and query.ndim == 4 and one_width and not (dropout_p or enable_gqa):
         _check(query, key, value, attn_mask, is_causal)
         return _of_halves(query, key, value, attn_mask, is_causal, scale)
+    if not dropout_p:
+        _check(query, key, value, attn_mask, is_causal)
+        if enable_gqa:
+            key, value = _repeated(key, query.shape[-3]), _repeated(value, query.shape[-3])
+        made = _attended(query, key, value, attn_mask, is_causal, scale)
+        if made is not None:
+            return made
     return attention_and_weights(
         query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
     )[0]
@@ -233,7 +279,7 @@ def attention_and_sums(
         )
     scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
     weights, sums = _weights(scores)
-    return blas.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
+    return products.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
 
 
 @operator(
@@ -260,7 +306,7 @@ def _split_heads(x: Array, heads: int) -> Array:
     return x.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3)
 
 
-def _forbidden(mask: Array, mask_type: int | None, scores: Array) -> Array:
+def _forbidden(mask: Array, mask_type: int | None, batch: int) -> Array:
     """A mask of what is left out, shaped for scores [B, heads, T, S].
 
     Type 0 is [T, S] for all, type 1 is padding [B, S], type 2 is [B, heads, T, S].
@@ -268,7 +314,7 @@ def _forbidden(mask: Array, mask_type: int | None, scores: Array) -> Array:
     if mask_type == 1 and mask.ndim == 2:
         mask = mask[:, None, None, :]
     elif mask.ndim == 3:
-        mask = mask.reshape(scores.shape[0], -1, *mask.shape[1:])
+        mask = mask.reshape(batch, -1, *mask.shape[1:])
     return mask
 
 
@@ -278,6 +324,7 @@ def _forbidden(mask: Array, mask_type: int | None, scores: Array) -> Array:
     "Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, "
     "int? mask_type=None) -> (Tensor, Tensor)",
     autocast="lower",
+    cost="attention-of-heads",
 )
 def native_multi_head_attention(
     query: Array,
@@ -299,12 +346,21 @@ def native_multi_head_attention(
         raise OperatorError("`embed_dim` must divide evenly by `num_heads`")
     parts = zip((query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True)
     q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
-    scores = blas.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
-    if mask is not None:
-        left_out = _forbidden(mask, mask_type, scores) != 0  # numbers count as True, as in torch
-        scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
-    weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
-    mixed = blas.matmul(weights, v).transpose(0, 2, 1, 3).reshape(query.shape)
+    shape = (*q.shape[:-1], k.shape[-2])
+    left_out = None
+    if mask is not None:  # numbers count as True, as in torch
+        left_out = np.broadcast_to(_forbidden(mask, mask_type, shape[0]) != 0, shape)
+    kernels = family("attention") if q.dtype == np.float32 and q.size and k.size else None
+    if kernels is not None and not need_weights:
+        left_in = None if left_out is None else ~left_out
+        mixed = kernels.attend(q, k, v, left_in, math.sqrt(num_head / embed_dim), or_nan=True)
+    else:
+        scores = products.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
+        if left_out is not None:
+            scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
+        weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
+        mixed = products.matmul(weights, v)
+    mixed = mixed.transpose(0, 2, 1, 3).reshape(query.shape)
     result = linear(mixed, proj_weight, proj_bias)
     if not need_weights:
         return result, np.zeros(0, query.dtype)
@@ -323,7 +379,8 @@ def _normalised(x: Array, weight: Array, bias: Array, eps: float) -> Array:
     "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, "
     "bool norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, "
     "Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, "
-    "Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor"
+    "Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
+    cost="attention-of-heads",
 )
 def transformer_encoder_layer(
     src: Array,

@@ -30,6 +30,7 @@ Cost = Literal[
     "added-product",
     "aligned",
     "attention",
+    "attention-of-heads",
     "chain",
     "convolved",
     "matrices",

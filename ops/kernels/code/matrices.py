@@ -82,8 +82,10 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return out
 
 
-def multiply_batches(a: Any, b: Any) -> Any:
+def multiply_batches(a: Any, b: Any, out: Any = None) -> Any:
     """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
+
+    `out` is an array for the result, in one piece; it is given for batches of one shape alone.
 
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
@@ -98,8 +100,11 @@ def multiply_batches(a: Any, b: Any) -> Any:
             return made.reshape(*a.shape[:-1], -1)
     way = _way(a.shape, a.strides, b.shape, b.strides, a.itemsize, False)
     if way is None:
-        return multiply_batches(*_copied(a, b))
-    out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+        return multiply_batches(*_copied(a, b), out)
+    shape = (*a.shape[:-1], b.shape[-1])
+    out = np.empty(shape, a.dtype) if out is None else out[...]
+    if out.shape != shape or not out.flags.c_contiguous:
+        raise ValueError("the result has no room of its shape in one piece")
     way.go(a, b, out, out)
     return out
 

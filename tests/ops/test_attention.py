@@ -1,0 +1,116 @@
+"""Attention by kernels: right for all masks, some queries at a time, on any number of threads."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+
+attention = kernels.family("attention")
+pytestmark = pytest.mark.skipif(attention is None, reason="no native code here")
+
+F = torch.nn.functional
+INFINITY = float("inf")
+
+
+def randoms(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype("f")
+
+
+def expected(q: Any, k: Any, v: Any, mask: Any, scale: float) -> Any:
+    """The same in double precision, with zeros where nothing is seen."""
+    scores = q.astype(float) @ k.astype(float).swapaxes(-1, -2) * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -INFINITY) if mask.dtype == bool else scores + mask
+    top = scores.max(-1, keepdims=True)
+    grown = np.exp(scores - np.where(np.isneginf(top), 0, top))
+    total = grown.sum(-1, keepdims=True)
+    return grown / np.where(total == 0, 1, total) @ v
+
+
+def made(q: Any, k: Any, v: Any, mask: Any = None, **options: Any) -> Any:
+    tensors = [None if x is None else torch.from_numpy(x) for x in (q, k, v, mask)]
+    return F.scaled_dot_product_attention(*tensors, **options).numpy()
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.sampled_from([1, 2, 3]), max_size=3),
+    st.sampled_from([1, 5, 17, 33]),
+    st.sampled_from([1, 16, 40, 100]),
+    st.sampled_from([1, 8, 20]),
+    st.sampled_from(["none", "bool", "float", "causal"]),
+    st.sampled_from(["whole", "rows", "columns"]),
+    st.sampled_from([None, -0.5, 0.0]),
+)
+def test_masks_and_shapes(
+    batch: Any, rows: int, columns: int, width: int, kind: str, extent: str, scale: float | None
+) -> None:
+    q, k, v = randoms(*batch, rows, width), randoms(*batch, columns, width), randoms(columns, 7)
+    v = np.broadcast_to(v, (*batch, columns, 7)).copy()
+    full = (*batch, rows, columns)
+    shape = {"whole": full, "rows": (rows, 1), "columns": (1, columns)}[extent]
+    mask = {"bool": randoms(*shape) > 0.5, "float": randoms(*shape)}.get(kind)
+    factor = 1 / math.sqrt(width) if scale is None else scale
+    shown = np.tri(rows, columns, dtype=bool) if kind == "causal" else mask
+    found = made(q, k, v, mask, is_causal=kind == "causal", scale=scale)
+    assert np.allclose(found, expected(q, k, v, shown, factor), rtol=1e-4, atol=1e-5)
+
+
+def test_heads_may_lie_between_positions() -> None:
+    q, k, v = (randoms(2, 50, 3, 16 + i).transpose(0, 2, 1, 3) for i in (0, 0, 4))
+    wanted = made(*map(np.ascontiguousarray, (q, k, v)))
+    assert np.array_equal(made(q, k, v), wanted)
+
+
+@pytest.mark.parametrize("near", [1, 3000, 20_000])
+def test_some_queries_at_a_time(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    q, k, v = randoms(3, 4, 60, 8), randoms(3, 4, 45, 8), randoms(3, 4, 45, 9)
+    mask = randoms(3, 1, 60, 45) > 0
+    wanted = made(q, k, v, mask), made(q, k, v, is_causal=True)
+    monkeypatch.setattr(attention, "_NEAR", near)
+    found = made(q, k, v, mask), made(q, k, v, is_causal=True)
+    for one, other in zip(wanted, found, strict=True):
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_not_a_number_stays_in_its_row() -> None:
+    q, k, v = randoms(1, 1, 40, 8), randoms(1, 1, 50, 8), randoms(1, 1, 50, 8)
+    wanted = made(q, k, v)
+    q[0, 0, 3, 0] = math.nan
+    found = made(q, k, v)
+    assert np.isnan(found[0, 0, 3]).all()
+    found[0, 0, 3] = wanted[0, 0, 3]
+    assert np.array_equal(found, wanted)
+
+
+def test_a_row_without_keys_is_zero_and_with_several_heads_nan() -> None:
+    q, k, v = randoms(1, 2, 30, 8), randoms(1, 2, 30, 8), randoms(1, 2, 30, 8)
+    mask = np.ones((30, 30), bool)
+    mask[4] = False
+    assert not made(q, k, v, mask)[:, :, 4].any()
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    x = torch.from_numpy(randoms(1, 30, 8))
+    with torch.no_grad():
+        found = layer(x, x, x, attn_mask=torch.from_numpy(~mask), need_weights=False)[0]
+        weighted = layer(x, x, x, attn_mask=torch.from_numpy(~mask))[0]
+    assert found.isnan().any(-1)[0].nonzero().flatten().tolist() == [4]
+    assert np.allclose(found.numpy(), weighted.numpy(), rtol=1e-4, atol=1e-6, equal_nan=True)
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    q, k, v = randoms(2, 3, 200, 32), randoms(2, 3, 150, 32), randoms(2, 3, 150, 32)
+    before, found = threads.get_threads(), set()
+    for count in (1, 2, 3):
+        threads.set_threads(count)
+        found.add(made(q, k, v, is_causal=True).tobytes())
+    threads.set_threads(before)
+    assert len(found) == 1
