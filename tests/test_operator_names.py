@@ -67,9 +67,6 @@ ALLOWED = (
     # what a declaration could say
     "typecheck/matching.py: _NEVER_CHOSEN",
     "interpreter/running/freeze.py: _VIEWS",
-    "ops/memory/overlap.py: _READ_FIRST _APART",
-    "ops/table/layouts.py: _CONTIGUOUS_OUT",
-    "ops/table/out_forms.py: COMPUTED_IN_OUT",
     "ops/eager/binding.py: TAKE_NUMBERS",
     "ops/eager/dispatch.py: _FACTORIES",
     "ops/eager/old_signatures.py: _NUMBERS",

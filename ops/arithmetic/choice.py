@@ -11,6 +11,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..table.layouts import contiguous
+from ..table.out_dtypes import OutDtype
 from ..table.pointwise import (
     as_array,
     cast,
@@ -25,12 +26,17 @@ from ..table.table import operator
 
 __all__ = ["check_mask", "where"]
 
+_OUT_OF_WHERE: Final = OutDtype("same", "Expected out type to be {result} but got {out}")
+
 _where: Final = np.where
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
 
 
-@operator("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+@operator(
+    "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    out_dtype=_OUT_OF_WHERE,
+)
 def where(condition: Array, self: Array, other: Array) -> Array:
     if condition.dtype is not _BOOL and condition.dtype != np.uint8:
         raise OperatorError(
@@ -60,25 +66,37 @@ def _chosen(condition: Array, self: Array, other: Array) -> Array:
         raise
 
 
-@operator("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", out="")
+@operator(
+    "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+    out="",
+    out_dtype=_OUT_OF_WHERE,
+)
 def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     dtype = common_dtype_with(self, other)
     return where(condition, cast(self, dtype), scalar_of(other, dtype))
 
 
-@operator("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", out="")
+@operator(
+    "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+    out="",
+    out_dtype=_OUT_OF_WHERE,
+)
 def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     dtype = common_dtype_with(other, self)
     return where(condition, scalar_of(self, dtype), cast(other, dtype))
 
 
-@operator("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", out="")
+@operator(
+    "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+    out="",
+    out_dtype=_OUT_OF_WHERE,
+)
 def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
     dtype = result_dtype([self, other])
     return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
 
 
-@operator("aten::where(Tensor condition) -> Tensor[]")
+@operator("aten::where(Tensor condition) -> Tensor[]", out_dtype=_OUT_OF_WHERE)
 def where_true(condition: Array) -> list[Array]:
     if condition.ndim == 0:
         return [np.zeros(int(bool(condition)), np.int64)]

@@ -12,6 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
+from ..table.out_dtypes import CAN_CAST, FOUND, OutDtype
 from ..table.pointwise import (
     as_array,
     binary,
@@ -27,6 +28,8 @@ from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
 
 __all__ = ["clamp"]
+
+_OUT_OF_ISNEGINF: Final = OutDtype("same", "{name} does not support non-boolean outputs.")
 
 _maximum: Final = np.maximum
 _minimum: Final = np.minimum
@@ -155,14 +158,18 @@ def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array
 operator("aten::isnan(Tensor self) -> Tensor")(_test("isnan", np.isnan, False))
 operator("aten::isinf(Tensor self) -> Tensor")(_test("isinf", np.isinf, False))
 operator("aten::isfinite(Tensor self) -> Tensor", out="")(_test("isfinite", np.isfinite, True))
-operator("aten::isposinf(Tensor self) -> Tensor")(_test("isposinf", np.isposinf, False))
-operator("aten::isneginf(Tensor self) -> Tensor")(_test("isneginf", np.isneginf, False))
+operator("aten::isposinf(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)(
+    _test("isposinf", np.isposinf, False)
+)
+operator("aten::isneginf(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)(
+    _test("isneginf", np.isneginf, False)
+)
 
 
 _refuse_signbit: Final = Refusal("", says=("qc", "signbit is not implemented for complex tensors."))
 
 
-@operator("aten::signbit(Tensor self) -> Tensor")
+@operator("aten::signbit(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)
 def signbit(self: Array) -> Array:
     _refuse_signbit(self.dtype)
     return as_array(np.signbit(self) if kind(self.dtype) == 2 else self < 0)
@@ -258,7 +265,7 @@ for _name, _kernel in (
 _refuse_bitwise_not: Final = Refusal("uhfqc", "bitwise_not_cpu")
 
 
-@operator("aten::bitwise_not(Tensor self) -> Tensor")
+@operator("aten::bitwise_not(Tensor self) -> Tensor", out_dtype=FOUND)
 def bitwise_not(self: Array) -> Array:
     _refuse_bitwise_not(self.dtype)
     return as_array(np.invert(self))
@@ -325,13 +332,21 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
 
 _larger, _smaller = _chooser("maximum", np.maximum), _chooser("minimum", np.minimum)
 operator("aten::maximum(Tensor self, Tensor other) -> Tensor")(_larger)
-operator("aten::max.other(Tensor self, Tensor other) -> Tensor", out="out", order="unary_out out")(
-    _larger
-)
+operator(
+    "aten::max.other(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    order="unary_out out",
+    out_dtype=CAN_CAST,
+    out_overlap="apart",
+)(_larger)
 operator("aten::minimum(Tensor self, Tensor other) -> Tensor")(_smaller)
-operator("aten::min.other(Tensor self, Tensor other) -> Tensor", out="out", order="unary_out out")(
-    _smaller
-)
+operator(
+    "aten::min.other(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    order="unary_out out",
+    out_dtype=CAN_CAST,
+    out_overlap="apart",
+)(_smaller)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 

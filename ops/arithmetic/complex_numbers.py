@@ -11,12 +11,18 @@ from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..table.declare import with_twin
+from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, checked_broadcast
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
 
 __all__: list[str] = []
+
+_OUT_OF_COMPLEX: Final = OutDtype(
+    "same",
+    "Expected object of scalar type {result} but got scalar type {out} for argument 'out'",
+)
 
 
 @operator("aten::real(Tensor(a) self) -> Tensor(a)")
@@ -48,7 +54,7 @@ def conj(self: Array) -> Array:
     return as_array(np.conjugate(self)) if self.dtype.kind == "c" else self
 
 
-@with_twin("aten::conj_physical(Tensor self) -> Tensor")
+@with_twin("aten::conj_physical(Tensor self) -> Tensor", out_dtype=FOUND)
 def conj_physical(self: Array) -> Array:
     return conj(self)
 
@@ -110,7 +116,7 @@ def _joined(first: Array, second: Array) -> Array:
     return result
 
 
-@operator("aten::complex(Tensor real, Tensor imag) -> Tensor")
+@operator("aten::complex(Tensor real, Tensor imag) -> Tensor", out_dtype=_OUT_OF_COMPLEX)
 def of_parts(real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     joined = _joined(real, imag)
@@ -120,7 +126,9 @@ def of_parts(real: Array, imag: Array) -> Array:
 _refuse_polar: Final = Refusal("h", "polar_cpu")
 
 
-@operator("aten::polar(Tensor abs, Tensor angle) -> Tensor", autocast="full")
+@operator(
+    "aten::polar(Tensor abs, Tensor angle) -> Tensor", autocast="full", out_dtype=_OUT_OF_COMPLEX
+)
 def polar(abs: Array, angle: Array) -> Array:
     """The complex numbers of these sizes and angles."""
     _check_parts(abs, angle)

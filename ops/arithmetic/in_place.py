@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
+from ..table.out_dtypes import FOUND
 from ..table.pointwise import in_place, in_place_kernel
 from ..table.record import Known
 from ..table.table import TABLE, operator
@@ -109,6 +110,7 @@ _ALIASES: Final = {
 
 _OF_ALIASES: Final[dict[str, Known]] = {
     "absolute_": {"face": "method"},
+    "negative": {"out_dtype": FOUND},
     "divide_": {"order": "Scalar_mode Scalar"},
     "subtract": {"order": "out Scalar"},
 }

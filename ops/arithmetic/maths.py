@@ -17,6 +17,7 @@ from ..special_functions.gamma import digamma, lgamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
 from ..table.faces import Face
 from ..table.inline import inline_kernel
+from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
 from ..table.record import Known
@@ -193,7 +194,7 @@ def square(self: Array) -> Array:
     return as_array(np.multiply(self, self))
 
 
-@with_twin("aten::sign(Tensor self) -> Tensor", twin="method")
+@with_twin("aten::sign(Tensor self) -> Tensor", twin="method", out_dtype=FOUND)
 def sign(self: Array) -> Array:
     _refuse_sign(self.dtype)
     return _sign(self)
@@ -206,7 +207,7 @@ def _sign(self: Array) -> Array:
     return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
 
 
-@with_twin("aten::sgn(Tensor self) -> Tensor", twin="method")
+@with_twin("aten::sgn(Tensor self) -> Tensor", twin="method", out_dtype=FOUND)
 def sgn(self: Array) -> Array:
     """The sign; of a complex number the one of size 1 in its direction."""
     _refuse_sgn(self.dtype)
@@ -216,7 +217,7 @@ def sgn(self: Array) -> Array:
     return as_array(np.where(size == 0, 0, self / np.where(size == 0, 1, size))).astype(self.dtype)
 
 
-@with_twin("aten::frac(Tensor self) -> Tensor")
+@with_twin("aten::frac(Tensor self) -> Tensor", out_dtype=FOUND)
 def frac(self: Array) -> Array:
     _refuse_frac(self.dtype)
     return as_array(self - np.trunc(self))
@@ -230,6 +231,7 @@ _refuse_nan_to_num: Final = Refusal("q", "nan_to_num")
     "-> Tensor",
     layout="L",
     twin="both",
+    out_dtype=OutDtype("same", "nan_to_num: dtype of out: {out} should be same as input: {result}"),
 )
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     _refuse_nan_to_num(self.dtype)
@@ -296,7 +298,13 @@ def polygamma_in_place(self: Array, n: int) -> Array:
     return write(self, polygamma_of(n, self))
 
 
-@operator("aten::mvlgamma(Tensor self, int p) -> Tensor")
+@operator(
+    "aten::mvlgamma(Tensor self, int p) -> Tensor",
+    out_dtype=OutDtype(
+        "castable",
+        "{name}: result type {result} can't be cast to the desired output type {result}",
+    ),
+)
 def mvlgamma(self: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p."""
     if self.dtype.kind == "b":

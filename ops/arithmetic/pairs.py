@@ -13,6 +13,7 @@ from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
 from ..table.ordered import check_kernel
+from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
 from ..table.promotion import can_cast, kind
 from ..table.refusals import Refusal, letter
@@ -20,6 +21,12 @@ from ..table.table import operator
 from .elementwise import mul, number_pow, pow_number, pow_tensors
 
 __all__: list[str] = []
+
+_OUT_OF_FLOAT_POWER: Final = OutDtype(
+    "same",
+    "the output given to float_power has dtype {out} but the operation's result requires "
+    "dtype {result}",
+)
 
 _float64: Final = np.dtype(np.float64)
 
@@ -148,7 +155,10 @@ _refuse_heaviside: Final = Refusal(
 )
 
 
-@with_twin("aten::heaviside(Tensor self, Tensor values) -> Tensor")
+@with_twin(
+    "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+    out_dtype=OutDtype("same", "{name} is not yet implemented for tensors with different dtypes."),
+)
 def heaviside(self: Array, values: Array) -> Array:
     """0 below 0, 1 above, and `values` at 0."""
     for operand in (self, values):
@@ -179,6 +189,7 @@ def _wide_power_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
 @operator(
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     order="Scalar_out Tensor_Scalar_out",
+    out_dtype=_OUT_OF_FLOAT_POWER,
 )
 def float_power(self: Array, exponent: Array) -> Array:
     """The power in float64, or complex128."""
@@ -190,13 +201,19 @@ def _as_wide(number: Scalar, dtype: np.dtype[Any]) -> Scalar:
     return complex(number) if dtype.kind == "c" or isinstance(number, complex) else float(number)
 
 
-@operator("aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+@operator(
+    "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    out_dtype=_OUT_OF_FLOAT_POWER,
+)
 def float_power_number(self: Array, exponent: Scalar) -> Array:
     dtype = _wide_power_dtype(self.dtype, np.dtype(type(exponent)))
     return pow_number(cast(self, dtype), _as_wide(exponent, dtype))
 
 
-@operator("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor")
+@operator(
+    "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    out_dtype=_OUT_OF_FLOAT_POWER,
+)
 def number_float_power(self: Scalar, exponent: Array) -> Array:
     dtype = _wide_power_dtype(exponent.dtype, np.dtype(type(self)))
     return number_pow(_as_wide(self, dtype), cast(exponent, dtype))
@@ -235,7 +252,11 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
     return np.asarray(result, mantissa.dtype)
 
 
-@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out="out")
+@operator(
+    "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    out_dtype=OutDtype("castable", "{name} can't be cast to the desired output type {out}"),
+)
 def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`."""
     check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")

@@ -9,6 +9,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.inline import ON_FLOAT32, inline
+from ..table.out_dtypes import FOUND
 from ..table.pointwise import as_array
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -25,7 +26,7 @@ _refuse_positive: Final = Refusal(
 )
 
 
-@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32))
+@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32), out_dtype=FOUND)
 def neg(self: Array) -> Array:
     if self.dtype is _BOOL:
         raise OperatorError(

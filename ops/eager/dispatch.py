@@ -12,7 +12,7 @@ from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.autocast import autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
-from ..table.out_forms import COMPUTED_IN_OUT, check_dtype_of_out
+from ..table.out_forms import check_dtype_of_out
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
@@ -173,7 +173,7 @@ class EagerFunction:
                     raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
         if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
             check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
-        if isinstance(out, Tensor) and f"aten::{self.__name__}" in COMPUTED_IN_OUT:
+        if isinstance(out, Tensor) and self._computes_in_out():
             wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
             check_dtype_of_out(out.dtype, wanted)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
@@ -194,7 +194,7 @@ class EagerFunction:
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
-            check_out(self.operator_name, target._array, values)
+            check_out(form.entry.out_overlap, target._array, values)
         result = run(form.entry, values, [*args, *kwargs.values()])
         if out is not None and out is not _NO_TENSORS:
             if any_requires_grad([result, out]) and is_grad_enabled():
@@ -202,12 +202,16 @@ class EagerFunction:
                     f"{self.__name__}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
                 )
-            check_dtypes_of_out(self.operator_name, result, out)
-            written_out = write_out(self.operator_name, result, out, values)
+            check_dtypes_of_out(form.entry, result, out)
+            written_out = write_out(form.entry, result, out, values)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             result.requires_grad_(True)
         return result
+
+    def _computes_in_out(self) -> bool:
+        """Whether the dtype of `out=` is the one it computes in."""
+        return any(form.entry.out_dtype.demand == "computed" for form in self.forms)
 
     def _takes(self, name: str) -> bool:
         return any(name in form.names for form in self.forms)

@@ -14,20 +14,21 @@ from ..memory.storage import is_resizable
 from ..table.layouts import into_resized
 from ..table.out_dtypes import check_out_dtype
 from ..table.pointwise import cast
+from ..table.record import Operator
 from ..tensors.tensor import Tensor
 
 __all__ = ["check_dtypes_of_out", "check_factory_dtype", "write_out"]
 
 
-def check_dtypes_of_out(operator_name: str, result: Any, out: Any) -> None:
+def check_dtypes_of_out(entry: Operator, result: Any, out: Any) -> None:
     """Refuse tensors of dtypes that the results may not be written into."""
-    name = operator_name.partition("::")[2]
+    rule, name = entry.out_dtype, entry.name
     if isinstance(out, Tensor):
-        check_out_dtype(name, result.dtype, out.dtype)
+        check_out_dtype(rule, name, result.dtype, out.dtype)
         return
     fields = result.fields if isinstance(result, NamedResults) else ("out",) * len(result)
     for part, target, field in zip(result, out, fields, strict=True):
-        check_out_dtype(name, part.dtype, target.dtype, field)
+        check_out_dtype(rule, name, part.dtype, target.dtype, field)
 
 
 def check_factory_dtype(wanted: DType | None, out: DType) -> None:
@@ -39,7 +40,7 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def write_out(name: str, result: Any, out: Any, operands: Sequence[Any] = ()) -> Any:
+def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = ()) -> Any:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
@@ -47,16 +48,16 @@ def write_out(name: str, result: Any, out: Any, operands: Sequence[Any] = ()) ->
             would lie in memory of an operand if it did.
     """
     if isinstance(out, Tensor):
-        _write_one(name, result, out, operands)
+        _write_one(entry, result, out, operands)
         return out
     for part, target in zip(result, out, strict=True):
-        _write_one(name, part, target, operands)
+        _write_one(entry, part, target, operands)
     if isinstance(result, NamedResults):
         return named_results(f"{type(result).__name__}_out", result.fields)(out)
     return out
 
 
-def _write_one(name: str, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
+def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
     array, target = result._array, out._array
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
@@ -76,5 +77,5 @@ def _write_one(name: str, result: Tensor, out: Tensor, operands: Sequence[Any]) 
             f"shape {list(array.shape)}",
         )
     else:
-        check_resized(name, target, array.size, operands)
-        become(target, into_resized(name, array, target.dtype))
+        check_resized(entry.out_overlap, target, array.size, operands)
+        become(target, into_resized(entry.out_layout, array, target.dtype))

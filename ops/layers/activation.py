@@ -18,6 +18,7 @@ from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
 from ..table.inline import ON_FLOAT32, inline
 from ..table.ordered import check_kernel
+from ..table.out_dtypes import AS_EXPECTED, FOUND
 from ..table.pointwise import (
     as_array,
     binary,
@@ -249,6 +250,7 @@ gelu = _declare(
     ', *, str approximate="none"',
     "GeluKernelImpl",
     face="layer",
+    out_dtype=FOUND,
     autocast_in_graphs="full",
 )
 _declare("silu", pointwise("silu", _silu), allow_complex=True, face="layer")
@@ -261,9 +263,9 @@ _declare("hardswish", _hardswish, face="layer")
 _declare("mish", pointwise("mish", _mish), face="layer")
 
 
-log_sigmoid = operator("aten::log_sigmoid(Tensor self) -> Tensor", face="layer")(
-    _floats_only("log_sigmoid_cpu", _log_sigmoid)
-)
+log_sigmoid = operator(
+    "aten::log_sigmoid(Tensor self) -> Tensor", face="layer", out_dtype=AS_EXPECTED
+)(_floats_only("log_sigmoid_cpu", _log_sigmoid))
 
 
 @operator(
@@ -287,10 +289,10 @@ def _hardshrink(x: Array, lambd: float) -> Any:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
-operator("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", face="layer")(
-    _floats_only("softshrink_check", _softshrink)
-)
-operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")(
+operator(
+    "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", face="layer", out_dtype=FOUND
+)(_floats_only("softshrink_check", _softshrink))
+operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out_dtype=FOUND)(
     _floats_only("hardshrink_cpu", _hardshrink)
 )
 
@@ -298,6 +300,7 @@ operator(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     autocast_in_graphs="full",
     face="layer",
+    out_dtype=FOUND,
 )(_floats_only("softplus_cpu", _softplus))
 
 

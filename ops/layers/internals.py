@@ -22,6 +22,7 @@ from ..reductions.cumulative import logcumsumexp
 from ..reductions.reduce import aminmax
 from ..selection.index import copy_into, index, index_put_copy
 from ..shapes.join import stack
+from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.table import operator
 
@@ -210,6 +211,7 @@ def is_any_true(self: Array) -> Array:
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
     cost="added-product",
+    out_dtype=SAME,
 )
 def addmm_as(
     self: Array, mat1: Array, mat2: Array, out_dtype: int, beta: Scalar, alpha: Scalar
@@ -225,6 +227,7 @@ def addmm_as(
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
     cost="added-product",
+    out_dtype=SAME,
 )
 def baddbmm_as(
     self: Array, batch1: Array, batch2: Array, out_dtype: int, beta: Scalar, alpha: Scalar

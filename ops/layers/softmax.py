@@ -13,6 +13,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import widened
+from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -42,6 +43,8 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
 @operator(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-on-gpu",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
@@ -120,6 +123,8 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 @operator(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-unless-dtype",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""

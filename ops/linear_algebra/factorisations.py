@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import blas
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..table.out_dtypes import FIELDS_SAFELY, SAFELY, SAME, OutDtype
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
@@ -82,6 +83,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     refuses=_NO_CHOLESKY,
     layout="F-",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -98,6 +100,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     refuses=_NO_CHOLESKY,
     layout="F",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
@@ -111,6 +114,8 @@ def linalg_cholesky(self: Array, upper: bool) -> Array:
     autocast="full",
     layout="f",
     cost="matrices",
+    out_dtype=SAFELY,
+    out_layout="C",
 )
 def cholesky(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky")
@@ -131,6 +136,8 @@ def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
     autocast="full",
     layout="F",
     cost="matrices",
+    out_dtype=SAFELY,
+    out_layout="C",
 )
 def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     for array, name in ((self, "b"), (input2, "u")):
@@ -156,6 +163,7 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     autocast="full",
     layout="F",
     cost="matrices",
+    out_dtype=SAFELY,
 )
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
@@ -174,6 +182,7 @@ _MODES = ("reduced", "complete", "r")
     autocast="full",
     layout="FF",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     check_floating(A, "linalg.qr")
@@ -201,6 +210,7 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
     autocast="full",
     layout="FF",
     cost="matrices",
+    out_dtype=SAME,
 )
 def qr(self: Array, some: bool) -> tuple[Array, Array]:
     return linalg_qr(self, "reduced" if some else "complete")
@@ -211,6 +221,7 @@ def qr(self: Array, some: bool) -> tuple[Array, Array]:
     autocast="full",
     layout="F-",
     cost="matrices",
+    out_dtype=FIELDS_SAFELY,
 )
 def geqrf(self: Array) -> tuple[Array, Array]:
     check_matrix(self, "torch.geqrf", "input")
@@ -245,11 +256,21 @@ def _check_reflections(input: Array, tau: Array) -> None:
 
 
 @operator(
-    "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
     autocast="full",
     layout="F",
     cost="matrices",
+)
+@operator(
+    "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    autocast="full",
+    layout="F",
+    cost="matrices",
+    out_dtype=OutDtype(
+        "castable",
+        "torch.{name}: Expected result to be safely castable from {result} dtype, but got "
+        "result with dtype {out}",
+    ),
 )
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
@@ -285,6 +306,11 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
     autocast="full",
     layout="F",
     cost="matrices",
+    out_dtype=OutDtype(
+        "same",
+        "torch.ormqr: Expected input and result to have the same dtype, but input has "
+        "dtype{result} and result has dtype {out}",
+    ),
 )
 def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
     """The product of a matrix with the whole Q that reflections stand for."""

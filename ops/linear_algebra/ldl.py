@@ -13,6 +13,7 @@ import numpy as np
 from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
+from ..table.out_dtypes import SAME
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
@@ -137,6 +138,7 @@ def _factors(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     "-> (Tensor LD, Tensor pivots, Tensor info)",
     layout="F--",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_ldl_factor_ex(
     self: Array, hermitian: bool, check_errors: bool
@@ -162,6 +164,7 @@ def _zero_block(info: Array, name: str) -> LinAlgError:
     "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
     layout="F-",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_ldl_factor(self: Array, hermitian: bool) -> tuple[Array, Array]:
     factors, pivots, info = linalg_ldl_factor_ex(self, hermitian, False)
@@ -205,6 +208,7 @@ def _solve(a: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     refuses=Refusal("h", "ldl_solve_kernel_cpu"),
     layout="F",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     name = "torch.linalg.ldl_solve"

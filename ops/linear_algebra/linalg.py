@@ -17,6 +17,7 @@ from ..shapes.query import size_of
 from ..shapes.shape import expand, t
 from ..table.inline import inline
 from ..table.ordered import check_kernel
+from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
 from ..table.refusals import cpp_name
@@ -131,6 +132,8 @@ _MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", na
     inline=inline(_DOT, f"{_FLOAT32_MATRICES}{{0}}.ndim == 2", names=_DOT_NAMES),
     order="out dtype_out dtype",
     cost="product",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -173,7 +176,16 @@ def int_mm(self: Array, mat2: Array) -> Array:
     return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))
 
 
-@operator("aten::mv(Tensor self, Tensor vec) -> Tensor", autocast_in_graphs="lower", cost="product")
+@operator(
+    "aten::mv(Tensor self, Tensor vec) -> Tensor",
+    autocast_in_graphs="lower",
+    cost="product",
+    out_dtype=OutDtype(
+        "same",
+        "addmv input tensors must have the same dtype, but got {out}, {result}, and {result}",
+    ),
+    out_overlap="read-first",
+)
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         size_of(self, 0)
@@ -195,7 +207,11 @@ def mv(self: Array, vec: Array) -> Array:
 
 
 @operator(
-    "aten::dot(Tensor self, Tensor tensor) -> Tensor", autocast_in_graphs="widest", cost="product"
+    "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+    autocast_in_graphs="widest",
+    cost="product",
+    out_dtype=AS_INPUT,
+    out_overlap="read-first",
 )
 def dot(self: Array, tensor: Array) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
@@ -231,6 +247,8 @@ def dot(self: Array, tensor: Array) -> Array:
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
     cost="product",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def bmm(self: Array, mat2: Array) -> Array:
     return checked_batches(self, mat2, "bmm")
@@ -279,7 +297,10 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
 
 
 @operator(
-    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", inline=_MATMUL, cost="product"
+    "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+    inline=_MATMUL,
+    cost="product",
+    out_overlap="read-first",
 )
 @operator(
     "aten::matmul(Tensor self, Tensor other) -> Tensor",
@@ -287,6 +308,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     autocast_in_graphs="lower",
     inline=_MATMUL,
     cost="product",
+    out_overlap="read-first",
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
@@ -342,6 +364,8 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
     autocast="lower",
     autocast_in_graphs="lower",
     cost="product",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -353,6 +377,8 @@ def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     autocast="lower",
     autocast_in_graphs="lower",
     cost="product",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -394,6 +420,7 @@ def once(forward: Callable[..., Array], *values: Any) -> Array | None:
     autocast_in_graphs="lower",
     face="layer",
     cost="product-transposed",
+    out_dtype=SAME,
 )
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""

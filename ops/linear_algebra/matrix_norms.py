@@ -14,6 +14,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.storage import strides_of, view_of
 from ..reductions.folding import folded
+from ..table.out_dtypes import SAFELY, SAME, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
 from ..table.refusals import Refusal
@@ -21,6 +22,10 @@ from ..table.table import operator
 from .matrix_checks import check_floating, check_lapack, check_matrix, check_square, real_dtype
 
 __all__ = ["matrix_norm", "singular_values", "vector_norm"]
+
+_OUT_OF_LINALG_MATRIX_NORM: Final = OutDtype(
+    "same", "{name} expected out tensor dtype {result} but got: {out}"
+)
 
 _NO_MATRIX_NORM: Final = Refusal(
     "", fails=("h", "linalg.matrix_norm: Low precision dtypes not supported. Got {word}")
@@ -137,6 +142,8 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     cost="reads",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def linalg_vector_norm(
     self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None
@@ -251,6 +258,8 @@ def _extreme(values: Array, axis: int, largest: bool) -> Array:
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
+    out_layout="C",
 )
 def linalg_matrix_norm(
     self: Array, ord: Scalar, dim: Sequence[int], keepdim: bool, dtype: int | None
@@ -266,6 +275,8 @@ def _real(number: Scalar) -> int | float:
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], '
     "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
+    out_layout="C",
 )
 def linalg_matrix_norm_named(
     self: Array, ord: str, dim: Sequence[int], keepdim: bool, dtype: int | None
@@ -299,6 +310,8 @@ def _norm(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
+    out_layout="C",
 )
 def linalg_norm(
     self: Array, ord: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
@@ -310,6 +323,8 @@ def linalg_norm(
     "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
+    out_layout="C",
 )
 def linalg_norm_named(self: Array, ord: str, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _norm(self, ord, dim, keepdim, dtype)
@@ -326,6 +341,7 @@ def _order(p: Scalar | None) -> float:
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
     order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
     cost="reads",
+    out_overlap="read-first",
 )
 def norm(self: Array, p: Scalar) -> Array:
     return vector_norm(self, _order(p), None, False)
@@ -335,6 +351,7 @@ def norm(self: Array, p: Scalar) -> Array:
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     cost="reads",
+    out_overlap="read-first",
 )
 def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     return vector_norm(self, _order(p), dim, keepdim)
@@ -352,6 +369,7 @@ def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
     "ScalarType dtype) -> Tensor",
     out="",
     cost="reads",
+    out_overlap="read-first",
 )
 def norm_over_as(
     self: Array, p: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
@@ -362,6 +380,7 @@ def norm_over_as(
 @operator(
     "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
     cost="reads",
+    out_overlap="read-first",
 )
 def norm_as(self: Array, p: Scalar | None, dtype: int) -> Array:
     return vector_norm(self, _order(p), None, False, dtype)
@@ -393,6 +412,7 @@ def frobenius_norm(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     refuses=_NO_MATRIX_NORM,
     face="function",
     cost="matrices",
+    out_layout="C",
 )
 def nuclear_norm(self: Array, keepdim: bool) -> Array:
     if self.ndim != 2:
@@ -409,6 +429,7 @@ def nuclear_norm(self: Array, keepdim: bool) -> Array:
     refuses=_NO_MATRIX_NORM,
     face="function",
     cost="matrices",
+    out_layout="C",
 )
 def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     if len(dim) != 2:
@@ -420,6 +441,7 @@ def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
     autocast="full",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_svdvals(A: Array, driver: str | None) -> Array:
     check_floating(A, "linalg.svd")
@@ -446,6 +468,7 @@ def _cond_by_inverse(self: Array, order: float | str) -> Array:
     autocast="full",
     refuses=_NO_CONDITION,
     cost="matrices",
+    out_dtype=SAFELY,
 )
 def linalg_cond(self: Array, p: Scalar | None) -> Array:
     check_matrix(self, "linalg.cond")
@@ -465,6 +488,7 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     autocast="full",
     refuses=_NO_CONDITION,
     cost="matrices",
+    out_dtype=SAFELY,
 )
 def linalg_cond_named(self: Array, p: str) -> Array:
     check_matrix(self, "linalg.cond")

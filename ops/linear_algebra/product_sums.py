@@ -14,6 +14,7 @@ from ..memory.storage import is_resizable
 from ..shapes.query import size_of
 from ..shapes.shape import expand
 from ..table.ordered import check_kernel
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
 from ..table.table import operator
@@ -70,6 +71,7 @@ def _summed(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
+    out_dtype=SAME,
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -109,6 +111,7 @@ operator(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="lower",
     cost="added-product",
+    out_dtype=SAME,
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
     if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
@@ -137,6 +140,7 @@ operator(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
+    out_dtype=SAME,
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
@@ -161,6 +165,9 @@ operator(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
+    out_dtype=OutDtype(
+        "same", "self and mat2 must have the same dtype, but got {out} and {result}"
+    ),
 )
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * the sum of the batch's products`."""

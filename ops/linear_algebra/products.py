@@ -13,6 +13,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.shape import diagonal, expand
+from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.promotion import kind, promote
 from ..table.refusals import Refusal
@@ -21,6 +22,12 @@ from .linalg import dot, matmul
 from .matrix_checks import check_floating, check_same_dtype, check_square
 
 __all__ = ["matrix_power"]
+
+_OUT_OF_INNER: Final = OutDtype(
+    "same",
+    "tensordot: Expected the output tensor to have dtype {result}, but got an output "
+    "tensor with dtype {out}",
+)
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -35,7 +42,7 @@ def _wide(array: Array) -> Array:
 # --------------------------------------------------------------------------- vectors
 
 
-@operator("aten::vdot(Tensor self, Tensor other) -> Tensor", cost="product")
+@operator("aten::vdot(Tensor self, Tensor other) -> Tensor", cost="product", out_dtype=AS_INPUT)
 def vdot(self: Array, other: Array) -> Array:
     """The dot product with the first vector conjugated."""
     return dot(np.conj(self) if self.dtype.kind == "c" else self, other)
@@ -45,6 +52,7 @@ def vdot(self: Array, other: Array) -> Array:
     "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     autocast="lower",
     cost="reads",
+    out_dtype=OutDtype("same", "{name}: Expected out of dtype{result} but found {out}"),
 )
 def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     for array in (x, y):
@@ -58,7 +66,10 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
 
 
 @operator(
-    "aten::inner(Tensor self, Tensor other) -> Tensor", autocast="lower", cost="products-of-rows"
+    "aten::inner(Tensor self, Tensor other) -> Tensor",
+    autocast="lower",
+    cost="products-of-rows",
+    out_dtype=_OUT_OF_INNER,
 )
 def inner(self: Array, other: Array) -> Array:
     """The sums of products over the last dimensions."""
@@ -86,6 +97,7 @@ def _crossed(self: Array, other: Array, dim: int) -> Array:
     refuses=Refusal("b", "cross"),
     layout="C",
     cost="reads",
+    out_dtype=SAME,
 )
 def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     if self.ndim != other.ndim:
@@ -109,6 +121,7 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     refuses=Refusal("b", "cross"),
     layout="C",
     cost="reads",
+    out_dtype=SAME,
 )
 def cross(self: Array, other: Array, dim: int | None) -> Array:
     if dim is None:
@@ -138,6 +151,7 @@ def kron(self: Array, other: Array) -> Array:
     autocast_in_graphs="widest",
     face="function",
     cost="products-of-rows",
+    out_dtype=_OUT_OF_INNER,
 )
 def tensordot(
     self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
@@ -187,7 +201,15 @@ def _check_chain(tensors: Sequence[Array], name: str) -> None:
             )
 
 
-@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", autocast="lower", cost="chain")
+@operator(
+    "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
+    autocast="lower",
+    cost="chain",
+    out_dtype=OutDtype(
+        "same",
+        "multi_dot(): expected out tensor to have dtype {cpp_result} but got {cpp_out}",
+    ),
+)
 def linalg_multi_dot(tensors: list[Array]) -> Array:
     """The product of a chain, in the order that takes the fewest multiplications."""
     _check_chain(tensors, "multi_dot()")

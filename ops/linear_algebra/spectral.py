@@ -13,6 +13,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
+from ..table.out_dtypes import FIELDS_SAFELY, SAFELY, SAME, OutDtype
 from ..table.pointwise import as_array
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -30,6 +31,12 @@ from .products import matrix_power
 from .triangular import adjoint, is_vector, linalg_inv, linalg_solve
 
 __all__: list[str] = []
+
+_OUT_OF_LINALG_MATRIX_POWER: Final = OutDtype(
+    "castable",
+    "{base}: Expected result to be safely castable from {result} dtype, but got result "
+    "with dtype {out}",
+)
 
 _NO_COMPLEX_FORM: Final = Refusal("", fails=("biu", "Unknown Complex ScalarType for {word}"))
 _ONLY_FLOATS: Final = Refusal(
@@ -58,6 +65,7 @@ def _check_triangle(uplo: str) -> None:
     autocast="full",
     layout="-F",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     check_square(self, "linalg.eigh")
@@ -79,7 +87,10 @@ def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, 
 
 
 @operator(
-    'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor', autocast="full", cost="matrices"
+    'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor',
+    autocast="full",
+    cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
     return linalg_eigh(self, UPLO)[0]
@@ -103,6 +114,7 @@ def _check_eigen(self: Array, name: str) -> None:
     refuses=_NO_COMPLEX_FORM,
     layout="-F",
     cost="matrices",
+    out_dtype=FIELDS_SAFELY,
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
@@ -116,6 +128,11 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
     cost="matrices",
+    out_dtype=OutDtype(
+        "castable",
+        "torch.{name}: Expected eigenvalues to be safely castable from {result} dtype, but "
+        "got eigenvalues with dtype {out}",
+    ),
 )
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
@@ -152,6 +169,7 @@ def _not_finite() -> LinAlgError:
     autocast="full",
     layout="F-F",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -186,6 +204,7 @@ def linalg_svd_or_values(
     autocast="full",
     layout="F-C",
     cost="matrices",
+    out_dtype=SAME,
 )
 def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if self.ndim < 2:
@@ -319,6 +338,7 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
         "rcond_tensor"
     ),
     cost="matrices",
+    out_dtype=SAFELY,
 )
 def linalg_pinv(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
@@ -334,11 +354,13 @@ def linalg_pinv(
     refuses=_NO_PSEUDO_INVERSE,
     out="",
     cost="matrices",
+    out_dtype=SAFELY,
 )
 @operator(
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     refuses=_NO_PSEUDO_INVERSE,
     cost="matrices",
+    out_dtype=SAFELY,
 )
 def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Array:
     if isinstance(rcond, np.ndarray) and rcond.dtype.kind == "c":
@@ -405,6 +427,8 @@ def _in_rows_of(found: Array, rows: int) -> Array:
         "", fails=("biu", "This function doesn't handle types other than float and double")
     ),
     cost="matrices",
+    out_dtype=FIELDS_SAFELY,
+    out_layout="-",
 )
 def linalg_lstsq(
     self: Array, b: Array, rcond: float | None, driver: str | None
@@ -439,10 +463,12 @@ def linalg_lstsq(
 # --------------------------------------------------------------------------- powers and tensors
 
 
+@operator("aten::matrix_power(Tensor self, int n) -> Tensor", cost="matrices")
 @operator(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
-    "aten::matrix_power(Tensor self, int n) -> Tensor",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_POWER,
+    out_layout="C",
 )
 def linalg_matrix_power(self: Array, n: int) -> Array:
     check_square(self, "linalg.matrix_power")
@@ -457,6 +483,8 @@ def linalg_matrix_power(self: Array, n: int) -> Array:
     autocast="full",
     refuses=Refusal("", fails=("h", "linalg.inv: Low precision dtypes not supported. Got {word}")),
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_POWER,
+    out_layout="C",
 )
 def linalg_tensorinv(self: Array, ind: int) -> Array:
     """The inverse of a tensor that is square once its first `ind` dimensions are one."""
@@ -476,6 +504,7 @@ def linalg_tensorinv(self: Array, ind: int) -> Array:
     "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
     autocast="full",
     cost="matrices",
+    out_dtype=_OUT_OF_LINALG_MATRIX_POWER,
 )
 def linalg_tensorsolve(self: Array, other: Array, dims: Sequence[int] | None) -> Array:
     """X with `tensordot(self, X, X.ndim) == other`; `dims` are moved to the end before."""

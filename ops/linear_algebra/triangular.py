@@ -14,6 +14,7 @@ from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
+from ..table.out_dtypes import AS_EXPECTED, SAME
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
@@ -115,6 +116,7 @@ def _check_factorable(A: Array, name: str) -> None:
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     layout="F--",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_lu_factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
@@ -139,6 +141,7 @@ def _zero_pivot(info: Array, name: str) -> OperatorError:
     "aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
     layout="F-",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     _check_factorable(A, "torch.lu_factor_ex")
@@ -163,6 +166,7 @@ def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, A
 @operator(
     "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "linalg.lu")
@@ -176,6 +180,7 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
     "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
     cost="matrices",
+    out_dtype=SAME,
 )
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: bool
@@ -241,6 +246,7 @@ def _check_shapes(a: Array, b: Array, left: bool, name: str) -> None:
     "bool unitriangular=False) -> Tensor",
     layout="F",
     cost="matrices",
+    out_dtype=AS_EXPECTED,
 )
 def linalg_solve_triangular(
     self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
@@ -263,6 +269,7 @@ def linalg_solve_triangular(
     autocast="full",
     layout="FF",
     cost="matrices",
+    out_dtype=SAME,
 )
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
@@ -304,6 +311,7 @@ def _by_factors(factors: Array, pivots: Array, b: Array, adjointly: bool = False
     "bool adjoint=False) -> Tensor",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: bool) -> Array:
     name = "linalg.lu_solve"
@@ -329,6 +337,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
     layout="F",
     cost="matrices",
+    out_dtype=SAME,
 )
 def lu_solve(self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return linalg_lu_solve(LU_data, LU_pivots, self, True, False)
@@ -387,6 +396,7 @@ def _unsolved(info: Array, name: str) -> LinAlgError:
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
     "-> (Tensor result, Tensor info)",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
     found, info = _solved(A, B, left)
@@ -399,6 +409,7 @@ def linalg_solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple
     "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
     "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_solve_with_factors(
     A: Array, B: Array, left: bool, check_errors: bool
@@ -412,6 +423,7 @@ def linalg_solve_with_factors(
     "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     autocast="full",
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_solve(A: Array, B: Array, left: bool) -> Array:
     found, info = _solved(A, B, left)
@@ -437,6 +449,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     autocast="full",
     refuses=_NO_INVERSE,
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -454,12 +467,13 @@ def _not_invertible(info: Array, name: str) -> LinAlgError:
     )
 
 
-@operator("aten::inverse(Tensor self) -> Tensor", autocast="full", cost="matrices")
+@operator("aten::inverse(Tensor self) -> Tensor", autocast="full", cost="matrices", out_dtype=SAME)
 @operator(
     "aten::linalg_inv(Tensor A) -> Tensor",
     autocast="full",
     refuses=_NO_INVERSE,
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)
@@ -478,7 +492,7 @@ def _check_determinant(A: Array, name: str) -> None:
 
 
 @operator("aten::det(Tensor self) -> Tensor", out="", cost="matrices")
-@operator("aten::linalg_det(Tensor A) -> Tensor", cost="matrices")
+@operator("aten::linalg_det(Tensor A) -> Tensor", cost="matrices", out_dtype=SAME)
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
     return np.asarray(blas.det(A)).astype(A.dtype, copy=False)
@@ -498,6 +512,7 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
         "", fails=("h", "linalg.slogdet: Low precision dtypes not supported. Got {word}")
     ),
     cost="matrices",
+    out_dtype=SAME,
 )
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")

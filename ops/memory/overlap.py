@@ -13,6 +13,7 @@ from .errors import OperatorError
 from .storage import address, bounds_of, storage_of
 
 __all__ = [
+    "OutOverlap",
     "Written",
     "check_apart",
     "check_inputs",
@@ -31,18 +32,9 @@ Written = Literal["checked", "itself", "unchecked"]
 with each other and with inputs; the first alone; or nothing, as it changes what the tensor is,
 writes one value everywhere, or looks itself after its other checks."""
 
-_READ_FIRST: Final = frozenset(
-    "sum mean prod nansum amax amin logsumexp std var norm argmax argmin all any softmax "
-    "log_softmax tril triu mm bmm matmul linalg_matmul mv dot diag searchsorted bucketize "
-    "linalg_vector_norm quantile nanquantile median nanmedian cummax cummin".split()
-)
-"""Operators whose `out` may lie anywhere in the memory of an input, besides Fourier transforms."""
-
-_APART: Final = frozenset(
-    "cat concat concatenate stack hstack vstack dstack row_stack gather index_select take "
-    "masked_select max min mode kthvalue".split()
-)
-"""Operators whose `out` may not even be an input itself."""
+OutOverlap = Literal["", "read-first", "apart"]
+"""Where the `out` of an operator may lie: not on a part of an input; anywhere, as inputs are read
+first; or not even on an input itself."""
 
 
 def overlaps_itself(array: Array) -> bool:
@@ -163,30 +155,27 @@ def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
     check_inputs(target, operands)
 
 
-def check_out(name: str, out: Array, operands: Iterable[Any]) -> None:
-    """`check_written` of an operator's `out=`, as far as torch's operator of that name has it.
+def check_out(overlap: OutOverlap, out: Array, operands: Iterable[Any]) -> None:
+    """`check_written` of an operator's `out=`, as far as torch's operator has it.
 
     Raises:
         OperatorError: its elements share memory with each other or with an input.
     """
     given = list(_flat(operands))
-    short = name.partition("::")[2]
-    if short in _READ_FIRST or short.startswith("fft_"):
-        given = []
-    check_written(out, given)
-    if short in _APART:
+    check_written(out, [] if overlap == "read-first" else given)
+    if overlap == "apart":
         arrays = (each for each in given if type(each) is ndarray)
         if any(out.size and each.size and np.may_share_memory(out, each) for each in arrays):
             raise _shared()
 
 
-def check_resized(name: str, out: Array, count: int, operands: Iterable[Any]) -> None:
+def check_resized(overlap: OutOverlap, out: Array, count: int, operands: Iterable[Any]) -> None:
     """Refuse an `out` that is to hold so many elements if those would lie in memory of an input.
 
     Raises:
         OperatorError: they would.
     """
-    if name.partition("::")[2] not in _APART or not count:
+    if overlap != "apart" or not count:
         return
     first = address(out)
     owner = storage_of(out)[0]

@@ -11,6 +11,7 @@ import numpy as np
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.out_dtypes import SAME
 from ..table.pointwise import operand
 from ..table.record import Known
 from ..table.refusals import Refusal
@@ -135,7 +136,7 @@ def avg_pool1d(
 def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
-    known: Known = {"face": "layer", "cost": "windows"}
+    known: Known = {"face": "layer", "cost": "windows", "out_dtype": SAME}
     if dims == 3:
         known |= {"autocast": "full", "refuses": Refusal("h", kernel_name)}
 

@@ -15,6 +15,7 @@ from ..memory.dtype import Array, dtype_of
 from ..shapes import creation
 from ..shapes.creation import OPTIONS
 from ..table.out_forms import into_out
+from ..table.record import Operator
 from ..table.table import TABLE, operator
 from . import random_ops  # noqa: F401  (they declare the plain forms)
 
@@ -49,17 +50,17 @@ def _declare(name: str, overload: str, out_overload: str) -> None:
         arguments = arguments.removesuffix(options)
     star = "" if "*, " in arguments else "*, "
     schema = f"{name}.{out_overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
-    operator(schema)(_forward(name, plain.forward))
+    operator(schema)(_forward(plain))
 
 
-def _forward(name: str, make: Callable[..., Any]) -> Callable[..., Array]:
+def _forward(plain: Operator) -> Callable[..., Array]:
     def write_out(*values: Any) -> Array:
         number = dtype_of(values[-1]).number
 
         def made(*given: Any) -> Any:
-            return make(*given, number, None, None, None)
+            return plain.forward(*given, number, None, None, None)
 
-        return into_out(name, made)(*values)
+        return into_out(plain, made)(*values)
 
     return write_out
 
@@ -68,6 +69,9 @@ for _line in _FORMS.strip().splitlines():
     _name, *_pairs = _line.split()
     for _pair in _pairs:
         _declare(f"aten::{_name}", *_pair.split(":"))
+
+
+_EMPTY: Final = TABLE.operators("aten::empty")[0]
 
 
 @operator(
@@ -80,4 +84,4 @@ def empty_out(size: list[int], memory_format: int | None, out: Array) -> Array:
 
     if tuple(size) == out.shape:
         return out  # what it holds stays
-    return into_out("aten::empty", made)(size, memory_format, out)
+    return into_out(_EMPTY, made)(size, memory_format, out)

@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
+from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import cpp_name, letter
@@ -357,7 +358,8 @@ def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
 
 @operator(
     "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "
-    "Generator? generator=None) -> Tensor"
+    "Generator? generator=None) -> Tensor",
+    out_dtype=OutDtype("same", "multinomial expects {result} tensor out, got: {out}"),
 )
 def multinomial(
     self: Array, num_samples: int, replacement: bool, generator: Generator | None

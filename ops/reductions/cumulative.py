@@ -13,6 +13,7 @@ from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.layouts import contiguous, lies_like
 from ..table.ordered import check_kernel
+from ..table.out_dtypes import COMPUTED, SPELLED_APART
 from ..table.pointwise import as_array, binary, cast, number_as, with_number, write
 from ..table.promotion import kind, result_dtype
 from ..table.refusals import cpp_name
@@ -81,6 +82,7 @@ for _name, _accumulate in (
     operator(
         f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         autocast_in_graphs="full-unless-dtype",
+        out_dtype=COMPUTED,
     )(_forward)
     operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
         _running_in_place(_name, _accumulate)
@@ -90,7 +92,7 @@ for _name, _accumulate in (
 # --------------------------------------------------------------------------- log-sum-exp so far
 
 
-@operator("aten::logcumsumexp(Tensor self, int dim) -> Tensor")
+@operator("aten::logcumsumexp(Tensor self, int dim) -> Tensor", out_dtype=SPELLED_APART)
 def logcumsumexp(self: Array, dim: int) -> Array:
     if kind(self.dtype) < 2:
         raise UnsupportedDtype(

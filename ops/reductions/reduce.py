@@ -16,8 +16,10 @@ from ..kernels import LARGE, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.overlap import OutOverlap
 from ..table.faces import Face
 from ..table.ordered import check_kernel, check_ordered
+from ..table.out_dtypes import CAN_CAST, COMPUTED, SAME, OutDtype
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from ..table.table import operator
@@ -28,11 +30,11 @@ __all__ = [
     *("sum_input", "total"),
 ]
 
+
 Dims = Sequence[int] | None
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
-_BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _FEW: Final = 64
@@ -88,6 +90,8 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 @operator(
     "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-unless-dtype",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
@@ -100,6 +104,8 @@ def total(self: Array, dtype: int | None) -> Array:
     "ScalarType? dtype=None) -> Tensor",
     autocast_in_graphs="full-unless-dtype",
     out="IntList_out",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     return _add_up(sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
@@ -113,7 +119,9 @@ def refuse_complex_nansum(self: Array) -> None:
 
 @operator(
     "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
@@ -145,6 +153,8 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="dtype_out",
     order="out dtype_out",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def mean(self: Array, dtype: int | None) -> Array:
     return mean_over(self, None, False, dtype)
@@ -154,6 +164,8 @@ def mean(self: Array, dtype: int | None) -> Array:
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     out="out",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if dtype is not None:
@@ -236,6 +248,7 @@ def _real_dtype(self: Array) -> np.dtype[Any]:
     "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
     order="- dim correction",
+    out_overlap="read-first",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _variance(self, dim, correction, keepdim)[0].astype(_real_dtype(self))
@@ -245,6 +258,7 @@ def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
     "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
     order="- dim correction",
+    out_overlap="read-first",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     spread = _variance(self, dim, correction, keepdim)[0]
@@ -285,13 +299,18 @@ def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> No
         return forward(self, dim, int(unbiased), keepdim)
 
     face: Face = "function" if result != "Tensor" else ""
-    operator(f"aten::{name}(Tensor self, bool unbiased=True) -> {result}", out="", face=face)(
-        of_all
-    )
+    overlap: OutOverlap = "read-first" if result == "Tensor" else ""
+    operator(
+        f"aten::{name}(Tensor self, bool unbiased=True) -> {result}",
+        out="",
+        out_overlap=overlap,
+        face=face,
+    )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
         out="out",
+        out_overlap=overlap,
         face=face,
     )(over)
 
@@ -307,6 +326,8 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
     order="int_out out",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def prod(self: Array, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
@@ -322,6 +343,8 @@ def prod(self: Array, dtype: int | None) -> Array:
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
     out="int_out",
+    out_dtype=COMPUTED,
+    out_overlap="read-first",
 )
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
@@ -337,6 +360,11 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
 @operator(
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     autocast_in_graphs="full",
+    out_dtype=OutDtype(
+        "floating",
+        "{name}(): Expected floating point type for result tensor, but got: {out}",
+    ),
+    out_overlap="read-first",
 )
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = wrap_dims(dim, self.ndim)
@@ -455,12 +483,27 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
             return found
         return as_array(choose(self, axes, None, None, keepdim))
 
-    operator(f"aten::{name}(Tensor self) -> Tensor", out="unary_out")(of_all)
+    operator(
+        f"aten::{name}(Tensor self) -> Tensor",
+        out="unary_out",
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
+    )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
-        "-> (Tensor values, Tensor indices)"
+        "-> (Tensor values, Tensor indices)",
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
     )(along)
-    operator(f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")(over)
+    operator(
+        f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        out_dtype=OutDtype(
+            "same",
+            "Expected the dtype for input and out to match, but got {result} for input's dtype "
+            "and {out} for out's dtype.",
+        ),
+        out_overlap="read-first",
+    )(over)
 
 
 _extreme("max", np.maximum.reduce, ndarray.argmax)
@@ -468,7 +511,8 @@ _extreme("min", np.minimum.reduce, ndarray.argmin)
 
 
 @operator(
-    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
+    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    out_dtype=SAME,
 )
 def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
     check_kernel("aminmax_cpu", self)
@@ -502,56 +546,13 @@ def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Arr
     return position
 
 
-operator("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
-    _position("argmax", ndarray.argmax)
-)
-operator("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")(
-    _position("argmin", ndarray.argmin)
-)
-
-
-# --------------------------------------------------------------------------- all, any, counting
-
-
-def _truth(name: str, choose: Any) -> None:
-    def result(self: Array, value: Any) -> Array:
-        if self.dtype is _BOOL:
-            return asarray(value)
-        return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
-
-    def of_all(self: Array) -> Array:
-        if self.dtype is _BOOL:
-            count = np.count_nonzero(self)
-            return asarray(count > 0 if name == "any" else count == self.size)
-        return result(self, choose(self, None))
-
-    def along(self: Array, dim: int, keepdim: bool) -> Array:
-        axis = wrap_dim(dim, self.ndim)
-        return result(self, choose(self, axis if self.ndim else None, keepdims=keepdim))
-
-    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
-        axes = wrap_dims(dim, self.ndim)
-        if dim is not None and not dim:
-            return result(self, self.astype(np.bool_))
-        return result(self, choose(self, axes, keepdims=keepdim))
-
-    operator(f"aten::{name}(Tensor self) -> Tensor", out="all_out")(of_all)
-    operator(f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out="out")(
-        along
-    )
-    operator(f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")(over)
-
-
-_truth("all", np.all)
-_truth("any", np.any)
-
-
-@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", order="dim_IntList_out out")
-def count_nonzero(self: Array, dim: int | None) -> Array:
-    axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
-    return asarray(np.count_nonzero(self, axis), _INT64)
-
-
-@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
-def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
-    return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)
+operator(
+    "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    out_dtype=SAME,
+    out_overlap="read-first",
+)(_position("argmax", ndarray.argmax))
+operator(
+    "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    out_dtype=SAME,
+    out_overlap="read-first",
+)(_position("argmin", ndarray.argmin))

@@ -12,6 +12,7 @@ from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place
 from ..table.promotion import kind
 from ..table.refusals import Refusal
@@ -52,6 +53,7 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
 @operator(
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     refuses=Refusal("qc", "xor_sum_cpu"),
+    out_dtype=OutDtype("same", "Expected result to be of dtype uint64, but got {out}"),
 )
 def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     """The elements' 64-bit patterns (floats as doubles), combined by exclusive or."""
@@ -74,6 +76,7 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
 @operator(
     "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     autocast_in_graphs="full",
+    out_dtype=SAME,
 )
 def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     """The slices along a dimension, those of a larger norm scaled down to `maxnorm`."""

@@ -1,12 +1,24 @@
 """Operators that read or write chosen elements: indexing, scattering, sorting, searching."""
 
-from . import histogram, index, ranking, scatter, slices, sorting, strides, take, view_copies
+from . import (
+    histogram,
+    index,
+    ranking,
+    scatter,
+    searching,
+    slices,
+    sorting,
+    strides,
+    take,
+    view_copies,
+)
 
 __all__ = [
     "histogram",
     "index",
     "ranking",
     "scatter",
+    "searching",
     "slices",
     "sorting",
     "strides",

@@ -12,10 +12,17 @@ from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
+from ..table.out_dtypes import OutDtype
 from ..table.promotion import kind
 from ..table.table import operator
 
 __all__: list[str] = []
+
+_OUT_OF_HISTC: Final = OutDtype(
+    "same",
+    "torch.histogram: input tensor and hist tensor should have the same dtype, but got "
+    "input {cpp_result} and hist {cpp_out}",
+)
 
 _INT64: Final = np.dtype(np.int64)
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
@@ -58,7 +65,10 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     return sums.astype(weights.dtype if weights.dtype in _FLOATS else np.float64, copy=False)
 
 
-@operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
+@operator(
+    "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    out_dtype=_OUT_OF_HISTC,
+)
 def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
     if kind(self.dtype) != 2:
         _check_floats("histogram_cpu", self)
@@ -259,6 +269,7 @@ def histogramdd_counts_at(
     "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
     "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
     order="bins_tensor bin_ct",
+    out_dtype=_OUT_OF_HISTC,
 )
 def histogram(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
@@ -272,7 +283,8 @@ def histogram(
 
 @operator(
     "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, "
-    "bool density=False) -> (Tensor hist, Tensor bin_edges)"
+    "bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    out_dtype=_OUT_OF_HISTC,
 )
 def histogram_at(
     self: Array, bins: Array, weight: Array | None, density: bool

@@ -15,6 +15,7 @@ from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled, view_of
 from ..table.layouts import contiguous
+from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import (
     cast,
     check_result_shape,
@@ -254,7 +255,11 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     return axis
 
 
-@operator("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor")
+@operator(
+    "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    out_dtype=SELF_AND_RESULT,
+    out_overlap="apart",
+)
 def index_select(self: Array, dim: int, index: Array) -> Array:
     wrap_dim(dim, self.ndim)
     if index.ndim > 1:
@@ -355,7 +360,11 @@ def positions(index: Array, axis: int) -> tuple[Array, ...]:
     return tuple(grid)
 
 
-@operator("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
+@operator(
+    "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    out_dtype=SAME,
+    out_overlap="apart",
+)
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if not index.size:  # of any number of dimensions
@@ -418,13 +427,18 @@ def _put_natively(self: Array, axis: int, index: Array, part: Any) -> bool:
 
 
 @operator(
-    "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", order="value src"
+    "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    order="value src",
+    out_dtype=SAME,
 )
 def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scattered(self.copy(), dim, index, src)
 
 
-@operator("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+@operator(
+    "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    out_dtype=SAME,
+)
 def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
     return _scattered(self.copy(), dim, index, value)
 
@@ -466,7 +480,9 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     return self
 
 
-@operator("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+@operator(
+    "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", out_dtype=SAME
+)
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_added(self.copy(), dim, index, src)
 
@@ -481,7 +497,14 @@ operator(
 
 
 @operator("aten::argwhere(Tensor self) -> Tensor", out="")
-@operator("aten::nonzero(Tensor self) -> Tensor")
+@operator(
+    "aten::nonzero(Tensor self) -> Tensor",
+    out_dtype=OutDtype(
+        "same",
+        "nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}",
+    ),
+    out_layout="L",
+)
 def nonzero(self: Array) -> Array:
     found = np.argwhere(settled(self))
     if found.size:

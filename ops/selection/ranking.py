@@ -14,6 +14,7 @@ from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..reductions.reduce import check_dim_not_empty
 from ..table.ordered import check_kernel, check_ordered
+from ..table.out_dtypes import SAME
 from ..table.table import operator
 from .index import row_starts
 
@@ -65,6 +66,7 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
 operator(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     layout="LL",
+    out_dtype=SAME,
 )(_sort)
 
 
@@ -72,6 +74,7 @@ operator(
     "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
     "-> (Tensor values, Tensor indices)",
     layout="LL",
+    out_dtype=SAME,
 )
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
@@ -110,7 +113,8 @@ def _searched(row: Array, k: int) -> Array | None:
 
 @operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
-    "-> (Tensor values, Tensor indices)"
+    "-> (Tensor values, Tensor indices)",
+    out_dtype=SAME,
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
     check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")
@@ -144,7 +148,8 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
 
 @operator(
     "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) "
-    "-> (Tensor values, Tensor indices)"
+    "-> (Tensor values, Tensor indices)",
+    out_overlap="apart",
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     axis = wrap_dim(dim, self.ndim)

@@ -12,6 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled
+from ..table.out_dtypes import SAME
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
 from ..table.table import operator
@@ -159,6 +160,7 @@ operator(
     "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) "
     "-> Tensor",
+    out_dtype=SAME,
 )(_scatter_combined_copy)
 operator(
     "aten::scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) "
@@ -186,7 +188,8 @@ def scatter_reduce_in_place(
 
 @operator(
     "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
-    "bool include_self=True) -> Tensor"
+    "bool include_self=True) -> Tensor",
+    out_dtype=SAME,
 )
 def scatter_reduce(
     self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool

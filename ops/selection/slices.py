@@ -13,6 +13,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled, strides_of
+from ..table.out_dtypes import SAME
 from ..table.pointwise import cast, number_in
 from ..table.promotion import kind
 from ..table.refusals import Refusal
@@ -206,7 +207,8 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
 
 @operator(
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
-    "-> Tensor"
+    "-> Tensor",
+    out_dtype=SAME,
 )
 def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
     return index_add_in_place(self.copy(), dim, index, source, alpha)
@@ -229,6 +231,7 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
 @operator(
     "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     autocast="widest",
+    out_dtype=SAME,
 )
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     return index_copy_in_place(self.copy(), dim, index, source)
@@ -265,6 +268,7 @@ def index_reduce_in_place(
     "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor",
     refuses=Refusal("bqc", "index_func_"),
+    out_dtype=SAME,
 )
 def index_reduce(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool

@@ -1,4 +1,4 @@
-"""Order statistics and searching: median, mode, quantile, binary search, unique elements."""
+"""Order statistics: median, mode, quantile, unique elements, extremes so far."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ import numpy as np
 
 from ..kernels import family, is_large
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Scalar, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
-from ..memory.storage import settled
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import check_dim_not_empty
 from ..table.layouts import contiguous
 from ..table.ordered import check_kernel, check_ordered
-from ..table.pointwise import as_array, cast, number_as
-from ..table.promotion import common_dtype, kind
-from ..table.refusals import Refusal
+from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
+from ..table.pointwise import as_array, number_as
+from ..table.promotion import kind
 from ..table.table import operator
 from .ranking import sorted_positions
 
-__all__: list[str] = []
+__all__ = ["is_nan", "sortable"]
 
-_NO_ISIN: Final = Refusal(
-    "", fails=("bqc", "Unsupported input type encountered for isin(): {word}")
+_OUT_OF_NANQUANTILE: Final = OutDtype(
+    "same", "quantile() out tensor must be same dtype as the input tensor"
 )
+
 
 _INT64: Final = np.dtype(np.int64)
 
 
-def _is_nan(self: Array) -> Array:
+def is_nan(self: Array) -> Array:
+    """Where the elements are no numbers."""
     return np.isnan(self) if kind(self.dtype) >= 2 else np.zeros(self.shape, np.bool_)
 
 
-def _plain(self: Array) -> Array:
+def sortable(self: Array) -> Array:
     """The array in a dtype that NumPy can sort."""
     return self if self.dtype.isbuiltin == 1 else self.astype(np.float32)
 
@@ -42,7 +43,7 @@ def _plain(self: Array) -> Array:
 # --------------------------------------------------------------------------- sort
 
 
-@operator("aten::msort(Tensor self) -> Tensor")
+@operator("aten::msort(Tensor self) -> Tensor", out_dtype=SAME)
 def msort(self: Array) -> Array:
     check_ordered(" Sort", self)
     if not self.ndim:
@@ -67,7 +68,7 @@ def _median(name: str, skip_nan: bool) -> None:
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
         order = sorted_positions(self, axis, False)
-        nans = np.count_nonzero(_is_nan(self), axis, keepdims=True)
+        nans = np.count_nonzero(is_nan(self), axis, keepdims=True)
         size = self.shape[axis]
         middle = np.maximum(size - nans - 1, 0) // 2
         if not skip_nan:  # the first NaN comes right after the numbers
@@ -82,10 +83,11 @@ def _median(name: str, skip_nan: bool) -> None:
             return _of_nothing(self.dtype)
         return along(self.reshape(-1), 0, False)[0]
 
-    operator(f"aten::{name}(Tensor self) -> Tensor")(of_all)
+    operator(f"aten::{name}(Tensor self) -> Tensor", out_overlap="read-first")(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
-        "-> (Tensor values, Tensor indices)"
+        "-> (Tensor values, Tensor indices)",
+        out_overlap="read-first",
     )(along)
 
 
@@ -121,6 +123,10 @@ def _inserted(rows: Array) -> Array:
 @operator(
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     layout="CC",
+    out_dtype=OutDtype(
+        "same", "expected scalar type '{result}' but got '{out}' for {field} output"
+    ),
+    out_overlap="apart",
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""
@@ -228,212 +234,24 @@ def _declare_quantile(name: str) -> None:
         wanted = self.dtype if kind(self.dtype) == 2 else np.dtype(np.float32)
         return _quantile(name, self, np.asarray(q, wanted), dim, keepdim, interpolation)
 
-    operator(f"aten::{name}(Tensor self, Tensor q, {tail}", autocast="full")(of_tensor)
-    operator(f"aten::{name}.scalar(Tensor self, float q, {tail}", autocast="full")(of_number)
+    operator(
+        f"aten::{name}(Tensor self, Tensor q, {tail}",
+        autocast="full",
+        out_dtype=_OUT_OF_NANQUANTILE,
+        out_layout="C",
+        out_overlap="read-first",
+    )(of_tensor)
+    operator(
+        f"aten::{name}.scalar(Tensor self, float q, {tail}",
+        autocast="full",
+        out_dtype=_OUT_OF_NANQUANTILE,
+        out_layout="C",
+        out_overlap="read-first",
+    )(of_number)
 
 
 _declare_quantile("quantile")
 _declare_quantile("nanquantile")
-
-
-# --------------------------------------------------------------------------- binary search
-
-
-def _shape_text(array: Array) -> str:
-    return str(list(array.shape))
-
-
-def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
-    lead = "torch.searchsorted(): "
-    if sorter is not None:
-        if sorter.shape != sequence.shape:
-            raise OperatorError(
-                f"{lead}boundary and sorter must have the same size, but got boundary tensor "
-                f"{_shape_text(sequence)}and got sorter tensor {_shape_text(sorter)}",
-                code="shape-mismatch",
-            )
-        if sorter.dtype != _INT64:
-            raise OperatorError(
-                f"{lead}sorter must be a tensor of long dtype but got dtype "
-                f"{dtype_of(sorter).scalar_name}",
-                code="dtype-mismatch",
-            )
-        if sorter.size and (sorter.min() < 0 or sorter.max() >= sorter.shape[-1]):
-            raise OperatorError(f"{lead}sorter index out of range")
-    if not sequence.ndim:
-        raise OperatorError(
-            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
-            "we got boundaries tensor dim(0) and input value's dim(0) numel(1)"
-        )
-    if not values.ndim and sequence.ndim != 1:
-        raise OperatorError(
-            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
-            f"we got boundaries tensor dim({sequence.ndim}) and input value's dim(0) numel(1)"
-        )
-    if sequence.ndim != 1 and sequence.shape[:-1] != values.shape[:-1]:
-        raise OperatorError(
-            f"{lead}boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
-            f"{_shape_text(sequence)} and input value tensor {_shape_text(values)}",
-            code="shape-mismatch",
-        )
-
-
-def _search(sequence: Array, values: Array, right: bool) -> Array:
-    """For each value the first place it can be put in without breaking the order of its row."""
-    if sequence.ndim == 1 and sequence.size and not _is_nan(sequence).any():
-        return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
-    low = np.zeros(values.shape, _INT64)
-    high = np.full(values.shape, sequence.shape[-1], _INT64)
-    for _ in range(sequence.shape[-1].bit_length()):  # halving: as many steps as bits
-        middle = (low + high) >> 1
-        inside = np.minimum(middle, max(sequence.shape[-1] - 1, 0))
-        found = sequence[inside] if sequence.ndim == 1 else np.take_along_axis(sequence, inside, -1)
-        after = ~(found > values if right else found >= values) & (low < high)
-        low = np.where(after, middle + 1, low)
-        high = np.where(after, high, middle)
-    return low
-
-
-def _searchsorted(
-    sequence: Array,
-    values: Array,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Array | None,
-) -> Array:
-    if side is not None and side not in ("left", "right"):
-        raise OperatorError(
-            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
-        )
-    if side == "left" and right:
-        raise OperatorError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
-            "while right was True"
-        )
-    _check_search(sequence, values, sorter)
-    check_kernel("searchsorted_out_cpu", sequence, "bc")
-    if sorter is not None:
-        sequence = np.take_along_axis(sequence, settled(sorter), -1)
-    sequence, values = _plain(sequence), _plain(values)
-    places = _search(sequence, values, right or side == "right")
-    return places.astype(np.int32 if out_int32 else np.int64, copy=False)
-
-
-_SEARCH: Final = (
-    "*, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
-)
-
-
-@operator(
-    f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}",
-    order="Tensor_out Scalar",
-)
-def searchsorted(
-    sorted_sequence: Array,
-    self: Array,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Array | None,
-) -> Array:
-    if self.dtype != sorted_sequence.dtype and (self.ndim or not sorted_sequence.ndim):
-        raise OperatorError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, "
-            f"but got boundary tensor dtype {_cpp_name(sorted_sequence)} and input value tensor "
-            f"dtype {_cpp_name(self)}",
-            code="dtype-mismatch",
-            headline=f"the sequence is `{dtype_of(sorted_sequence)}`, the values are "
-            f"`{dtype_of(self)}`",
-        )
-    return _searchsorted(sorted_sequence, self, out_int32, right, side, sorter)
-
-
-def _cpp_name(array: Array) -> str:
-    words = {"uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
-    words |= {"int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
-    name = dtype_of(array).name
-    return words.get(name, f"c10::{dtype_of(array).scalar_name}")
-
-
-@operator(f"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {_SEARCH}")
-def searchsorted_number(
-    sorted_sequence: Array,
-    self: Scalar,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Array | None,
-) -> Array:
-    return _searchsorted(sorted_sequence, np.asarray(self), out_int32, right, side, sorter)
-
-
-@operator(
-    "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, "
-    "bool right=False) -> Tensor",
-    face="function",
-)
-def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:
-    if boundaries.ndim != 1:
-        raise OperatorError(
-            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
-            code="shape-mismatch",
-        )
-    dtype = common_dtype(self, boundaries)
-    return _searchsorted(cast(boundaries, dtype), cast(self, dtype), out_int32, right, None, None)
-
-
-@operator(
-    "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, "
-    "bool right=False) -> Tensor",
-    face="function",
-)
-def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bool) -> Array:
-    if boundaries.ndim != 1:
-        raise OperatorError(
-            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
-            code="shape-mismatch",
-        )
-    return _searchsorted(boundaries, np.asarray(self), out_int32, right, None, None)
-
-
-# --------------------------------------------------------------------------- membership
-
-
-_ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
-
-
-@operator(
-    f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
-    refuses=_NO_ISIN,
-    order="Tensor_Tensor_out Tensor_Scalar Tensor_Scalar_out Scalar_Tensor",
-)
-def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
-    for each in (elements, test_elements):
-        if kind(each.dtype) == 3 or each.dtype.kind == "b":
-            raise UnsupportedDtype(
-                f"Unsupported input type encountered for isin(): {dtype_of(each).scalar_name}"
-            )
-    dtype = common_dtype(elements, test_elements)
-    first, second = (_plain(each.astype(dtype)) for each in (elements, test_elements))
-    return np.asarray(np.isin(first, second, invert=invert))
-
-
-@operator(
-    f"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, {_ISIN}",
-    refuses=_NO_ISIN,
-)
-def isin_number(elements: Array, test_element: Scalar, assume_unique: bool, invert: bool) -> Array:
-    return isin(elements, np.asarray(test_element), assume_unique, invert)
-
-
-@operator(
-    f"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}",
-    refuses=_NO_ISIN,
-)
-def number_isin(element: Scalar, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
-    return isin(np.asarray(element), test_elements, assume_unique, invert)
 
 
 # --------------------------------------------------------------------------- unique
@@ -445,7 +263,7 @@ _NONE: Final = np.zeros(0, _INT64)
 def _unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
     check_kernel("unique", self)
     values, inverse, counts = np.unique(
-        _plain(self).reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
+        sortable(self).reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
     )
     return (
         values.astype(self.dtype, copy=False),
@@ -512,7 +330,7 @@ def unique_dim(
     check_kernel("unique_dim", self)
     axis = _check_unique_dim(self, dim)
     slices = _rows(self, axis)
-    rows = _plain(slices)
+    rows = sortable(slices)
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(rows.shape[0])
     found, inverse, counts = _runs(rows[order])
     back = np.empty_like(inverse)
@@ -578,17 +396,21 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
         found = None if scans is None else scans.running_extreme(self, axis, name[3:])
         if found is not None:
             return found[0], found[1]
-        moved = np.moveaxis(_plain(self), axis, -1)
+        moved = np.moveaxis(sortable(self), axis, -1)
         values = extreme.accumulate(moved, -1)
         places = np.zeros(moved.shape, _INT64)
         places[..., :] = np.arange(moved.shape[-1])
-        taken = as_good(moved[..., 1:], values[..., :-1]) | _is_nan(moved[..., 1:])
+        taken = as_good(moved[..., 1:], values[..., :-1]) | is_nan(moved[..., 1:])
         places[..., 1:][~taken] = 0
         where = np.maximum.accumulate(places, -1)
         result = np.moveaxis(values, -1, axis).astype(self.dtype, copy=False)
         return np.ascontiguousarray(result), np.ascontiguousarray(np.moveaxis(where, -1, axis))
 
-    operator(f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)")(running)
+    operator(
+        f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        out_dtype=SPELLED_APART,
+        out_overlap="read-first",
+    )(running)
 
 
 _running_extreme("cummax", np.maximum, np.greater_equal)

@@ -25,6 +25,7 @@ from ..memory.storage import (
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_options, check_sizes, float_dtype
 from ..table.layouts import contiguous
+from ..table.out_dtypes import SAME
 from ..table.refusals import cpp_name
 from ..table.table import operator
 from .index import copy_into
@@ -129,6 +130,7 @@ def reshape_alias(self: Array, size: Sizes, stride: Sizes) -> Array:
     "aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, "
     "SymInt? storage_offset=None) -> Tensor",
     face="function",
+    out_dtype=SAME,
 )
 def as_strided_copy(self: Array, size: Sizes, stride: Sizes, storage_offset: int | None) -> Array:
     return as_strided(self, size, stride, storage_offset).copy()

@@ -11,6 +11,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
+from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
 from ..table.table import operator
 from .index import check_index
@@ -21,7 +22,15 @@ __all__: list[str] = []
 _INT64: Final = np.dtype(np.int64)
 
 
-@operator("aten::take(Tensor self, Tensor index) -> Tensor")
+@operator(
+    "aten::take(Tensor self, Tensor index) -> Tensor",
+    out_dtype=OutDtype(
+        "same",
+        "{name}(): self and out expected to have the same dtype, but got self.dtype = "
+        "{result} and out.dtype = {out}",
+    ),
+    out_overlap="apart",
+)
 def take(self: Array, index: Array) -> Array:
     if index.dtype != _INT64:
         given = dtype_of(index).scalar_name
@@ -37,7 +46,9 @@ def take(self: Array, index: Array) -> Array:
         raise no_such_element(wrong, self.size) from None
 
 
-@operator("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+@operator(
+    "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out_dtype=SAME
+)
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:
         _check_long(indices)
@@ -79,7 +90,11 @@ def _check_long(indices: Array) -> None:
         )
 
 
-@operator("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
+@operator(
+    "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
+    out_dtype=SELF_AND_RESULT,
+    out_overlap="apart",
+)
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")
     shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))

@@ -10,6 +10,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..shapes import join, shape
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.table import operator
 from .index import copy_into
 from .strides import copy_with_storage
@@ -80,11 +81,16 @@ for _schema, _view in (
         join.split_with_sizes,
     ),
 ):
-    operator(f"aten::{_schema}", face="function")(_copied(_view))
+    operator(f"aten::{_schema}", face="function", out_dtype=SAME)(_copied(_view))
 
-operator("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor")(
-    _copied(_narrowed)
-)
+operator(
+    "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    out_dtype=OutDtype(
+        "same",
+        "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this "
+        "error message be improved?  If so, please report an enhancement request to PyTorch.)",
+    ),
+)(_copied(_narrowed))
 operator("aten::lift_fresh_copy(Tensor self) -> Tensor", face="operator")(_copied(_same))
 
 operator("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", out="", face="operator")(

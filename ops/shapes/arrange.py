@@ -15,11 +15,12 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
 from ..table.layouts import lies_like
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_as
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from . import join, shape
-from .join import flip
+from .join import JOINED, flip
 
 __all__: list[str] = []
 
@@ -61,21 +62,23 @@ for _count, _forward in ((1, atleast_1d), (2, atleast_2d), (3, atleast_3d)):
 # --------------------------------------------------------------------------- joining
 
 
-@operator("aten::dstack(Tensor[] tensors) -> Tensor")
+@operator("aten::dstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
 def dstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("dstack expects a non-empty TensorList")
     return join.cat([atleast_3d(tensor) for tensor in tensors], 2)
 
 
-@operator("aten::column_stack(Tensor[] tensors) -> Tensor")
+@operator("aten::column_stack(Tensor[] tensors) -> Tensor", out_dtype=JOINED)
 def column_stack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("column_stack expects a non-empty TensorList")
     return join.hstack([t.reshape(t.size, 1) if t.ndim < 2 else t for t in tensors])
 
 
-operator("aten::row_stack(Tensor[] tensors) -> Tensor")(join.vstack)
+operator("aten::row_stack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")(
+    join.vstack
+)
 
 
 @operator("aten::block_diag(Tensor[] tensors) -> Tensor")
@@ -290,7 +293,10 @@ for _name, _triangle in (("tril", join.tril), ("triu", join.triu)):
     )(in_place(_triangle))
 
 
-@operator("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+@operator(
+    "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    out_dtype=SAME,
+)
 def diag_embed(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     """Matrices of zeros with the last dimension on a diagonal."""
     count = self.ndim + 1
@@ -313,7 +319,14 @@ def diagflat(self: Array, offset: int) -> Array:
     return diag_embed(self.reshape(-1), offset, 0, 1)
 
 
-@operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")
+@operator(
+    "aten::diag(Tensor self, int diagonal=0) -> Tensor",
+    out_dtype=OutDtype(
+        "castable",
+        "diag: result type {result} can't be cast to the desired out= type {out}",
+    ),
+    out_overlap="read-first",
+)
 def diag(self: Array, diagonal: int) -> Array:
     if self.ndim not in (1, 2):
         raise OperatorError(

@@ -12,16 +12,24 @@ from ..arithmetic.choice import where
 from ..memory.counts import check_storage, repeated
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype, WrongType
 from ..memory.remembered import remembered
 from ..table.inline import inline
 from ..table.layouts import contiguous, lies_like
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from .shape import expand
 
-__all__ = ["cat", "stack"]
+__all__ = ["JOINED", "cat", "stack"]
+
+JOINED: Final = OutDtype(
+    "castable",
+    "torch.cat(): input types can't be cast to the desired output type {out}",
+    WrongType,
+)
+"""What `out=` of joined tensors must be."""
 
 _int64: Final = np.int64
 _array: Final = np.array
@@ -49,12 +57,16 @@ _ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
 @operator(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+    out_dtype=JOINED,
+    out_overlap="apart",
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
     autocast="widest",
     autocast_in_graphs="widest",
     inline=_ORDINARY_FIRST,
+    out_dtype=JOINED,
+    out_overlap="apart",
 )
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
@@ -113,6 +125,8 @@ def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorErr
     autocast="widest",
     autocast_in_graphs="widest",
     inline=_ORDINARY_FIRST,
+    out_dtype=JOINED,
+    out_overlap="apart",
 )
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors, all of one shape, side by side along a new dimension."""
@@ -139,7 +153,7 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
     return np.stack(tensors, wrap_dim(dim, len(shape) + 1))
 
 
-@operator("aten::hstack(Tensor[] tensors) -> Tensor")
+@operator("aten::hstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
 def hstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("hstack expects a non-empty TensorList")
@@ -147,7 +161,7 @@ def hstack(tensors: Sequence[Array]) -> Array:
     return cat(wide, 0 if wide[0].ndim == 1 else 1)
 
 
-@operator("aten::vstack(Tensor[] tensors) -> Tensor")
+@operator("aten::vstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
 def vstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("vstack expects a non-empty TensorList")
@@ -379,12 +393,16 @@ _kept: Final = remembered(8 << 20)(_made)
 """The same, remembered: do not write to it."""
 
 
-@operator("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
+@operator(
+    "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", out_dtype=SAME, out_overlap="read-first"
+)
 def tril(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal, True)
 
 
-@operator("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
+@operator(
+    "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", out_dtype=SAME, out_overlap="read-first"
+)
 def triu(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal - 1, False)
 

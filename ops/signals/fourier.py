@@ -14,6 +14,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of
 from ..shapes.creation import OPTIONS, float_dtype
 from ..table.layouts import contiguous, in_order
+from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.refusals import Refusal
@@ -141,10 +142,22 @@ def _along(self: Array, n: int | None, dim: int, norm: str | None) -> tuple[Arra
     return _resized(self, place, size), place
 
 
+def _rule(base: str, said: str) -> OutDtype:
+    """The dtype of `out=` of a transform, which the sentence calls `said`."""
+    if base in ("irfft", "hfft"):
+        return OutDtype(
+            "floating", f"{said} expects a floating point output tensor, but got {{out}}"
+        )
+    return OutDtype("complex", f"{said} expects a complex output tensor, but got {{out}}")
+
+
 def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], Array]) -> None:
     operator(
         f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
         autocast="full",
+        out_dtype=_rule(name, name),
+        out_layout="" if name in ("ifft", "ihfft") else "C",
+        out_overlap="read-first",
     )(forward)
 
 
@@ -317,6 +330,9 @@ for _base, _over in (
         f"aten::fft_{_base}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) "
         "-> Tensor",
         autocast="" if _over in (_hfftn, _ihfftn) else "full",
+        out_dtype=_rule(_base, "fftn" if _base == "ifft" else f"{_base}n"),
+        out_layout="C",
+        out_overlap="read-first",
     )(_over)
 
 
@@ -377,14 +393,22 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
 # --------------------------------------------------------------------------- frequencies
 
 
-@operator(f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor",
+    out_layout="C",
+    out_overlap="read-first",
+)
 def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
     steps = np.arange(_checked_count(n))
     steps[(n + 1) // 2 :] -= n
     return _frequencies(steps, n, d, dtype, "fftfreq")
 
 
-@operator(f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor",
+    out_layout="C",
+    out_overlap="read-first",
+)
 def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
     return _frequencies(np.arange(_checked_count(math.trunc(n / 2) + 1)), n, d, dtype, "rfftfreq")
 
@@ -414,11 +438,21 @@ def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
     return np.roll(self, shifts, tuple(places))
 
 
-@operator("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", out="")
+@operator(
+    "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    out="",
+    out_layout="C",
+    out_overlap="read-first",
+)
 def fft_fftshift(self: Array, dim: Sizes) -> Array:
     return _rolled(self, dim, 1)
 
 
-@operator("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", out="")
+@operator(
+    "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    out="",
+    out_layout="C",
+    out_overlap="read-first",
+)
 def fft_ifftshift(self: Array, dim: Sizes) -> Array:
     return _rolled(self, dim, -1)

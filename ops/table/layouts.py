@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
 __all__ = [
+    "OutLayout",
     "column_major",
     "contiguous",
     "in_order",
@@ -157,22 +158,18 @@ _LAYOUTS: Final = {
 _BY_THE_FIRST: Final = {"L": None, "e": _as_it_is}
 
 
-_CONTIGUOUS_OUT: Final = frozenset(
-    "cholesky cholesky_solve linalg_matrix_norm linalg_matrix_power linalg_norm linalg_tensorinv "
-    "nanquantile nuclear_norm quantile".split()
-)
+OutLayout = Literal["", "C", "-", "L"]
+"""How an `out=` of another shape lies: as the result would, or contiguous; as it is computed, where
+the dtype is that; like it, where it has no elements."""
 
 
-def into_resized(name: str, result: Array, dtype: np.dtype[Any]) -> Array:
-    """What an `out=` of another shape becomes: a copy of the result of that operator."""
-    short = name.partition("::")[2]
-    if short in _CONTIGUOUS_OUT or (
-        short.startswith("fft_") and short not in ("fft_ifft", "fft_ihfft")
-    ):
+def into_resized(layout: OutLayout, result: Array, dtype: np.dtype[Any]) -> Array:
+    """What an `out=` of another shape becomes: a copy of the result, in a dtype."""
+    if layout == "C":
         result = contiguous(result)
-    if short == "linalg_lstsq" and result.dtype == dtype:
+    if layout == "-" and result.dtype == dtype:
         return result  # a part of more memory, as it is without `out`
-    if short == "nonzero" and not result.size:
+    if layout == "L" and not result.size:
         return like(result, dtype)
     return _duplicate(result, dtype)
 

@@ -1,29 +1,51 @@
-"""What the dtype of `out` must be, from `out_dtypes.txt`, which lists the operators with rules."""
+"""What the dtype of `out` must be, and what is said where it is not.
+
+By rule the result must be castable to it; a declaration says what is stricter (`out_dtype=`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from ..memory.dtype import DType
-from ..memory.errors import OperatorError, WrongType
+from ..memory.errors import OperatorError
 from .promotion import can_cast
 from .refusals import cpp_name
 
-__all__ = ["check_out_dtype"]
+__all__ = [
+    "AS_EXPECTED",
+    "AS_INPUT",
+    "CAN_CAST",
+    "CASTABLE",
+    "COMPUTED",
+    "FIELDS_SAFELY",
+    "FOUND",
+    "SAFELY",
+    "SAME",
+    "SELF_AND_RESULT",
+    "SPELLED_APART",
+    "OutDtype",
+    "check_out_dtype",
+]
 
 
 @dataclass(frozen=True)
-class _Rule:
-    """One demand, and the sentence for `out` that does not meet it."""
+class OutDtype:
+    """A demand on the dtype of `out`, and the sentence for what does not meet it.
 
-    demand: str
+    `computed` is none: the operator computes in the dtype of `out`; `dtype` is its last argument.
+    In the sentence {result} and {out} are the dtypes' names, {cpp_result} and {cpp_out} as C++
+    spells them, {name} the operator, {base} without its package, {field} which of several results
+    it is.
+    """
+
+    demand: Literal["castable", "same", "complex", "floating", "computed"]
     sentence: str
     error: type[OperatorError] = OperatorError
 
     def holds(self, result: DType, out: DType) -> bool:
+        """Whether a result may be written into an `out`."""
         if self.demand == "same":
             return result is out
         if self.demand == "complex":
@@ -33,25 +55,42 @@ class _Rule:
         return can_cast(result.numpy, out.numpy)
 
 
-_GENERAL: Final = _Rule(
+CASTABLE: Final = OutDtype(
     "castable", "result type {result} can't be cast to the desired output type {out}"
 )
-_TYPE_ERROR: Final = "TypeError: "
+"""The rule."""
 
+# What operators of several files demand, each in its own words.
 
-@cache
-def _rules() -> dict[str, _Rule]:
-    """The rule of each operator that has one of its own."""
-    found: dict[str, _Rule] = {}
-    rule = _GENERAL
-    for line in (Path(__file__).parent / "out_dtypes.txt").read_text("utf-8").splitlines():
-        if line.startswith("  "):
-            found |= dict.fromkeys(line.split(), rule)
-        elif line and not line.startswith("#"):
-            demand, _, sentence = line.partition(" ")
-            error = WrongType if sentence.startswith(_TYPE_ERROR) else OperatorError
-            rule = _Rule(demand, sentence.removeprefix(_TYPE_ERROR), error)
-    return found
+SAME: Final = OutDtype(
+    "same",
+    "Expected out tensor to have dtype {cpp_result}, but got {cpp_out} instead",
+)
+FOUND: Final = OutDtype("same", "Found dtype {out} but expected {result}")
+SPELLED_APART: Final = OutDtype("same", "expected scalar_type {result} but found {out}")
+AS_EXPECTED: Final = OutDtype("same", "expected scalar type {result} but found {out}")
+AS_INPUT: Final = OutDtype("same", "result dtype {out} does not match input dtype {result}")
+SELF_AND_RESULT: Final = OutDtype(
+    "same", "{name}(): self and result must have the same scalar type"
+)
+SAFELY: Final = OutDtype(
+    "castable",
+    "{name}: Expected result to be safely castable from {result} dtype, but got result "
+    "with dtype {out}",
+)
+FIELDS_SAFELY: Final = OutDtype(
+    "castable",
+    "torch.{name}: Expected {field} to be safely castable from {result} dtype, but got "
+    "{field} with dtype {out}",
+)
+CAN_CAST: Final = OutDtype(
+    "castable",
+    "Expected canCast( typeMetaToScalarType(self.dtype()), "
+    "typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error "
+    "message be improved?  If so, please report an enhancement request to PyTorch.)",
+)
+COMPUTED: Final = OutDtype("computed", CASTABLE.sentence)
+"""Of sums and the like: no demand, as the result is computed in that dtype."""
 
 
 _SPACES: Final = ("linalg_", "fft_", "special_")
@@ -65,20 +104,20 @@ def _spelled(name: str) -> str:
     return name
 
 
-def check_out_dtype(name: str, result: DType, out: DType, field: str = "out") -> None:
+def check_out_dtype(
+    rule: OutDtype, name: str, result: DType, out: DType, field: str = "out"
+) -> None:
     """Refuse an `out` of a dtype that the operator's result may not be written into.
 
-    `name` is the operator's (`linalg_eig`), `field` the name of the result, if there are several.
+    `name` is the operator's (`aten::linalg_eig`), `field` the name of the result, if there are
+    several.
 
     Raises:
         OperatorError: the dtypes do not go together.
     """
-    if result is out:
+    if result is out or rule.holds(result, out):
         return
-    rule = _rules().get(name, _GENERAL)
-    if rule.holds(result, out):
-        return
-    spelled = _spelled(name)
+    spelled = _spelled(name.partition("::")[2])
     raise rule.error(
         rule.sentence.format(
             result=result.scalar_name,

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..memory.dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
-from ..memory.overlap import check_out, check_resized
+from ..memory.overlap import OutOverlap, check_out, check_resized
 from ..memory.storage import is_resizable
-from .layouts import into_resized
-from .out_dtypes import check_out_dtype
+from .layouts import OutLayout, into_resized
+from .out_dtypes import OutDtype, check_out_dtype
 from .pointwise import cast
 from .refusals import cpp_name
 
-__all__ = ["COMPUTED_IN_OUT", "check_dtype_of_out", "into_out", "out_overload", "out_schema"]
+__all__ = ["check_dtype_of_out", "into_out", "out_overload", "out_schema"]
 
 _HAS_KEYWORDS: Final = re.compile(r"[(,] ?\*, ")
 
@@ -45,12 +45,6 @@ def out_schema(name: str, overload: str, schema: str) -> str:
     return f"{name}.{overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
 
 
-COMPUTED_IN_OUT: Final = frozenset(
-    ("aten::sum", "aten::prod", "aten::cumsum", "aten::cumprod", "aten::mean", "aten::nansum")
-)
-"""Operators that compute in the dtype of `out`; `dtype` is their last argument."""
-
-
 def check_dtype_of_out(own: DType, wanted: DType) -> None:
     """Refuse an `out` of another dtype than the one asked for.
 
@@ -67,37 +61,44 @@ def check_dtype_of_out(own: DType, wanted: DType) -> None:
         )
 
 
-def into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
+class Plain(Protocol):
+    """What is asked of the operator that an `out=` form belongs to."""
+
+    name: str
+    out_dtype: OutDtype
+    out_layout: OutLayout
+    out_overlap: OutOverlap
+
+
+def into_out(plain: Plain, forward: Callable[..., Any]) -> Callable[..., Array]:
     """The forward of the out= form of an operator: see `_into_out`."""
-    if name not in COMPUTED_IN_OUT:
-        return _into_out(name, forward)
+    if plain.out_dtype.demand != "computed":
+        return _into_out(plain, forward)
 
     def in_dtype_of_out(*values: Any) -> Array:
         *given, dtype, out = values
         own = dtype_of(out)
         if dtype is not None:
             check_dtype_of_out(own, dtype_by_number(dtype))
-        return _into_out(name, forward)(*given, own.number, out)
+        return _into_out(plain, forward)(*given, own.number, out)
 
     return in_dtype_of_out
 
 
-def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
+def _into_out(plain: Plain, forward: Callable[..., Any]) -> Callable[..., Array]:
     """The forward whose result goes into its last argument, which takes the result's shape.
 
     It raises an OperatorError if `out` has a dtype it may not have or is a view of another shape.
     """
 
-    short = name.partition("::")[2]
-
     def write_out(*values: Any) -> Array:
         out: Array = values[-1]
-        check_out(name, out, values[:-1])
+        check_out(plain.out_overlap, out, values[:-1])
         result: Array = forward(*values[:-1])
-        check_out_dtype(short, of_numpy(result.dtype), of_numpy(out.dtype))
+        check_out_dtype(plain.out_dtype, plain.name, of_numpy(result.dtype), of_numpy(out.dtype))
         if out.shape != result.shape:
-            check_resized(name, out, result.size, values[:-1])
-            _resize(name, out, result)
+            check_resized(plain.out_overlap, out, result.size, values[:-1])
+            _resize(plain.out_layout, out, result)
         else:
             out[...] = cast(result, out.dtype)
         return out
@@ -105,11 +106,11 @@ def _into_out(name: str, forward: Callable[..., Any]) -> Callable[..., Array]:
     return write_out
 
 
-def _resize(name: str, out: Array, result: Array) -> None:
+def _resize(layout: OutLayout, out: Array, result: Array) -> None:
     if not is_resizable(out):
         raise OperatorError(
             "Trying to resize storage that is not resizable",
             code="shape-mismatch",
             headline=f"`out` has shape {list(out.shape)}, the result {list(result.shape)}",
         )
-    become(out, into_resized(name, result, out.dtype))
+    become(out, into_resized(layout, result, out.dtype))

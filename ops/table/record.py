@@ -13,9 +13,11 @@ from typing import Literal, TypedDict, Unpack
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
-from ..memory.overlap import Written
+from ..memory.overlap import OutOverlap, Written
 from .faces import Face
 from .inline import Inline, Native
+from .layouts import OutLayout
+from .out_dtypes import CASTABLE, OutDtype
 from .refusals import Refusal
 
 __all__ = ["Cost", "Known", "Operator", "Policy", "of_twin"]
@@ -63,6 +65,9 @@ class Known(TypedDict, total=False):
     native: tuple[Native, ...]
     order: str
     out: str
+    out_dtype: OutDtype
+    out_layout: OutLayout
+    out_overlap: OutOverlap
     random: bool
     refuses: Refusal
     written: Written
@@ -79,6 +84,9 @@ def of_twin(known: Known) -> Known:
     twin.pop("native", None)
     twin.pop("order", None)
     twin.pop("out", None)
+    twin.pop("out_dtype", None)
+    twin.pop("out_layout", None)
+    twin.pop("out_overlap", None)
     return twin
 
 
@@ -126,6 +134,15 @@ class Operator:
 
     Operators over tensors that return a new one have such a form.
     """
+
+    out_dtype: OutDtype = CASTABLE
+    """What the dtype of `out=` must be."""
+
+    out_layout: OutLayout = ""
+    """How an `out=` of another shape lies afterwards."""
+
+    out_overlap: OutOverlap = ""
+    """Whether `out=` may share memory with inputs."""
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""

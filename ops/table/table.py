@@ -44,7 +44,7 @@ class _OutForm(Operator):
 
     def __init__(self, plain: Operator, overload: str) -> None:
         schema = out_schema(plain.name, overload, plain.schema)
-        super().__init__(schema, into_out(plain.name, plain.forward), cost=plain.cost)
+        super().__init__(schema, into_out(plain, plain.forward), cost=plain.cost)
         self._plain = plain
 
     @made_once

@@ -36,6 +36,16 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
         "fft expects a complex output tensor, but got Float",
     ),
     (
+        lambda out: torch.fft.ifft2(X, out=out),
+        torch.float32,
+        "fftn expects a complex output tensor, but got Float",
+    ),
+    (
+        lambda out: torch.select_copy(X, 0, 0, out=out),
+        torch.float64,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
+    (
         lambda out: torch.linalg.pinv(X, out=out),
         torch.int64,
         "linalg.pinv: Expected result to be safely castable from Float dtype, but got result "

@@ -1,0 +1,246 @@
+"""Binary search in sorted elements, and membership."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.storage import settled
+from ..table.ordered import check_kernel
+from ..table.out_dtypes import SAME, OutDtype
+from ..table.pointwise import cast
+from ..table.promotion import common_dtype, kind
+from ..table.refusals import Refusal
+from ..table.table import operator
+from .sorting import is_nan, sortable
+
+__all__: list[str] = []
+
+_OUT_OF_BUCKETIZE: Final = OutDtype(
+    "same",
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+    "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's "
+    "dtype {out} and out_int32 flag is {result_is_int32}",
+)
+
+_NO_ISIN: Final = Refusal(
+    "", fails=("bqc", "Unsupported input type encountered for isin(): {word}")
+)
+
+_INT64: Final = np.dtype(np.int64)
+
+
+# --------------------------------------------------------------------------- binary search
+
+
+def _shape_text(array: Array) -> str:
+    return str(list(array.shape))
+
+
+def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
+    lead = "torch.searchsorted(): "
+    if sorter is not None:
+        if sorter.shape != sequence.shape:
+            raise OperatorError(
+                f"{lead}boundary and sorter must have the same size, but got boundary tensor "
+                f"{_shape_text(sequence)}and got sorter tensor {_shape_text(sorter)}",
+                code="shape-mismatch",
+            )
+        if sorter.dtype != _INT64:
+            raise OperatorError(
+                f"{lead}sorter must be a tensor of long dtype but got dtype "
+                f"{dtype_of(sorter).scalar_name}",
+                code="dtype-mismatch",
+            )
+        if sorter.size and (sorter.min() < 0 or sorter.max() >= sorter.shape[-1]):
+            raise OperatorError(f"{lead}sorter index out of range")
+    if not sequence.ndim:
+        raise OperatorError(
+            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
+            "we got boundaries tensor dim(0) and input value's dim(0) numel(1)"
+        )
+    if not values.ndim and sequence.ndim != 1:
+        raise OperatorError(
+            f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "
+            f"we got boundaries tensor dim({sequence.ndim}) and input value's dim(0) numel(1)"
+        )
+    if sequence.ndim != 1 and sequence.shape[:-1] != values.shape[:-1]:
+        raise OperatorError(
+            f"{lead}boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{_shape_text(sequence)} and input value tensor {_shape_text(values)}",
+            code="shape-mismatch",
+        )
+
+
+def _search(sequence: Array, values: Array, right: bool) -> Array:
+    """For each value the first place it can be put in without breaking the order of its row."""
+    if sequence.ndim == 1 and sequence.size and not is_nan(sequence).any():
+        return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
+    low = np.zeros(values.shape, _INT64)
+    high = np.full(values.shape, sequence.shape[-1], _INT64)
+    for _ in range(sequence.shape[-1].bit_length()):  # halving: as many steps as bits
+        middle = (low + high) >> 1
+        inside = np.minimum(middle, max(sequence.shape[-1] - 1, 0))
+        found = sequence[inside] if sequence.ndim == 1 else np.take_along_axis(sequence, inside, -1)
+        after = ~(found > values if right else found >= values) & (low < high)
+        low = np.where(after, middle + 1, low)
+        high = np.where(after, high, middle)
+    return low
+
+
+def _searchsorted(
+    sequence: Array,
+    values: Array,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    if side is not None and side not in ("left", "right"):
+        raise OperatorError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    if side == "left" and right:
+        raise OperatorError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right was True"
+        )
+    _check_search(sequence, values, sorter)
+    check_kernel("searchsorted_out_cpu", sequence, "bc")
+    if sorter is not None:
+        sequence = np.take_along_axis(sequence, settled(sorter), -1)
+    sequence, values = sortable(sequence), sortable(values)
+    places = _search(sequence, values, right or side == "right")
+    return places.astype(np.int32 if out_int32 else np.int64, copy=False)
+
+
+_SEARCH: Final = (
+    "*, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
+)
+
+
+@operator(
+    f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}",
+    order="Tensor_out Scalar",
+    out_dtype=_OUT_OF_BUCKETIZE,
+    out_overlap="read-first",
+)
+def searchsorted(
+    sorted_sequence: Array,
+    self: Array,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    if self.dtype != sorted_sequence.dtype and (self.ndim or not sorted_sequence.ndim):
+        raise OperatorError(
+            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, "
+            f"but got boundary tensor dtype {_cpp_name(sorted_sequence)} and input value tensor "
+            f"dtype {_cpp_name(self)}",
+            code="dtype-mismatch",
+            headline=f"the sequence is `{dtype_of(sorted_sequence)}`, the values are "
+            f"`{dtype_of(self)}`",
+        )
+    return _searchsorted(sorted_sequence, self, out_int32, right, side, sorter)
+
+
+def _cpp_name(array: Array) -> str:
+    words = {"uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
+    words |= {"int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
+    name = dtype_of(array).name
+    return words.get(name, f"c10::{dtype_of(array).scalar_name}")
+
+
+@operator(
+    f"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {_SEARCH}",
+    out_dtype=_OUT_OF_BUCKETIZE,
+    out_overlap="read-first",
+)
+def searchsorted_number(
+    sorted_sequence: Array,
+    self: Scalar,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+) -> Array:
+    return _searchsorted(sorted_sequence, np.asarray(self), out_int32, right, side, sorter)
+
+
+@operator(
+    "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, "
+    "bool right=False) -> Tensor",
+    face="function",
+    out_dtype=_OUT_OF_BUCKETIZE,
+    out_overlap="read-first",
+)
+def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    if boundaries.ndim != 1:
+        raise OperatorError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
+            code="shape-mismatch",
+        )
+    dtype = common_dtype(self, boundaries)
+    return _searchsorted(cast(boundaries, dtype), cast(self, dtype), out_int32, right, None, None)
+
+
+@operator(
+    "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, "
+    "bool right=False) -> Tensor",
+    face="function",
+    out_dtype=_OUT_OF_BUCKETIZE,
+    out_overlap="read-first",
+)
+def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    if boundaries.ndim != 1:
+        raise OperatorError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
+            code="shape-mismatch",
+        )
+    return _searchsorted(boundaries, np.asarray(self), out_int32, right, None, None)
+
+
+# --------------------------------------------------------------------------- membership
+
+
+_ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
+
+
+@operator(
+    f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
+    refuses=_NO_ISIN,
+    order="Tensor_Tensor_out Tensor_Scalar Tensor_Scalar_out Scalar_Tensor",
+    out_dtype=SAME,
+)
+def isin(elements: Array, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
+    for each in (elements, test_elements):
+        if kind(each.dtype) == 3 or each.dtype.kind == "b":
+            raise UnsupportedDtype(
+                f"Unsupported input type encountered for isin(): {dtype_of(each).scalar_name}"
+            )
+    dtype = common_dtype(elements, test_elements)
+    first, second = (sortable(each.astype(dtype)) for each in (elements, test_elements))
+    return np.asarray(np.isin(first, second, invert=invert))
+
+
+@operator(
+    f"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, {_ISIN}",
+    refuses=_NO_ISIN,
+    out_dtype=SAME,
+)
+def isin_number(elements: Array, test_element: Scalar, assume_unique: bool, invert: bool) -> Array:
+    return isin(elements, np.asarray(test_element), assume_unique, invert)
+
+
+@operator(
+    f"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, {_ISIN}",
+    refuses=_NO_ISIN,
+    out_dtype=SAME,
+)
+def number_isin(element: Scalar, test_elements: Array, assume_unique: bool, invert: bool) -> Array:
+    return isin(np.asarray(element), test_elements, assume_unique, invert)
