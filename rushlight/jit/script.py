@@ -166,9 +166,8 @@ def script_module(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
-    check_nesting(module)
     with kept_if_compiled(), compiling():
-        target = _instance(module, {})
+        target = _object_of(module)
         _compile_methods(target, module)
     return RecursiveScriptModule(target)
 
@@ -177,8 +176,10 @@ DEEPEST_MODULES = 220
 """How deep modules may lie in each other: less than values may, of which the innermost has some."""
 
 
-def check_nesting(module: Module) -> None:
-    """Refuse modules that lie too deep in each other to be saved, and a module inside itself.
+def _places_in(module: Module) -> int:
+    """In how many places modules are, counting each again where it is met again.
+
+    Refuses modules that lie too deep in each other to be saved, and a module inside itself.
 
     Raises:
         BoundExceeded: that is so.
@@ -188,7 +189,10 @@ def check_nesting(module: Module) -> None:
         inner = vars(each).get("_modules", {}).values()
         return [part for part in inner if isinstance(part, Module)]
 
-    fold(module, parts, lambda each, _: None, DEEPEST_MODULES)
+    def places(each: Module, made: dict[int, int]) -> int:
+        return 1 + sum(made[id(part)] for part in parts(each))
+
+    return fold(module, parts, places, DEEPEST_MODULES)
 
 
 def has_exports(module: Module) -> bool:
@@ -204,9 +208,8 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
 
     Raises: as `script`.
     """
-    check_nesting(module)
     with DEFINING, own_types(), kept_if_compiled(), compiling():
-        target = _instance(module, {})
+        target = _object_of(module)
         for name in _entry_points(module):
             if name != "forward":
                 for method in _methods(target.cls, name):
@@ -214,26 +217,44 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
     return RecursiveScriptModule(target)
 
 
+MOST_PLACES = 10_000
+"""In how many places modules may be before those that are met again become one object."""
+
+
+def _object_of(module: Module) -> ScriptObject:
+    """The script object of a module.
+
+    As in torch a module in two places becomes two objects, which share nothing but tensors, unless
+    it is compiled already.
+
+    Raises:
+        BoundExceeded: modules lie too deep in each other, or in themselves.
+    """
+    shares = _places_in(module) > MOST_PLACES
+    return _instance(module, {} if shares else None, {})
+
+
 def _instance(
-    module: Module, made: dict[int, ScriptObject], found: dict[int, ClassType] | None = None
+    module: Module, made: dict[int, ScriptObject] | None, found: dict[int, ClassType]
 ) -> ScriptObject:
-    """The script object of a module; one that is met twice is one object."""
-    found = {} if found is None else found
+    """The script object of a module; one of those `made` if they are given and it is among them."""
     scripted = getattr(module, "_c", None)
     if isinstance(scripted, ScriptObject):
         return scripted
-    if id(module) not in made:
-        cls = concrete_type(module, found)
-        target = ScriptObject(cls)
+    if made is not None and id(module) in made:
+        return made[id(module)]
+    cls = concrete_type(module, found)
+    target = ScriptObject(cls)
+    if made is not None:
         made[id(module)] = target
-        for name, attribute in cls.attributes.items():
-            value = getattr(module, name)
-            if isinstance(value, Module):
-                slot: object = _instance(value, made, found)
-            else:
-                slot = _slot_of_attribute(value, name, attribute.type)
-            target.slots[cls.slot(name)] = slot
-    return made[id(module)]
+    for name, attribute in cls.attributes.items():
+        value = getattr(module, name)
+        if isinstance(value, Module):
+            slot: object = _instance(value, made, found)
+        else:
+            slot = _slot_of_attribute(value, name, attribute.type)
+        target.slots[cls.slot(name)] = slot
+    return target
 
 
 def _slot_of_attribute(value: Any, name: str, type: Type) -> object:
@@ -336,7 +357,7 @@ def _finish(module: Any) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
     own = module.__dict__
     with trimmed(), DEFINING, compiling():
-        target = _instance(module, {})
+        target = _object_of(module)
         texts = own.pop("_texts", [])
         for text, scope in texts:
             define_methods(target.cls, text, scope)
