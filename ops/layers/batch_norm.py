@@ -65,8 +65,17 @@ def _check(
         raise UnsupportedDtype(f"\"batch_norm\" not implemented for '{word}'")
 
 
+def _natively(input: Array) -> Any:
+    """The kernels for what is large, float32 and lies in one piece; None if it is not."""
+    return family("batch_norms") if input.ndim > 2 and is_ready(input) else None
+
+
 def _moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
+    kernels = _natively(input)
+    if kernels is not None:
+        found: tuple[Array, Array] = kernels.moments(input)
+        return found
     axes = (0, *range(2, input.ndim))
     mean = input.mean(axes, dtype=np.float64, keepdims=True)
     if input.dtype == np.float64:
@@ -107,6 +116,18 @@ def _follow(running: Array | None, now: Array, momentum: float) -> None:
         running[...] = (momentum * now + (1 - momentum) * widened(running)).astype(running.dtype)
 
 
+def _normalized(
+    input: Array, mean: Array, variance: Array, eps: float, weight: Array | None, bias: Array | None
+) -> Array:
+    """`(input - mean) / sqrt(variance + eps) * weight + bias`, by channel."""
+    kernels = _natively(input)
+    if kernels is not None:
+        made: Array = kernels.normalized(input, mean, variance, weight, bias, eps)
+        return made
+    scale = 1 / np.sqrt(variance.astype(np.float64, copy=False) + eps)
+    return _apply(input, mean, scale, weight, bias)
+
+
 def _apply(
     input: Array, mean: Array, scale: Array, weight: Array | None, bias: Array | None
 ) -> Array:
@@ -118,12 +139,6 @@ def _apply(
     term = mean * factor if bias is None else bias - mean * factor
     if bias is None:
         np.negative(term, term)
-    if input.ndim > 2 and is_ready(input):
-        rows = family("rows")
-        if rows is not None:
-            planes = input.reshape(input.shape[0] * input.shape[1], -1)
-            made: Array = rows.affine(planes, factor.astype(wide), term.astype(wide))
-            return made.reshape(input.shape)
     shape = (1, -1, *(1,) * (input.ndim - 2))
     result = np.multiply(input, factor.astype(wide).reshape(shape), dtype=wide)
     result += term.astype(wide).reshape(shape)
@@ -163,10 +178,7 @@ def _batch_norm(
     if not training:
         assert running_mean is not None
         assert running_var is not None
-        scale = running_var.astype(np.float64)
-        scale += eps
-        np.reciprocal(np.sqrt(scale, scale), scale)
-        result = _apply(input, running_mean, scale, weight, bias)
+        result = _normalized(input, running_mean, running_var, eps, weight, bias)
         return result, np.empty(0, saved), np.empty(0, saved)
     channels = input.shape[1]
     if not input.size:
@@ -185,7 +197,8 @@ def _batch_norm(
     kept = mean.astype(saved), scale.astype(saved)
     if saved.itemsize == 2:  # and computes with what it keeps
         mean, scale = (each.astype(np.float64) for each in kept)
-    return _apply(input, mean, scale, weight, bias), *kept
+        return _apply(input, mean, scale, weight, bias), *kept
+    return _normalized(input, mean, variance, eps, weight, bias), *kept
 
 
 # --------------------------------------------------------------------------- operators

@@ -200,18 +200,6 @@ def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
         rows.mapped(rows.place("out", index * rows.size), normal)
 
 
-def _affine(rows: _Rows) -> None:
-    code = rows.code
-    with rows.rows() as (index, row):
-        factor, term = (
-            code.spread(code.load(FLOAT, rows.place(name, index))) for name in ("factor", "term")
-        )
-        rows.mapped(
-            rows.place("out", index * rows.size),
-            lambda at, mask: code.multiply_add(rows.seen(row, at, mask), factor, term),
-        )
-
-
 _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
     "softmax": (_softmax, ("x", "out")),
     "log_softmax": (_log_softmax, ("x", "out")),
@@ -225,7 +213,6 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
         lambda rows: _layer_norm(rows, scaled=True),
         ("x", "out", "mean", "scale", "weight", "bias"),
     ),
-    "affine": (_affine, ("x", "out", "factor", "term")),
 }
 """What each kernel does, and the arrays it takes."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from .row_programs import row_kernel
 from .run import run
 
-__all__ = ["affine", "layer_norm", "log_softmax", "logsumexp", "moments", "softmax"]
+__all__ = ["layer_norm", "log_softmax", "logsumexp", "moments", "softmax"]
 
 F: Final = np.float32
 _PER_THREAD: Final = 1 << 17
@@ -55,15 +55,6 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     else:
         _along("normalized", x, out, mean, scale, number=eps)
     return out, mean, scale
-
-
-def affine(x: Any, factor: Any, term: Any) -> Any:
-    """Each row times a factor plus a term, which repeat over the rows."""
-    if not factor.size == term.size > 0:
-        raise ValueError("factors and terms do not fit each other")
-    out = np.empty_like(x)
-    _along("affine", x, out, *(np.resize(each.astype(F), x.shape[0]) for each in (factor, term)))
-    return out
 
 
 def moments(x: Any) -> tuple[Any, Any]:

@@ -1,0 +1,87 @@
+"""Normalisation of channels in native code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+from rushlight.ops.kernels.code import batch_norms, elf
+from rushlight.ops.kernels.code.run import run
+from rushlight.ops.kernels.code.target import Target, host
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+SHAPES = [(3, 5, 7, 7), (1, 4, 130), (2, 3, 64, 1), (70, 2, 1, 3, 1)]
+
+
+def _drawn(*shape: int) -> Any:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_moments_are_exact_far_from_zero(shape: tuple[int, ...]) -> None:
+    x = _drawn(*shape) + np.float32(1e4)
+    axes = (0, *range(2, x.ndim))
+    mean, variance = batch_norms.moments(x)
+    np.testing.assert_allclose(mean, x.mean(axes, dtype=np.float64), 1e-14)
+    np.testing.assert_allclose(variance, x.astype(np.float64).var(axes), 1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("parameters", ["", "w", "b", "wb"])
+def test_each_element_is_rounded_once(shape: tuple[int, ...], parameters: str) -> None:
+    x, channels = _drawn(*shape), shape[1]
+    mean, spread = _drawn(channels), abs(_drawn(2, channels)[1])
+    weight, bias = (_drawn(3, channels)[2] if each in parameters else None for each in "wb")
+    made = batch_norms.normalized(x, mean, spread, weight, bias, 1e-5)
+    factor = 1 / np.sqrt(spread.astype(np.float64) + 1e-5) * (1 if weight is None else weight)
+    term = (0 if bias is None else bias) - mean * factor
+    column = (-1, *(1,) * (x.ndim - 2))
+    exact = x.astype(np.float64) * factor.astype(np.float32).reshape(column)
+    wanted = (exact + term.astype(np.float32).reshape(column)).astype(np.float32)
+    np.testing.assert_array_max_ulp(made, wanted, 0 if host().has_fma else 2)
+
+
+def test_threads_change_no_bit() -> None:
+    x, mean, var = torch.from_numpy(_drawn(4, 40, 30, 30)), torch.zeros(40), torch.ones(40)
+    before, found = threads.get_threads(), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_threads(count)
+            made = torch.nn.functional.batch_norm(x, mean.clone(), var.clone(), None, None, True)
+            found.append(made.numpy().tobytes())
+    finally:
+        threads.set_threads(before)
+    assert found == found[:1] * 3
+
+
+@pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64 with FMA")
+def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    target = Target("haswell", True, False, False, "haswell", "")
+    x = _drawn(3, 5, 7, 11)
+    mean, variance = np.empty(5), np.empty(5)
+    made = assembled(batch_norms._moments_text(target), target)
+    kernel = placed(made, ("channel_moments",))["channel_moments"]
+    run(kernel, 5, 6, 77, 5, 3, x, mean, variance)
+    assert [each.tobytes() for each in batch_norms.moments(x)] == [
+        each.tobytes() for each in (mean, variance)
+    ]
+    out = np.empty_like(x)
+    made = assembled(batch_norms._norm_text(target, "double", 0, 0), target)
+    kernel = placed(made, ("batch_norm",))["batch_norm"]
+    run(kernel, 15, 16, 77, 5, 1e-5, x, out, mean, variance)
+    whole = batch_norms.normalized(x, mean, variance, None, None, 1e-5)
+    assert whole.tobytes() == out.tobytes()
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    x = _drawn(2, 5, 9)
+    with pytest.raises(ValueError, match="do not fit the channels"):
+        batch_norms.normalized(x, x[0, 0, :5], x[0, 1, :4], None, None, 1e-5)
