@@ -9,9 +9,11 @@ Python literal.  Where a parameter is a Tensor, numbers and nested lists of numb
 from __future__ import annotations
 
 import ast
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -115,6 +117,13 @@ def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Any]:
     return {key: arrays[key] for key in [*strangers, *(k for k in arrays if k in parameters)]}
 
 
+_UNREADABLE: Final = (
+    *(OSError, ValueError, EOFError, MemoryError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What NumPy and its zip files raise about damaged, encrypted and oversized ones."""
+
+
 def _read(path: str) -> Any:
     """The array of an `.npy` file, or the arrays of an `.npz` file by name."""
     try:
@@ -124,7 +133,7 @@ def _read(path: str) -> Any:
                 return {name: _numeric(path, loaded[name]) for name in loaded.files}
     except FileNotFoundError:
         raise CommandError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise CommandError(f"{path}: {one_line(error)}") from None
     return _numeric(path, loaded)
 

@@ -126,6 +126,20 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+def test_files_that_lie_about_their_size_or_content(tmp_path: Path) -> None:
+    wide = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000000,)}"
+    large = tmp_path / "large.npy"
+    large.write_bytes(b"\x93NUMPY\x01\x00" + len(wide).to_bytes(2, "little") + wide)
+    packed = tmp_path / "packed.npz"
+    np.savez_compressed(packed, x=np.arange(1000))
+    content = packed.read_bytes()
+    half = len(content) // 2
+    packed.write_bytes(content[:half] + b"\xff" * 20 + content[half + 20 :])
+    for path in (large, packed):
+        with pytest.raises(CommandError, match=path.name):
+            read_inputs([str(path)], [Argument("x", TENSOR)])
+
+
 def test_results_are_written_by_name(tmp_path: Path) -> None:
     tensor = Tensor._of(np.ones(2))
     assert dict(arrays_of(tensor)).keys() == {"result"}
