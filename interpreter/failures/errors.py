@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
 from ...frontend.cells import clean_lines
 from ...frontend.diagnostics import Diagnostic, Label
 from ...frontend.exceptions import attach, exception_for
-from ...frontend.paths import is_library_file
 from ...frontend.torch_text import runtime_error_text
 from ...ir.graph import Node
 from ...ops.memory.errors import OperatorError
@@ -22,6 +19,7 @@ from ..code.calls import Calls
 from ..code.code import Code, Step
 from ..code.instructions import Instruction, read_numbers, row
 from ..code.machine import MachineFailure
+from ..code.outside import comes_from_outside
 from ..plans.plan import Plan
 from ..values.actions import ScriptRaise
 from ..values.tasks import Task
@@ -46,35 +44,8 @@ def _is_of_python(cause: Exception) -> bool:
 
 
 def is_from_outside(cause: Exception) -> bool:
-    """Whether an exception is none of the program's: the handler of a signal raised it, or another
-    thread sent it.
-
-    Its class, or a function of the user's that raised it, is the sign: operators have neither, and
-    what is left to Python is called in one place.
-    """
-    if isinstance(cause, Failure):
-        return False
-    traceback, called = cause.__traceback__, False
-    while traceback is not None:
-        frame = traceback.tb_frame
-        called = called or frame.f_code.co_name == "_run_python"
-        if not called and _is_users(frame):
-            return True
-        traceback = traceback.tb_next
-    home = type(cause).__module__.partition(".")[0]
-    return not called and home not in _HOMES
-
-
-def _is_users(frame: FrameType) -> bool:
-    """Whether a function of the user's runs there: from a file, `python -c` or a prompt."""
-    filename = frame.f_code.co_filename
-    if os.path.isabs(filename):
-        return not is_library_file(filename)
-    return frame.f_globals.get("__name__") == "__main__"
-
-
-_HOMES = frozenset("builtins rushlight numpy ml_dtypes ctypes concurrent struct".split())
-"""Where the classes of the exceptions that operators raise are defined."""
+    """Whether an exception is none of the program's (see `comes_from_outside`)."""
+    return not isinstance(cause, Failure) and comes_from_outside(cause)
 
 
 class Failure(Exception):

@@ -29,13 +29,12 @@ from ...frontend.started import started
 from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
+from ..plans.fusing import NATIVE_VARIABLE
 from ..plans.plan import Plan
 from .kinds import Kind
 from .source import DONE, FAILED, STOPPED, NativeSource, write_native
 
 __all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
-
-NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
 
 MOST: Final = 300
 """Functions that become native in a process: LLVM keeps about 0.2 MB of each for ever."""

@@ -14,6 +14,7 @@ from typing import TypeGuard
 import numpy as np
 
 from ...ir.graph import Node
+from ...ops.kernels import LARGE as JOINED
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.record import Operator
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
@@ -22,6 +23,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
+from .groups import Run, find_runs
 from .loop_tests import loop_test
 
 __all__ = ["PlanSource", "write_plan"]
@@ -147,20 +149,57 @@ class _Writer:
             if test is not None:
                 self._tests[id(region[position])] = test
                 self._written.update(map(id, test))
-        for position, part in enumerate(region):
-            following = region[position + 1] if position + 1 < len(region) else None
-            if isinstance(part, Branch):
-                before = region[position - 1] if position else None
-                self._branch(part, depth, before if self._decides(before, part) else None)
-            elif isinstance(part, Repeat):
-                self._repeat(part, depth)
-            elif not self._decides(part, following) and id(part) not in self._written:
-                self._freed = self._freed_by(following)
-                before = region[position - 1] if position else None
-                if not self._forwarded(part, before, depth):
-                    self._step(part, depth)
+        runs = {} if self._called or self._noted else find_runs(self.code, region)
+        position = 0
+        while position < len(region):
+            run = runs.get(position)
+            if run is None:
+                self._part(region, position, depth)
+                position += 1
+            else:
+                self._group(run, region, position, depth)
+                position = run.stop
         if len(self.source.lines) == lines:
             self.source.add(depth, "pass")
+
+    def _part(self, region: Region, position: int, depth: int) -> None:
+        part = region[position]
+        following = region[position + 1] if position + 1 < len(region) else None
+        before = region[position - 1] if position else None
+        if isinstance(part, Branch):
+            self._branch(part, depth, before if self._decides(before, part) else None)
+        elif isinstance(part, Repeat):
+            self._repeat(part, depth)
+        elif not self._decides(part, following) and id(part) not in self._written:
+            self._freed = self._freed_by(following)
+            if not self._forwarded(part, before, depth):
+                self._step(part, depth)
+
+    def _group(self, run: Run, region: Region, begin: int, depth: int) -> None:
+        """Operators that are computed together where the operands are large."""
+        name = f"g{len(self.source.named)}"
+        self.source.named[name] = run.group
+        first = region[begin]
+        assert isinstance(first, Step)
+        sizes = " or ".join(f"r{register}.size >= {JOINED}" for register in run.tested)
+        given = ", ".join(map(self._given, run.given))
+        test = f"if ({sizes}) and (made := {name}({given})) is not None:"
+        self.source.add(depth, test, first)
+        goal = ", ".join(f"r{register}" for register in run.results)
+        if goal:
+            self.source.add(depth + 1, f"{goal} = made", first)
+        for register in run.emptied:
+            self.source.add(depth + 1, f"r{register} = None", first)
+        self.source.add(depth + 1, "made = None", first)
+        self.source.add(depth, "else:", first)
+        for position in range(begin, run.stop):
+            self._part(region, position, depth + 1)
+
+    def _given(self, source: int | Step) -> str:
+        """What a group takes."""
+        if isinstance(source, int):
+            return f"r{source}"
+        return f"({self._line(source).partition(' = ')[2]})"
 
     def _forwarded(self, step: Step, before: Step | Branch | Repeat | None, depth: int) -> bool:
         """Whether a step reads the slot just written; then it takes what was written."""

@@ -10,6 +10,7 @@ from ..kernels import by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..table.declare import with_twin
+from ..table.formula import formula
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, checked_operand, number_in
 from ..table.promotion import kind, result_dtype
 from ..table.refusals import Refusal, cpp_name, letter
@@ -39,6 +40,7 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
 @with_twin(
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     autocast_in_graphs="widest",
+    formula=formula("add_products", 0, 1, 2, at={3: 1}),
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
@@ -58,6 +60,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
 @with_twin(
     "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     autocast_in_graphs="widest",
+    formula=formula("add_quotients", 0, 1, 2, at={3: 1}),
 )
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if kind(tensor1.dtype) < 2 and kind(tensor2.dtype) < 2:
@@ -115,7 +118,10 @@ def _lerp(self: Array, end: Array, weight: Array) -> Array:
     return as_array(np.where(np.abs(weight) < 0.5, near, far).astype(back or self.dtype))
 
 
-@with_twin("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+@with_twin(
+    "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    formula=formula("lerp", 0, 1, 2, checks=True),
+)
 def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     _check_same_dtype(self, end, "end")
     if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
@@ -125,7 +131,10 @@ def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     return _lerp(self, end, number_in(weight, wide))
 
 
-@with_twin("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
+@with_twin(
+    "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    formula=formula("lerp", 0, 1, 2),
+)
 def lerp(self: Array, end: Array, weight: Array) -> Array:
     _check_same_dtype(self, end, "end")
     if weight.ndim:

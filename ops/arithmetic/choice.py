@@ -10,6 +10,7 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
+from ..table.formula import formula
 from ..table.layouts import contiguous
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import (
@@ -36,6 +37,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 @operator(
     "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     out_dtype=_OUT_OF_WHERE,
+    formula=formula("choose", 0, 1, 2),
 )
 def where(condition: Array, self: Array, other: Array) -> Array:
     if condition.dtype is not _BOOL and condition.dtype != np.uint8:
@@ -70,6 +72,7 @@ def _chosen(condition: Array, self: Array, other: Array) -> Array:
     "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
     out="",
     out_dtype=_OUT_OF_WHERE,
+    formula=formula("choose", 0, 1, 2, checks=True),
 )
 def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     dtype = common_dtype_with(self, other)
@@ -80,6 +83,7 @@ def where_other_number(condition: Array, self: Array, other: Scalar) -> Array:
     "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
     out="",
     out_dtype=_OUT_OF_WHERE,
+    formula=formula("choose", 0, 1, 2, checks=True),
 )
 def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     dtype = common_dtype_with(other, self)
@@ -90,6 +94,7 @@ def where_self_number(condition: Array, self: Scalar, other: Array) -> Array:
     "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
     out="",
     out_dtype=_OUT_OF_WHERE,
+    formula=formula("choose", 0, 1, 2, checks=True),
 )
 def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
     dtype = result_dtype([self, other])
@@ -125,6 +130,7 @@ _refuse_masked_fill: Final = Refusal("u", "masked_fill")
 @operator(
     "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     order="Scalar_out Tensor",
+    formula=formula("fill", 0, 1, 2, checks=True),
 )
 def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)

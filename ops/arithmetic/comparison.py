@@ -11,6 +11,7 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
+from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.out_dtypes import CAN_CAST, FOUND, OutDtype
 from ..table.pointwise import (
@@ -80,10 +81,12 @@ for _name, _sign, _alias, _kernel in (
             f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{1}}", BOTH_FLOAT32),
             order="Scalar_out Tensor_out",
+            formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_tensors)
         operator(
             f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{k}}", ON_FLOAT32),
+            formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_number)
         operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(
             in_place(_of_number)
@@ -155,9 +158,15 @@ def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array
     return test
 
 
-operator("aten::isnan(Tensor self) -> Tensor")(_test("isnan", np.isnan, False))
-operator("aten::isinf(Tensor self) -> Tensor")(_test("isinf", np.isinf, False))
-operator("aten::isfinite(Tensor self) -> Tensor", out="")(_test("isfinite", np.isfinite, True))
+operator("aten::isnan(Tensor self) -> Tensor", formula=formula("isnan", meets="operands"))(
+    _test("isnan", np.isnan, False)
+)
+operator("aten::isinf(Tensor self) -> Tensor", formula=formula("isinf", meets="operands"))(
+    _test("isinf", np.isinf, False)
+)
+operator(
+    "aten::isfinite(Tensor self) -> Tensor", out="", formula=formula("isfinite", meets="operands")
+)(_test("isfinite", np.isfinite, True))
 operator("aten::isposinf(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)(
     _test("isposinf", np.isposinf, False)
 )
@@ -181,7 +190,7 @@ def signbit(self: Array) -> Array:
 _refuse_logical_not: Final = Refusal("uq", "logical_not_cpu")
 
 
-@operator("aten::logical_not(Tensor self) -> Tensor")
+@operator("aten::logical_not(Tensor self) -> Tensor", formula=formula("is_zero", meets="operands"))
 def logical_not(self: Array) -> Array:
     _refuse_logical_not(self.dtype)
     return as_array(np.logical_not(self))
@@ -201,12 +210,17 @@ def _logical(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
     return logical
 
 
+_BITS: Final = {"and": "both", "or": "either", "xor": "only_one"}
+
 for _name, _kernel in (
     *(("and", np.logical_and), ("or", np.logical_or)),
     ("xor", np.logical_xor),
 ):
     _forward = _logical(f"logical_{_name}", _kernel)
-    operator(f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor")(_forward)
+    operator(
+        f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor",
+        formula=formula(_BITS[_name], 0, 1, meets="bools"),
+    )(_forward)
     operator(f"aten::logical_{_name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
         in_place(_forward)
     )
@@ -243,13 +257,16 @@ for _name, _kernel in (
     *(("and", np.bitwise_and), ("or", np.bitwise_or)),
     ("xor", np.bitwise_xor),
 ):
+    _formula = formula(_BITS[_name], 0, 1)
     _forward, _of_number, _number_of = _bitwise(_name, _kernel)
     _tensors, _number = "Tensor(Tensor self, Tensor other)", "Scalar(Tensor self, Scalar other)"
     _order = "Scalar Tensor" if _name == "and" else ""
-    operator(f"aten::__{_name}__.{_tensors} -> Tensor", out="", order=_order)(_forward)
-    operator(f"aten::__{_name}__.{_number} -> Tensor", out="")(_of_number)
-    operator(f"aten::bitwise_{_name}.{_tensors} -> Tensor")(_forward)
-    operator(f"aten::bitwise_{_name}.{_number} -> Tensor")(_of_number)
+    operator(f"aten::__{_name}__.{_tensors} -> Tensor", out="", order=_order, formula=_formula)(
+        _forward
+    )
+    operator(f"aten::__{_name}__.{_number} -> Tensor", out="", formula=_formula)(_of_number)
+    operator(f"aten::bitwise_{_name}.{_tensors} -> Tensor", formula=_formula)(_forward)
+    operator(f"aten::bitwise_{_name}.{_number} -> Tensor", formula=_formula)(_of_number)
     operator(f"aten::bitwise_{_name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(
         _number_of
     )
@@ -265,7 +282,7 @@ for _name, _kernel in (
 _refuse_bitwise_not: Final = Refusal("uhfqc", "bitwise_not_cpu")
 
 
-@operator("aten::bitwise_not(Tensor self) -> Tensor", out_dtype=FOUND)
+@operator("aten::bitwise_not(Tensor self) -> Tensor", out_dtype=FOUND, formula=formula("invert"))
 def bitwise_not(self: Array) -> Array:
     _refuse_bitwise_not(self.dtype)
     return as_array(np.invert(self))
@@ -298,9 +315,14 @@ for _name, _word, _kernel in (
     ("lshift", "bitwise_left_shift", np.left_shift),
     ("rshift", "bitwise_right_shift", np.right_shift),
 ):
+    _formula = formula("shift_left" if _name == "lshift" else "shift_right", 0, 1)
     _forward, _of_number, _number_of = _shift(_name, _kernel)
-    operator(f"aten::__{_name}__.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
-    operator(f"aten::__{_name}__.Scalar(Tensor self, Scalar other) -> Tensor")(_of_number)
+    operator(f"aten::__{_name}__.Tensor(Tensor self, Tensor other) -> Tensor", formula=_formula)(
+        _forward
+    )
+    operator(f"aten::__{_name}__.Scalar(Tensor self, Scalar other) -> Tensor", formula=_formula)(
+        _of_number
+    )
     operator(f"aten::__i{_name}__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
         in_place(_forward)
     )
@@ -310,8 +332,11 @@ for _name, _word, _kernel in (
     with_twin(
         f"aten::{_word}.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
         order="Tensor Tensor_Scalar Tensor_out Tensor_Scalar_out",
+        formula=_formula,
     )(_of_number)
-    with_twin(f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor")(_forward)
+    with_twin(f"aten::{_word}.Tensor(Tensor self, Tensor other) -> Tensor", formula=_formula)(
+        _forward
+    )
     operator(f"aten::{_word}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")(_number_of)
 
 
@@ -331,21 +356,27 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
 
 
 _larger, _smaller = _chooser("maximum", np.maximum), _chooser("minimum", np.minimum)
-operator("aten::maximum(Tensor self, Tensor other) -> Tensor")(_larger)
+operator("aten::maximum(Tensor self, Tensor other) -> Tensor", formula=formula("maximum", 0, 1))(
+    _larger
+)
 operator(
     "aten::max.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     order="unary_out out",
     out_dtype=CAN_CAST,
     out_overlap="apart",
+    formula=formula("maximum", 0, 1),
 )(_larger)
-operator("aten::minimum(Tensor self, Tensor other) -> Tensor")(_smaller)
+operator("aten::minimum(Tensor self, Tensor other) -> Tensor", formula=formula("minimum", 0, 1))(
+    _smaller
+)
 operator(
     "aten::min.other(Tensor self, Tensor other) -> Tensor",
     out="out",
     order="unary_out out",
     out_dtype=CAN_CAST,
     out_overlap="apart",
+    formula=formula("minimum", 0, 1),
 )(_smaller)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
@@ -454,11 +485,27 @@ def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
     return result
 
 
+_OF_CLAMP: Final = (
+    *formula("clamp_high", 0, 2, at={1: None}, checks=True),
+    *formula("clamp_low", 0, 1, at={2: None}, checks=True),
+    *formula("clamp", 0, 1, 2, checks=True),
+)
+_ONE_SIDED: Final = {
+    ("min", ""): formula("clamp_low", 0, 1, checks=True),
+    ("max", ""): formula("clamp_high", 0, 1, checks=True),
+    ("min", ".Tensor"): formula("maximum", 0, 1),
+    ("max", ".Tensor"): formula("minimum", 0, 1),
+}
+
+
 def _declare_clamp() -> None:
     for name in ("clamp", "clip"):
         for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
             bounds = f"{type}? min=None, {type}? max=None"
-            operator(f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor")(forward)
+            operator(
+                f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor",
+                formula=() if suffix else _OF_CLAMP,
+            )(forward)
             operator(
                 f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)", face="both"
             )((in_place if suffix else _clamp_in_place)(forward))
@@ -472,7 +519,10 @@ def _declare_clamp() -> None:
 
         for bound, one_sided in (("min", above), ("max", below)):
             name = f"aten::clamp_{bound}"
-            operator(f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor")(one_sided)
+            operator(
+                f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor",
+                formula=_ONE_SIDED[bound, suffix],
+            )(one_sided)
             operator(
                 f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)", face="both"
             )((in_place if suffix else _clamp_in_place)(one_sided))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
+from ..table.formula import formula
 from ..table.inline import inline
 from ..table.layouts import lies_like, like
 from ..table.pointwise import cast, number_as
@@ -229,6 +230,7 @@ def is_channels_last(array: Array) -> bool:
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
     order="device dtype",
+    formula=formula("same"),
 )
 def to_given_dtype(
     self: Array, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
@@ -240,6 +242,7 @@ def to_given_dtype(
     "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
     "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
+    formula=formula("same"),
 )
 def to_device(
     self: Array,
@@ -257,6 +260,7 @@ def to_device(
     "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
+    formula=formula("same"),
 )
 def to_other(
     self: Array, other: Array, non_blocking: bool, copy: bool, memory_format: int | None
@@ -269,6 +273,7 @@ def to_other(
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
+    formula=formula("same"),
 )
 def to_options(
     self: Array,
@@ -289,6 +294,7 @@ def to_options(
     "aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
     "bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
     face="method",
+    formula=formula("same"),
 )
 def to_prim_device(
     self: Array, device: Device | None, dtype: int | None, non_blocking: bool, copy: bool
@@ -301,6 +307,7 @@ def to_prim_device(
     "aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, "
     "bool copy=False) -> Tensor(b|a)",
     face="method",
+    formula=formula("same"),
 )
 def to_prim_dtype(self: Array, dtype: int | None, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype if dtype is None else numpy_dtype(dtype), copy, None)
@@ -314,12 +321,20 @@ def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype, copy, None)
 
 
-@operator("aten::type_as(Tensor self, Tensor other) -> Tensor", out="", face="method")
+@operator(
+    "aten::type_as(Tensor self, Tensor other) -> Tensor",
+    out="",
+    face="method",
+    formula=formula("same"),
+)
 def type_as(self: Array, other: Array) -> Array:
     return cast(self, other.dtype)
 
 
-@operator("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
+@operator(
+    "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    formula=formula("same"),
+)
 def clone(self: Array, memory_format: int | None) -> Array:
     if memory_format is None and self.flags.c_contiguous and self.size and 1 not in self.shape:
         return self.copy()
@@ -327,7 +342,9 @@ def clone(self: Array, memory_format: int | None) -> Array:
 
 
 @operator(
-    "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", face="method"
+    "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
+    face="method",
+    formula=formula("same"),
 )
 def contiguous(self: Array, memory_format: int | None) -> Array:
     if memory_format == 0:

@@ -10,6 +10,7 @@ import numpy as np
 from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, default_dtype
 from ..memory.errors import OperatorError
+from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.pointwise import (
     as_array,
@@ -116,6 +117,7 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
         "t str int complex float int_complex complex_int float_complex complex_float int_float "
         "float_int -"
     ),
+    formula=formula("add", 0, 1, at={2: 1}),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -141,6 +143,7 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} + {k}", ON_FLOAT32, at=_ALPHA, over=np.add),
+    formula=formula("add", 0, 1, at={2: 1}),
 )
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
@@ -172,6 +175,7 @@ def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
     inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
     out="out",
     order="complex float int_complex complex_int float_complex complex_float int_float float_int -",
+    formula=formula("subtract", 0, 1, at={2: 1}),
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
@@ -199,6 +203,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} - {k}", ON_FLOAT32, at=_ALPHA, over=np.subtract),
+    formula=formula("subtract", 0, 1, at={2: 1}),
 )
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
@@ -209,7 +214,9 @@ def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
 
 
 @operator(
-    "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", face="function"
+    "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    face="function",
+    formula=formula("subtract_from", 0, 1, at={2: 1}),
 )
 def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
     return sub(other, self, alpha)
@@ -219,6 +226,7 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     inline=inline("{k} - {0}", ON_FLOAT32, at=_ALPHA),
     face="function",
+    formula=formula("subtract_from", 0, 1, at={2: 1}),
 )
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
@@ -237,6 +245,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
         "left_t right_ int complex float int_complex complex_int float_complex complex_float "
         "int_float float_int -"
     ),
+    formula=formula("multiply", 0, 1),
 )
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
@@ -253,6 +262,7 @@ def mul(self: Array, other: Array) -> Array:
     "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} * {k}", ON_FLOAT32, over=np.multiply),
+    formula=formula("multiply", 0, 1),
 )
 def mul_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32 or self.dtype is _INT64:
@@ -333,6 +343,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
     autocast_in_graphs="widest",
     inline=inline("{0} / {1}", BOTH_FLOAT32, over=np.true_divide),
     out="out",
+    formula=formula("divide", 0, 1),
 )
 def div(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype and self.dtype.kind in "fc":
@@ -344,6 +355,7 @@ def div(self: Array, other: Array) -> Array:
     "aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} / {k}", ON_FLOAT32, over=np.true_divide),
+    formula=formula("divide", 0, 1),
 )
 def div_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32:
@@ -379,7 +391,10 @@ def floor_divide(self: Array, other: Array) -> Array:
     return _quotient_by_mode(self, other, "floor")
 
 
-@operator("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
+@operator(
+    "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+    formula=formula("floor_divide", 0, 1, checks=True),
+)
 def floor_divide_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
         return _by_number("floor_divide", np.floor_divide, self, operand(other, _INT64))
@@ -418,7 +433,10 @@ def remainder(self: Array, other: Array) -> Array:
     return binary(_remainder, self, other)
 
 
-@operator("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor")
+@operator(
+    "aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    formula=formula("remainder", 0, 1, checks=True),
+)
 def remainder_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
         return _by_number("remainder", np.remainder, self, operand(other, _INT64))
@@ -445,6 +463,13 @@ def fmod_number(self: Array, other: Scalar) -> Array:
 
 
 _refuse_pow: Final = Refusal("buq", "pow")
+_OF_POWERS: Final = (
+    *formula("square", meets="own", at={1: 2}),
+    *formula("square", meets="own", at={1: 2.0}),
+    *formula("cube", meets="own", at={1: 3}),
+    *formula("sqrt", meets="own", at={1: 0.5}),
+    *formula("reciprocal", meets="own", at={1: -1}),
+)
 
 
 def _power(a: Array, b: Array) -> Any:
@@ -467,7 +492,9 @@ def pow_tensors(self: Array, exponent: Array) -> Array:
 
 
 @operator(
-    "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", autocast_in_graphs="full"
+    "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    autocast_in_graphs="full",
+    formula=_OF_POWERS,
 )
 def pow_number(self: Array, exponent: Scalar) -> Array:
     if exponent in (0, 1):

@@ -16,6 +16,7 @@ from ..special_functions.error_functions import erf, erfc, erfinv
 from ..special_functions.gamma import digamma, lgamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
 from ..table.faces import Face
+from ..table.formula import formula
 from ..table.inline import inline_kernel
 from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, write
@@ -77,6 +78,11 @@ def _not_complex(name: str) -> Refusal:
     return Refusal("", fails=("qc", f"{name} is not supported for complex tensors."))
 
 
+_FORMULAS: Final = frozenset(
+    {"erf", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sqrt", "tanh"}
+)
+
+
 def _declare(
     name: str,
     refuse: Refusal,
@@ -88,6 +94,8 @@ def _declare(
     """Declare a function of one float and its aliases; those in `special` are never in place."""
     forward, form = of_one(refuse, kernel), inline_kernel(name, kernel)
     known["inline"] = form
+    if name in _FORMULAS:
+        known["formula"] = formula(name)
     with_twin(f"aten::{name}(Tensor self) -> Tensor", twin=twin, **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
@@ -186,7 +194,7 @@ _refuse_sgn: Final = Refusal("u", "sign_cpu")
 _refuse_frac: Final = Refusal("biuqc", "frac_cpu")
 
 
-@with_twin("aten::square(Tensor self) -> Tensor")
+@with_twin("aten::square(Tensor self) -> Tensor", formula=formula("square"))
 def square(self: Array) -> Array:
     _refuse_square(self.dtype)
     if self.dtype.kind == "b":

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..table.declare import with_twin
+from ..table.formula import formula
 from ..table.out_dtypes import CASTABLE, FOUND
 from ..table.pointwise import as_array
 from ..table.promotion import kind
@@ -42,8 +43,11 @@ for _name, _refuse, _kernel, _alias in (
 ):
     _forward = _rounder(_refuse, _kernel)
     for _spelling in filter(None, (_name, _alias)):
-        _rule = CASTABLE if _spelling == "fix" else FOUND
-        with_twin(f"aten::{_spelling}(Tensor self) -> Tensor", out_dtype=_rule)(_forward)
+        with_twin(
+            f"aten::{_spelling}(Tensor self) -> Tensor",
+            formula=formula(_kernel.__name__, meets="own"),
+            out_dtype=CASTABLE if _spelling == "fix" else FOUND,
+        )(_forward)
 
 
 @with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", out_dtype=FOUND)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..table.formula import formula
 from ..table.inline import ON_FLOAT32, inline
 from ..table.out_dtypes import FOUND
 from ..table.pointwise import as_array
@@ -26,7 +27,12 @@ _refuse_positive: Final = Refusal(
 )
 
 
-@operator("aten::neg(Tensor self) -> Tensor", inline=inline("-{0}", ON_FLOAT32), out_dtype=FOUND)
+@operator(
+    "aten::neg(Tensor self) -> Tensor",
+    formula=formula("negate"),
+    inline=inline("-{0}", ON_FLOAT32),
+    out_dtype=FOUND,
+)
 def neg(self: Array) -> Array:
     if self.dtype is _BOOL:
         raise OperatorError(
@@ -39,7 +45,11 @@ def neg(self: Array) -> Array:
     return as_array(np.negative(self))
 
 
-@operator("aten::abs(Tensor self) -> Tensor", "prim::abs(Tensor x) -> Tensor")
+@operator(
+    "aten::abs(Tensor self) -> Tensor",
+    "prim::abs(Tensor x) -> Tensor",
+    formula=formula("absolute"),
+)
 def absolute(self: Array) -> Array:
     _refuse_abs(self.dtype)
     return as_array(np.absolute(self))

@@ -82,7 +82,8 @@ def by_formula(name: str, *operands: Any) -> Any:
 
 
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one number that is computed natively where that pays, else by `kernel`."""
+    """A function of one number that is computed natively where that pays, else by `kernel`, which
+    is its attribute `for_small`."""
 
     def call(x: Any) -> Any:
         if x.size >= LARGE:
@@ -91,4 +92,5 @@ def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
                 return found
         return kernel(x)
 
+    call.for_small = kernel  # type: ignore[attr-defined]
     return call

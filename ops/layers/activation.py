@@ -16,6 +16,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
+from ..table.formula import formula
 from ..table.inline import ON_FLOAT32, inline
 from ..table.ordered import check_kernel
 from ..table.out_dtypes import AS_EXPECTED, FOUND
@@ -61,6 +62,7 @@ _FLOAT32_ZERO: Final = _zero(_float32)
 
 @operator(
     "aten::relu(Tensor self) -> Tensor",
+    formula=formula("relu"),
     inline=inline(
         "maximum(zero, {0})", ON_FLOAT32, names={"maximum": np.maximum, "zero": _FLOAT32_ZERO}
     ),
@@ -252,15 +254,28 @@ gelu = _declare(
     face="layer",
     out_dtype=FOUND,
     autocast_in_graphs="full",
+    formula=formula("gelu", at={1: "none"}) + formula("gelu_tanh", at={1: "tanh"}),
 )
-_declare("silu", pointwise("silu", _silu), allow_complex=True, face="layer")
-leaky_relu = _declare("leaky_relu", _leaky_relu, ", Scalar negative_slope=0.01", face="layer")
+_declare(
+    "silu",
+    pointwise("silu", _silu),
+    allow_complex=True,
+    face="layer",
+    formula=formula("silu"),
+)
+leaky_relu = _declare(
+    "leaky_relu",
+    _leaky_relu,
+    ", Scalar negative_slope=0.01",
+    face="layer",
+    formula=formula("leaky_relu", 0, 1, checks=True),
+)
 _declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1", face="layer")
 _declare("selu", _selu, shown="elu_cpu", out="", face="function")
 _declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu", face="function")
-_declare("hardsigmoid", _hardsigmoid, face="layer")
-_declare("hardswish", _hardswish, face="layer")
-_declare("mish", pointwise("mish", _mish), face="layer")
+_declare("hardsigmoid", _hardsigmoid, face="layer", formula=formula("hardsigmoid"))
+_declare("hardswish", _hardswish, face="layer", formula=formula("hardswish"))
+_declare("mish", pointwise("mish", _mish), face="layer", formula=formula("mish"))
 
 
 log_sigmoid = operator(

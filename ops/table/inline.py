@@ -24,6 +24,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from ..kernels import LARGE
+
 __all__ = [
     "BOTH_FLOAT32",
     "NAMES",
@@ -107,8 +109,12 @@ def inline(
 def inline_kernel(name: str, kernel: Callable[[Any], Any]) -> tuple[Inline, ...]:
     """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
     `name` is the operator's own."""
-    called = f"kernel_{name}"
-    return inline(f"{called}({{0}})", ON_FLOAT32, names={called: kernel})
+    called, forms = f"kernel_{name}", tuple[Inline, ...]()
+    for_small = getattr(kernel, "for_small", None)
+    if for_small is not None:
+        given = f"{ON_FLOAT32} and {{0}}.size < {LARGE}"
+        forms = inline(f"small_{name}({{0}})", given, names={f"small_{name}": for_small})
+    return forms + inline(f"{called}({{0}})", ON_FLOAT32, names={called: kernel})
 
 
 class Native(NamedTuple):

@@ -15,6 +15,7 @@ from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
 from ..memory.overlap import OutOverlap, Written
 from .faces import Face
+from .formula import Formula
 from .inline import Inline, Native
 from .layouts import OutLayout
 from .out_dtypes import CASTABLE, OutDtype
@@ -59,6 +60,7 @@ class Known(TypedDict, total=False):
     cuts_off: bool
     effects: bool
     face: Face
+    formula: tuple[Formula, ...]
     inline: tuple[Inline, ...]
     instruction: str
     layout: str
@@ -78,6 +80,7 @@ def of_twin(known: Known) -> Known:
     twin = known.copy()
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
+    twin.pop("formula", None)
     twin.pop("inline", None)
     twin.pop("instruction", None)
     twin.pop("layout", None)
@@ -110,6 +113,9 @@ class Operator:
 
     face: Face = ""
     """Where Python finds it, if not by the rule (see `faces`); one overload says it for all."""
+
+    formula: tuple[Formula, ...] = ()
+    """How its elements are computed, where it is nothing but a function of theirs."""
 
     inline: tuple[Inline, ...] = ()
     """How plans write it out."""

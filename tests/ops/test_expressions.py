@@ -76,7 +76,9 @@ def numbers(letter: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 def run(steps: list[tuple[Any, ...]], operands: list[Any], wants: list[Any], last: int) -> None:
     """Compute the last steps into arrays like `wants`, and compare the bits."""
     letters = "".join(arrays.LETTERS.get(getattr(x, "dtype", None), "L") for x in operands)
-    results = tuple(range(len(steps) - last, len(steps)))
+    numbers = range(len(steps) - last, len(steps))
+    made = tuple(arrays.LETTERS[want.dtype] for want in wants)
+    results = tuple(zip(numbers, made, strict=True))
     expression = arrays.Expression(letters, tuple(arrays.Step(*step) for step in steps), results)
     outs, shape = [np.empty_like(want) for want in wants], wants[0].shape
     seen = tuple(
@@ -191,7 +193,7 @@ def test_threads_share_rows_and_tiles(layout: str, crew: int) -> None:
         steps = (arrays.Step("multiply", "f", (0, 1)), arrays.Step("add", "f", (2, 0)))
         out = np.empty_like(want)
         arrays.compute(
-            arrays.Expression("ff", steps, (1,)), way._replace(least=least), [x, y], [out]
+            arrays.Expression("ff", steps, ((1, "f"),)), way._replace(least=least), [x, y], [out]
         )
         assert bits(out) == bits(want)
 

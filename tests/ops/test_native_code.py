@@ -66,7 +66,7 @@ def apply(name: str, *operands: Any) -> Any:
 def of_floats(name: str, places: str = "c") -> tuple[Expression, str, int]:
     """The expression of one formula of float32, in one dimension."""
     step = Step(name, "f", tuple(range(len(places))))
-    return Expression("f" * len(places), (step,), (0,)), places, 1
+    return Expression("f" * len(places), (step,), ((0, "f"),)), places, 1
 
 
 def pointwise_kernel(name: str, places: str = "c") -> Callable[..., None]:

@@ -8,12 +8,22 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .formulas import FORMULAS
-from .loops import Expression, Step, expression_kernel, goes_by_rows
+from .loops import Expression, Step, expression_kernel, goes_by_rows, is_at_hand
 from .run import run
 
 __all__ = [
-    *("FORMULAS", "LETTERS", "Expression", "Step", "Way"),
-    *("apply", "compute", "spread_strides", "way_of"),
+    "FORMULAS",
+    "LETTERS",
+    "Expression",
+    "Step",
+    "Way",
+    "apply",
+    "compute",
+    "expression_kernel",
+    "is_at_hand",
+    "run",
+    "spread_strides",
+    "way_of",
 ]
 
 LETTERS: Final = {np.dtype(name): np.dtype(name).char for name in "f4 f8 i1 i2 i4 u1 ?".split()} | {
@@ -126,7 +136,7 @@ def apply(name: str, operands: tuple[Any, ...]) -> Any:
         way = way_of(shape, out.strides, tuple((each.itemsize, each.strides) for each in operands))
     letters = "".join(LETTERS[each.dtype] for each in operands)
     step = Step(name, letter, tuple(range(len(operands))))
-    compute(Expression(letters, (step,), (0,)), way, list(operands), [out])
+    compute(Expression(letters, (step,), ((0, letter),)), way, list(operands), [out])
     return out
 
 

@@ -19,13 +19,13 @@ from typing import Final, NamedTuple
 
 from . import arithmetic, scalars  # noqa: F401  (which fill the table)
 from .formulas import FORMULAS, KINDS, as_kind
-from .objects import kernel
+from .objects import is_kept, kernel
 from .target import Target
 from .text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = [
     *("NUMBER_LETTERS", "PLACES", "Expression", "Step", "expression_kernel", "goes_by_rows"),
-    "module_text",
+    *("is_at_hand", "module_text"),
 ]
 
 PLACES: Final = "csrk"
@@ -55,11 +55,11 @@ class Step(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """The dtypes of operands, the steps, and the steps (by number) that are results."""
+    """The dtypes of operands, the steps, and the results: numbers of steps, and their dtypes."""
 
     operands: str
     steps: tuple[Step, ...]
-    results: tuple[int, ...]
+    results: tuple[tuple[int, str], ...]
 
 
 def goes_by_rows(places: str, rank: int) -> bool:
@@ -69,11 +69,16 @@ def goes_by_rows(places: str, rank: int) -> bool:
 
 def expression_kernel(expression: Expression, places: str, rank: int) -> int:
     """The kernel of an expression; `places` has a letter for each operand."""
-    return kernel(
-        "expression",
-        (_shown(expression), places, rank),
-        lambda target: module_text(target, expression, places, rank),
-    )
+    parameters = (_shown(expression), places, rank)
+    return kernel(_NAME, parameters, lambda target: module_text(target, expression, places, rank))
+
+
+def is_at_hand(expression: Expression, places: str, rank: int) -> bool:
+    """Whether the kernel of an expression need not be compiled."""
+    return is_kept(_NAME, (_shown(expression), places, rank))
+
+
+_NAME: Final = "expression"
 
 
 def _shown(expression: Expression) -> str:
@@ -81,7 +86,8 @@ def _shown(expression: Expression) -> str:
         f"{step.formula}:{step.letter}({','.join(map(str, step.operands))})"
         for step in expression.steps
     )
-    return f"{expression.operands} {';'.join(steps)} {','.join(map(str, expression.results))}"
+    results = (f"{number}{letter}" for number, letter in expression.results)
+    return f"{expression.operands} {';'.join(steps)} {','.join(results)}"
 
 
 def module_text(target: Target, expression: Expression, places: str, rank: int) -> str:
@@ -114,7 +120,7 @@ class _Loops:
             self._row(self._addresses(self._zero), self._zero, self._start, self._stop)
         else:
             self._by_elements()
-        return self.code.kernel("expression", self._words)
+        return self.code.kernel(_NAME, self._words)
 
     # ---------------------------------------------------------------------------------- the way
 
@@ -232,8 +238,8 @@ class _Loops:
         for step in self._expression.steps:
             given = (operand(n, step.letter_at(place)) for place, n in enumerate(step.operands))
             made.append(FORMULAS[step.formula].compute(*given))
-        for index, step_number in enumerate(self._expression.results):
-            value = made[step_number]
+        for index, (number, letter) in enumerate(self._expression.results):
+            value = as_kind(made[number], KINDS[letter].of_lanes(LANES))
             if value.kind.element == "i1":
                 value = value.converted("zext", BYTE.of_lanes(LANES))
             element = value.kind.of_lanes(0)

@@ -23,7 +23,7 @@ from ..cache_folder import cache_folder
 from . import elf
 from .target import Target, host
 
-__all__ = ["is_possible", "kernel", "native_addresses"]
+__all__ = ["is_kept", "is_possible", "kernel", "native_addresses"]
 
 _Key = tuple[str | int, ...]
 _MADE: Final[dict[_Key, dict[str, int]]] = {}
@@ -57,6 +57,15 @@ def native_addresses(
             if key not in _MADE:
                 _MADE[key] = _addresses(functions, key, text)
             return _MADE[key]
+
+
+def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:
+    """Whether a kernel has been compiled before, here or by another process."""
+    key = (name, *parameters)
+    if key in _MADE:
+        return True
+    file = _file(key)
+    return file is not None and file.exists()
 
 
 def is_possible() -> bool:

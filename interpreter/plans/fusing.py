@@ -1,0 +1,485 @@
+"""Groups of pointwise operators that are computed together, element by element.
+
+A group is a run of operators without effects.  What it shall be for operands of some dtypes, sizes
+and strides is not derived but seen: the first call with such operands goes operator by operator and
+notes the dtype, sizes and strides of every result.  Of operators of one shape then becomes one
+expression, whose intermediates are never stored; views and small tensors stay calls.  Formulas give
+the bits of the forwards (see `ops/kernels/code`), so nobody sees the difference.
+
+A group that cannot do a call gives None, and the plan does it line by line: while kernels are being
+compiled (in a thread; at once where they are in the cache), and where anything is raised, so that
+errors and their places are the plan's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ...frontend.locks import after_fork
+from ...ops.kernels import LARGE, family
+from ...ops.memory.dtype import default_dtype
+from ...ops.table.formula import Formula
+from ...ops.table.promotion import result_dtype
+from ...ops.table.record import Operator
+from ..code.outside import comes_from_outside
+
+__all__ = ["NATIVE_VARIABLE", "Group", "Task"]
+
+NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
+"""The environment variable that, set to `off`, leaves plans alone; `now` compiles at first use."""
+
+MOST_WAYS: Final = 32
+"""Combinations of sizes and strides that a group remembers."""
+
+MOST_KERNELS: Final = 1000
+"""Expressions that a process compiles; nothing frees them."""
+
+_LONGEST: Final = 40
+"""Steps of one expression."""
+
+_MOST_WORDS: Final = 23
+"""Operands and results of one expression."""
+
+ndarray: Final = np.ndarray
+
+
+class Task(NamedTuple):
+    """An operator of a group.
+
+    Operands are numbers of values: those from outside come first, then results of tasks; a negative
+    one is that of a constant.
+    """
+
+    entry: Operator
+    formula: Formula | None
+    operands: tuple[int, ...]
+
+
+class _Fact(NamedTuple):
+    """What was seen of a result: how it lies, the letter of its dtype, the letter of the one it was
+    computed in if it may join others, and the value that it is, if it is not a new one."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    letter: str | None
+    joins: str
+    same_as: int | None
+
+
+class _Called(NamedTuple):
+    """An operator that is called."""
+
+    task: Task
+    number: int
+    fact: _Fact
+
+    def run(self, group: Group, held: list[Any]) -> bool:
+        """Whether the result is as it was when it was seen."""
+        result = held[self.number] = group.call(self.task, held)
+        return _lies(result) == (self.fact.dtype, self.fact.shape, self.fact.strides)
+
+
+class _Joined:
+    """Operators that are one expression."""
+
+    def __init__(
+        self, expression: Any, way: Any, inputs: list[int], outputs: list[tuple[int, _Fact]]
+    ) -> None:
+        self.expression = expression
+        self.kernel: int | None = None
+        self._way = way
+        self._inputs = inputs
+        self._outputs = outputs
+
+    @property
+    def wanted(self) -> tuple[Any, str, int]:
+        return self.expression, self._way.places, self._way.rank
+
+    def run(self, group: Group, held: list[Any]) -> bool:
+        """Always done."""
+        constants, way = group.constants, self._way
+        operands = [constants[-1 - n] if n < 0 else _word(held[n]) for n in self._inputs]
+        results = []
+        for number, fact in self._outputs:
+            held[number] = made = ndarray(fact.shape, fact.dtype, strides=fact.strides)
+            results.append(made)
+        arrays = family("arrays")
+        arrays.run(self.kernel, way.size, way.least, way.geometry, *operands, *results)
+        return True
+
+
+class _Undone(Exception):
+    """What the plan's own lines have to do."""
+
+
+class Group:
+    """A run of operators: call it with the values from outside.
+
+    The result is that of the tasks `results` (by the numbers of their values), a tuple if they are
+    several; None if it could not be done.  `by_value` are the values from outside of which not only
+    the type matters.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        outside: int,
+        by_value: frozenset[int],
+        results: tuple[int, ...],
+        constants: Sequence[Any],
+    ) -> None:
+        self.tasks = tasks
+        self.outside = outside
+        self.results = results
+        self.constants = [int(each) if type(each) is bool else each for each in constants]
+        self._plain_constants = constants
+        self._by_value = by_value
+        self._ways: dict[object, _Way] = {}
+        self._last = _last_uses(tasks, outside, results)
+
+    def __call__(self, *given: Any) -> Any:
+        mine = [each[...] if type(each) is ndarray else each for each in given]  # nobody else's
+        try:
+            key = (
+                default_dtype.float,
+                *[self._key(number, each) for number, each in enumerate(mine)],
+            )
+            known = self._ways.get(key)
+            found = self._seen(key, mine) if known is None else known.run(self, mine)
+        except (_Undone, MemoryError):
+            return None
+        return None if found is None else self._given_back(found, given)
+
+    def _key(self, number: int, value: Any) -> object:
+        if type(value) is ndarray:
+            return value.dtype, value.shape, value.strides
+        if isinstance(value, ndarray):
+            raise _Undone
+        return (type(value), value) if number in self._by_value else type(value)
+
+    def call(self, task: Task, held: Sequence[Any]) -> Any:
+        """The result of a task's operator."""
+        constants = self._plain_constants
+        operands = [constants[-1 - n] if n < 0 else held[n] for n in task.operands]
+        try:
+            return task.entry.forward(*operands)
+        except Exception as error:  # which the plan's own lines raise again, at their places
+            if comes_from_outside(error):
+                raise
+            raise _Undone from None
+
+    def _seen(self, key: object, given: Sequence[Any]) -> list[Any] | None:
+        """The values, operator by operator; what was seen is remembered."""
+        arrays = family("arrays")
+        if arrays is None:
+            return None
+        held, facts = list(given), list[_Fact]()
+        for task, dying in zip(self.tasks, self._last, strict=True):
+            result = self.call(task, held)
+            facts.append(self._fact(arrays, task, held, result))
+            held.append(result)
+            for number in dying:
+                held[number] = None
+        if len(self._ways) >= MOST_WAYS:
+            self._ways.clear()
+        joining = _Joining(arrays, self, given, facts)
+        self._ways[key] = _Way(joining.actions(), joining.same)
+        return held
+
+    def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Any:
+        """What a call gives: values from outside are themselves."""
+        found = []
+        for number in self.results:
+            value = held[number]
+            same = (given[n] for n in range(len(given)) if held[n] is value)
+            found.append(next(same, value))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _fact(self, arrays: Any, task: Task, held: list[Any], result: Any) -> _Fact:
+        dtype, shape, strides = _lies(result)
+        same = next((n for n in task.operands if n >= 0 and held[n] is result), None)
+        letter = arrays.LETTERS.get(dtype)
+        joins = ""
+        if task.formula is not None and letter and prod(shape) >= LARGE:
+            taken = [task.operands[place] for place in task.formula.operands]
+            values = [self.constants[-1 - n] if n < 0 else held[n] for n in taken]
+            joins = _meeting(arrays, task.formula, values, letter)
+            if same is None and any(
+                type(each) is ndarray and np.may_share_memory(each, result) for each in values
+            ):
+                joins = ""
+        return _Fact(dtype, shape, strides, letter, joins, same)
+
+
+def _word(value: Any) -> Any:
+    """A value as kernels take it."""
+    return int(value) if type(value) is bool else value
+
+
+def _lies(array: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    return array.dtype, array.shape, array.strides
+
+
+def _last_uses(
+    tasks: Sequence[Task], outside: int, results: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """For each task the results of tasks that nobody needs after it."""
+    seen, found = set(results), list[tuple[int, ...]]()
+    for task in reversed(tasks):
+        last = {n for n in task.operands if n >= outside} - seen
+        seen |= last
+        found.append(tuple(last))
+    return found[::-1]
+
+
+def _meeting(arrays: Any, formula: Formula, values: list[Any], result: str) -> str:
+    """The letter of the dtype that a formula computes in; empty if it cannot."""
+    letters = [_letter(arrays, each) for each in values]
+    if not all(letters):
+        return ""
+    if formula.meets == "operands":
+        found = arrays.LETTERS.get(result_dtype(values), "")
+    elif formula.meets == "own" and letters[0] != result:
+        found = ""
+    else:
+        found = "?" if formula.meets == "bools" else result
+    known = arrays.FORMULAS[formula.name]
+    if found not in known.of or (found in "bhilB" and "D" in letters):
+        return ""
+    return str(found)
+
+
+def _letter(arrays: Any, value: Any) -> str:
+    """The letter of an operand."""
+    if type(value) is ndarray:
+        return str(arrays.LETTERS.get(value.dtype, ""))
+    return {int: "L", bool: "L", float: "D"}.get(type(value), "")
+
+
+# ---------------------------------------------------------------------------- joining operators
+
+
+class _Joining:
+    """Making the actions of a group for operands of which everything was seen."""
+
+    def __init__(
+        self, arrays: Any, group: Group, given: Sequence[Any], facts: Sequence[_Fact]
+    ) -> None:
+        self._arrays = arrays
+        self._group = group
+        self._given = given
+        self._facts = facts
+        self._first = len(given)
+        self.same: dict[int, int] = {}
+        for index, fact in enumerate(facts):
+            if fact.same_as is not None:
+                self.same[self._first + index] = self._of(fact.same_as)
+
+    def _of(self, number: int) -> int:
+        """The value that a value is."""
+        return self.same.get(number, number)
+
+    def actions(self) -> list[_Called | _Joined]:
+        """What there is to do; nothing if no operators join."""
+        parts = self._parts()
+        needed = {id(part): self._needed_of(part, parts) for part in parts}
+        actions: list[_Called | _Joined] = []
+        for part in parts:
+            joined = self._joined_by_order(part, needed[id(part)]) if len(part) > 1 else []
+            actions += joined or map(self._called, part)
+        return actions if any(isinstance(action, _Joined) for action in actions) else []
+
+    def _called(self, index: int) -> _Called:
+        task = self._group.tasks[index]._replace(operands=tuple(self._operands(index)))
+        return _Called(task, self._first + index, self._facts[index])
+
+    def _operands(self, index: int) -> list[int]:
+        return [n if n < 0 else self._of(n) for n in self._group.tasks[index].operands]
+
+    def _parts(self) -> list[list[int]]:
+        """The tasks in parts, each of which comes after what it needs."""
+        parts, last = list[list[int]](), list[int]()
+        for index, fact in enumerate(self._facts):
+            if fact.same_as is not None:
+                continue
+            if fact.joins:
+                if last and (self._facts[last[0]].shape != fact.shape or len(last) >= _LONGEST):
+                    parts.append(last)
+                    last = []
+                last.append(index)
+                continue
+            if any(n - self._first in last for n in self._operands(index)):
+                parts.append(last)
+                last = []
+            parts.append([index])
+        return [*parts, last] if last else parts
+
+    def _needed_of(self, part: list[int], parts: list[list[int]]) -> set[int]:
+        """The tasks of a part whose results others need."""
+        needed = {self._of(number) for number in self._group.results}
+        for other in parts:
+            if other is not part:
+                needed.update(n for index in other for n in self._operands(index))
+        return {index for index in part if self._first + index in needed}
+
+    def _joined_by_order(self, part: list[int], needed: set[int]) -> list[_Joined]:
+        """A part as expressions, one for each order in which results lie; nothing if one cannot be.
+
+        What several need is computed in each of them.
+        """
+        orders: dict[tuple[int, ...] | None, list[int]] = {}
+        for index in part:
+            if index in needed:
+                orders.setdefault(_order(self._facts[index]), []).append(index)
+        joined = [self._joined(part, outputs) for outputs in orders.values()]
+        return [] if None in orders or None in joined else joined  # type: ignore[return-value]
+
+    def _joined(self, part: list[int], outputs: list[int]) -> _Joined | None:
+        """A part as one expression; None if it has too many operands, or too short rows."""
+        facts = self._facts
+        used = self._used(part, outputs)
+        taken = {index: self._taken(index) for index in used}
+        inputs = list(
+            dict.fromkeys(
+                n for index in used for n in taken[index] if n - self._first not in taken or n < 0
+            )
+        )
+        if len(inputs) + len(outputs) > _MOST_WORDS:
+            return None
+        places = {n: place for place, n in enumerate(inputs)}
+        places.update((self._first + i, len(inputs) + place) for place, i in enumerate(used))
+        steps = tuple(self._step(index, taken[index], places) for index in used)
+        results = tuple((used.index(index), str(facts[index].letter)) for index in outputs)
+        letters = "".join(self._letter(n) for n in inputs)
+        shape, result = facts[outputs[0]].shape, facts[outputs[0]]
+        strides = tuple(step // result.dtype.itemsize for step in result.strides)
+        way = self._arrays.way_of(shape, strides, tuple(self._way(n, shape) for n in inputs))
+        if not way.is_quick:
+            return None
+        expression = self._arrays.Expression(letters, steps, results)
+        made = [(self._first + index, facts[index]) for index in outputs]
+        return _Joined(expression, way, inputs, made)
+
+    def _taken(self, index: int) -> list[int]:
+        """What the formula of a task takes."""
+        formula, operands = self._group.tasks[index].formula, self._operands(index)
+        assert formula is not None
+        return [operands[place] for place in formula.operands]
+
+    def _used(self, part: list[int], outputs: list[int]) -> list[int]:
+        """The tasks of a part that its results need."""
+        found = set(outputs)
+        for index in reversed(part):
+            if index in found:
+                found.update(n - self._first for n in self._taken(index) if n >= self._first)
+        return [index for index in part if index in found]
+
+    def _step(self, index: int, taken: list[int], places: Mapping[int, int]) -> Any:
+        formula = self._group.tasks[index].formula
+        assert formula is not None
+        return self._arrays.Step(
+            formula.name, self._facts[index].joins, tuple(places[n] for n in taken)
+        )
+
+    def _value(self, number: int) -> Any:
+        """A value from outside, or a constant."""
+        return self._group.constants[-1 - number] if number < 0 else self._given[number]
+
+    def _letter(self, number: int) -> str:
+        if number >= self._first:
+            return str(self._facts[number - self._first].letter)
+        return _letter(self._arrays, self._value(number))
+
+    def _way(self, number: int, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
+        """How an operand lies, as `way_of` is told."""
+        if number >= self._first:
+            dtype, sizes, strides = self._facts[number - self._first][:3]
+        else:
+            value = self._value(number)
+            if type(value) is not ndarray:
+                return None
+            dtype, sizes, strides = _lies(value)
+        return dtype.itemsize, self._arrays.spread_strides(sizes, strides, shape)
+
+
+def _order(fact: _Fact) -> tuple[int, ...] | None:
+    """The dimensions of a result, innermost first; None if it does not lie in one piece."""
+    dims = [dim for dim in range(len(fact.shape)) if fact.shape[dim] > 1]
+    dims.sort(key=lambda dim: fact.strides[dim])
+    step = fact.dtype.itemsize
+    for dim in dims:
+        if fact.strides[dim] != step:
+            return None
+        step *= fact.shape[dim]
+    return tuple(dims)
+
+
+# ------------------------------------------------------------------------------------- kernels
+
+
+class _Way:
+    """What a group does for operands that lie in some way, once its kernels are there."""
+
+    def __init__(self, actions: list[_Called | _Joined], same: Mapping[int, int]) -> None:
+        self._actions = actions
+        self._same = same
+        self._is_ready = False
+
+    def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
+        """The values, as far as they are needed; None if it could not be done."""
+        if not self._is_ready and not self._prepared():
+            return None
+        held = [*given, *[None] * len(group.tasks)]
+        for action in self._actions:
+            if not action.run(group, held):
+                return None
+        for number, same in self._same.items():
+            held[number] = held[same]
+        return held
+
+    def _prepared(self) -> bool:
+        """Whether the kernels are there; if not, they are being made."""
+        if not self._actions or self in _UNDER_WAY:
+            return False
+        mode = os.environ.get(NATIVE_VARIABLE, "").lower()
+        joined = [action for action in self._actions if isinstance(action, _Joined)]
+        arrays = family("arrays")
+        _WANTED.update(action.wanted for action in joined)
+        if mode == "off" or len(_WANTED) > MOST_KERNELS:
+            self._actions = []
+            return False
+        if mode == "now" or all(arrays.is_at_hand(*action.wanted) for action in joined):
+            self._make(joined)
+            return self._is_ready
+        _UNDER_WAY.add(self)
+        thread = threading.Thread(target=self._make, args=(joined,), name="rushlight-fusing")
+        try:
+            thread.start()
+        except RuntimeError:  # there can be no more threads, or the interpreter is shutting down
+            _UNDER_WAY.discard(self)
+        return False
+
+    def _make(self, joined: list[_Joined]) -> None:
+        kernel_of = family("arrays").expression_kernel
+        try:
+            for action in joined:
+                action.kernel = kernel_of(*action.wanted)
+            self._is_ready = True
+        except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
+            self._actions = []
+        finally:
+            _UNDER_WAY.discard(self)
+
+
+_WANTED: Final[set[object]] = set()
+_UNDER_WAY: Final[set[_Way]] = set()
+"""What threads are compiling; a forked child begins anew."""
+
+after_fork(_UNDER_WAY.clear)

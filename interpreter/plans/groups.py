@@ -1,0 +1,187 @@
+"""Finding runs of pointwise operators in register code, which plans call as groups (`fusing`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from ...ops.table.formula import Formula
+from ...ops.table.record import Operator
+from ...typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR
+from ..code.code import Code, Region, Step
+from ..code.instructions import read_numbers, row
+from .fusing import Group, Task
+
+__all__ = ["Run", "find_runs"]
+
+_TAKEN: Final = (TENSOR, INT, FLOAT, BOOL, NUMBER)
+_LIGHT: Final = (INT, FLOAT, BOOL)
+_CALLS: Final = frozenset({"call1", "call2", "call3", "call"})
+
+
+_Operand = tuple[str, int]
+"""Where a value comes from (`constant`, `given`, `task`), and which one of those it is."""
+
+
+class Run(NamedTuple):
+    """The steps of a region up to `stop`, as a group.
+
+    It takes what `given` says: registers, or results of steps of the region that cannot fail and
+    read nothing which the run writes.  It is worth asking if one of the registers `tested` is
+    large.  Its results go to the registers `results`; the registers `emptied` hold nothing at its
+    end.
+    """
+
+    stop: int
+    group: Group
+    given: tuple[int | Step, ...]
+    tested: tuple[int, ...]
+    results: tuple[int, ...]
+    emptied: tuple[int, ...]
+
+
+def find_runs(code: Code, region: Region) -> dict[int, Run]:
+    """The runs of a region that are worth a group, by where they begin."""
+    found: dict[int, Run] = {}
+    position = 0
+    while position < len(region):
+        building = _Building(code)
+        stop = position
+        while stop < len(region) and building.takes(region[stop]):
+            stop += 1
+        if building.is_worth_it:
+            found[position] = building.run(stop)
+        position = max(stop, position + 1)
+    return found
+
+
+class _Building:
+    """A run as far as it goes."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._pointwise = 0
+        self._given: list[int | Step] = []
+        self._tasks: list[tuple[Operator, Formula | None, list[_Operand]]] = []
+        self._now: dict[int, _Operand | None] = {}
+        self._read: dict[int, _Operand] = {}
+        self._by_value: set[int] = set()
+        self._tested: list[int] = []
+        self._viewed: list[int] = []
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether there are operators to join, and a tensor that tells their size."""
+        return self._pointwise > 1 and bool(self._tested or self._viewed)
+
+    def takes(self, part: object) -> bool:
+        """Whether the next part of the region belongs to the run; it is added then."""
+        if not isinstance(part, Step):
+            return False
+        name = row(part.instruction).name
+        if name in _CALLS and self._takes_call(part):
+            return True
+        if name == "free" and self._tasks:
+            registers: Any = part.instruction[1]
+            self._now.update(dict.fromkeys(registers))
+            return True
+        return bool(self._tasks) and self._takes_given(part, name)
+
+    def _takes_given(self, step: Step, name: str) -> bool:
+        """What cannot fail, and reads nothing that the run writes, is as good as from outside."""
+        if name != "get_tensor" and not self._is_safe_call(step, name):
+            return False
+        if any(number in self._now for number in read_numbers(step.instruction)):
+            return False
+        register = step.instruction[1]
+        assert isinstance(register, int)
+        self._now[register] = "given", len(self._given)
+        self._given.append(step)
+        return True
+
+    def _is_safe_call(self, step: Step, name: str) -> bool:
+        """Whether a step is an operator of numbers that has a value for all of them."""
+        if name not in _CALLS or any(v.type not in _LIGHT for v in step.node.inputs):
+            return False
+        number = step.instruction[2]
+        assert isinstance(number, int)
+        entry = self._code.operators[number]
+        is_partial = any(form.given or form.then for form in entry.native)
+        return bool(entry.native) and not is_partial and not any(f.wraps for f in entry.inline)
+
+    def _takes_call(self, step: Step) -> bool:
+        numbers, types = read_numbers(step.instruction), [v.type for v in step.node.inputs]
+        _, register, number, *_ = step.instruction
+        assert isinstance(register, int)
+        assert isinstance(number, int)
+        entry = self._code.operators[number]
+        if len(numbers) != len(types) or step.node.output.type != TENSOR:
+            return False
+        if any(n >= 0 and t not in _TAKEN for n, t in zip(numbers, types, strict=True)):
+            return False
+        formula = self._formula(entry, numbers)
+        if formula is None and not (entry.is_view and self._tasks):
+            return False
+        if any(n >= 0 and n in self._now and self._now[n] is None for n in numbers):
+            return False
+        operands = [self._operand(n) for n in numbers]
+        for place, (where, index) in enumerate(operands):
+            if where != "given":
+                continue
+            if types[place] == TENSOR:
+                is_taken = formula is not None and place in formula.operands
+                if numbers[place] not in self._now:
+                    (self._tested if is_taken else self._viewed).append(numbers[place])
+            elif formula is None or formula.checks or place not in formula.operands:
+                self._by_value.add(index)
+        self._pointwise += formula is not None
+        self._now[register] = "task", len(self._tasks)
+        self._tasks.append((entry, formula, operands))
+        return True
+
+    def _formula(self, entry: Operator, numbers: Sequence[int]) -> Formula | None:
+        """The formula that stands for an operator here."""
+        for each in entry.formula:
+            if all(self._is(numbers[place], wanted) for place, wanted in each.at.items()):
+                return each
+        return None
+
+    def _is(self, number: int, wanted: object) -> bool:
+        if number >= 0:
+            return False
+        constant = self._code.constants[-1 - number]
+        return type(constant) is type(wanted) and constant == wanted
+
+    def _operand(self, number: int) -> _Operand:
+        if number < 0:
+            return "constant", number
+        known = self._now.get(number) or self._read.get(number)
+        if known is None:
+            known = self._read[number] = "given", len(self._given)
+            self._given.append(number)
+        return known
+
+    def run(self, stop: int) -> Run:
+        """The run, as it is now."""
+        outside = len(self._given)
+        begin = {"constant": 0, "given": 0, "task": outside}
+        tasks = [
+            Task(entry, formula, tuple(begin[where] + index for where, index in operands))
+            for entry, formula, operands in self._tasks
+        ]
+        held = {register: each for register, each in self._now.items() if each is not None}
+        group = Group(
+            tasks,
+            outside,
+            frozenset(self._by_value),
+            tuple(begin[where] + index for where, index in held.values()),
+            self._code.constants,
+        )
+        return Run(
+            stop,
+            group,
+            tuple(self._given),
+            tuple(dict.fromkeys(self._tested))[:2] or (self._viewed[0],),
+            tuple(held),
+            tuple(register for register, each in self._now.items() if each is None),
+        )
