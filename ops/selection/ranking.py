@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
@@ -17,15 +16,16 @@ from ..table.ordered import check_kernel, check_ordered
 from ..table.out_dtypes import SAME
 from ..table.table import operator
 from .index import row_starts
+from .packed import packed, places_of
 
-__all__ = ["sorted_positions"]
+__all__ = ["place_in_order", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
 _FEW: Final = 64
 """Up to so many largest elements are kept in order while looking; more are sorted."""
-_BY_SEARCH: Final = 8
-"""So many largest elements of one short row are searched for one by one."""
+_BLOCK: Final = 64
+"""Elements of a block, of whose largest ones the bound for the largest of all is taken."""
 
 
 def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
@@ -34,17 +34,28 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
         return np.zeros((), _INT64)
     if self.dtype.isbuiltin != 1:
         self = self.astype(np.float32)
+    words = packed(self, axis, descending)
+    if words is not None:
+        words.sort(-1)
+        return places_of(words, axis)
     if self.itemsize < 4:  # whose digits are counted first
         self = settled(self)
     if not descending:
         return self.argsort(axis, kind="stable")
-    if self.dtype is _FLOAT32 and not np.count_nonzero(np.isnan(self)):
-        return np.negative(self).argsort(axis, kind="stable")
     if axis == self.ndim - 1:
         turned = self[..., ::-1].argsort(axis, kind="stable")
         return (self.shape[axis] - 1 - turned)[..., ::-1].copy()
     turned = np.argsort(np.flip(self, axis), axis, kind="stable")
     return np.flip(self.shape[axis] - 1 - turned, axis).copy()
+
+
+def place_in_order(self: Array, axis: int, place: int) -> Array:
+    """Where the element is that sorting puts at a place, with a dimension of size 1."""
+    words = packed(self, axis, False)
+    if words is None:
+        return np.take(sorted_positions(self, axis, False), [place], axis)
+    words.partition(place, -1)
+    return places_of(words[..., place : place + 1], axis)
 
 
 def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -98,17 +109,42 @@ def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Arr
     return _sort(self, dim, descending)[1]
 
 
-def _searched(row: Array, k: int) -> Array | None:
-    """Where the largest `k` of a row are; None if sorting it is to tell."""
-    left = row.copy()
-    found = []
-    for _ in range(k):
-        place = int(left.argmax())
-        if left.item(place) == -math.inf:  # which may have been found before
-            return None
-        found.append(place)
-        left[place] = -math.inf
-    return np.array(found)
+def _candidates(row: Array, k: int) -> Array | None:
+    """The places of what may be among the largest `k` of a row of floats; None if there are many.
+
+    The maxima of blocks are so many elements: what is less than the k-th of them is not among them.
+    """
+    count = row.size // _BLOCK
+    if count < 2 * k or row.dtype is not _FLOAT32:
+        return None
+    maxima = row[: count * _BLOCK].reshape(_BLOCK, count).max(0)
+    least = np.partition(maxima, count - k)[count - k]
+    found = np.flatnonzero(~(row < least))
+    return found if found.size < row.size // 4 else None
+
+
+def _largest_of_one(row: Array, k: int, largest: bool) -> Array | None:
+    """Where the first `k` of a row are in order; None if there is no short way."""
+    row = settled(row)
+    chosen = _candidates(row if largest else -row, k)
+    if chosen is None:
+        return None
+    return chosen[sorted_positions(row[chosen], 0, largest)[:k]]
+
+
+def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
+    """The places of the first `k` along an axis in order."""
+    words = packed(self, axis, descending)
+    if words is None:
+        where = sorted_positions(self, axis, descending)
+        if axis == self.ndim - 1:
+            return where[..., :k].copy()
+        return np.take(where, range(k), axis)
+    if 0 < k < words.shape[-1]:
+        words.partition(k - 1, -1)
+        words = words[..., :k].copy()
+    words.sort(-1)
+    return places_of(words[..., :k], axis)
 
 
 @operator(
@@ -135,14 +171,13 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
             found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
             shape = (*self.shape[:-1], k)
             return found.reshape(shape), at.reshape(shape)
-    if 0 < k <= _BY_SEARCH and self.size == size and self.dtype is _FLOAT32 and largest:
-        found = _searched(self.reshape(-1), k)
-        if found is not None:
-            where = found.reshape(*self.shape[:-1], k) if axis == self.ndim - 1 else None
-            if where is not None:
-                return self.reshape(-1).take(where), where
-    where = sorted_positions(self, axis, largest)
-    where = where[..., :k].copy() if axis == self.ndim - 1 else np.take(where, range(k), axis)
+    if k and self.size == size and axis == self.ndim - 1:
+        row = self.reshape(-1)
+        only = _largest_of_one(row, k, largest)
+        if only is not None:
+            where = only.reshape(*self.shape[:-1], k)
+            return row.take(where), where
+    where = _first_in_order(self, k, axis, largest)
     return _taken(self, where, axis), where
 
 
@@ -160,6 +195,6 @@ def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
         raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    where = np.take(sorted_positions(self, axis, False), [k - 1], axis)
+    where = place_in_order(self, axis, k - 1)
     values = np.take_along_axis(self, where, axis)
     return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))

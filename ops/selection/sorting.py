@@ -18,7 +18,7 @@ from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
 from ..table.pointwise import as_array, number_as
 from ..table.promotion import kind
 from ..table.table import operator
-from .ranking import sorted_positions
+from .ranking import place_in_order, sorted_positions
 
 __all__ = ["is_nan", "sortable"]
 
@@ -67,9 +67,13 @@ def _median(name: str, skip_nan: bool) -> None:
         axis = check_dim_not_empty(self, dim, "median")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        order = sorted_positions(self, axis, False)
         nans = np.count_nonzero(is_nan(self), axis, keepdims=True)
         size = self.shape[axis]
+        if not nans.any():
+            where = place_in_order(self, axis, (size - 1) // 2)
+            values = np.take_along_axis(self, where, axis)
+            return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+        order = sorted_positions(self, axis, False)
         middle = np.maximum(size - nans - 1, 0) // 2
         if not skip_nan:  # the first NaN comes right after the numbers
             middle = np.where(nans > 0, size - nans, middle)
@@ -81,7 +85,11 @@ def _median(name: str, skip_nan: bool) -> None:
         check_kernel("median_cpu", self, "bc")
         if not self.size:
             return _of_nothing(self.dtype)
-        return along(self.reshape(-1), 0, False)[0]
+        flat = self.reshape(-1)
+        if flat.dtype.isbuiltin == 1 and not is_nan(flat).any():
+            middle = (flat.size - 1) // 2
+            return np.asarray(np.partition(flat, middle)[middle])
+        return along(flat, 0, False)[0]
 
     operator(f"aten::{name}(Tensor self) -> Tensor", out_overlap="read-first")(of_all)
     operator(
