@@ -24,17 +24,17 @@ from . import (
     signals,
 )
 from .memory import metadata
-from .quantized_tensors import dispatch
+from .quantized_tensors import dispatch  # joins forms to what is declared above
 from .table import autocast, grad_mode
 from .table.table import TABLE
 from .tensors import script_gradients, tape_port
 
-dispatch.install()
 tape_port.install(lambda: import_module(".gradients.tape", __name__))
 
 __all__ = [
     "arithmetic",
     "autocast",
+    "dispatch",
     "grad_mode",
     "layers",
     "linear_algebra",

@@ -3,7 +3,6 @@
 from . import (
     arrays,
     convolution,
-    dispatch,
     embedding,
     fake_quantize,
     linear,
@@ -15,7 +14,6 @@ from . import (
 __all__ = [
     "arrays",
     "convolution",
-    "dispatch",
     "embedding",
     "fake_quantize",
     "linear",

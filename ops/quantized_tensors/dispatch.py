@@ -1,7 +1,8 @@
 """Ordinary operators on quantized tensors.
 
 Each operator here gets a second forward that is taken when its first argument is quantized.  Most
-either move or compare numbers, which means the same for the values they stand for.
+either move or compare numbers, which means the same for the values they stand for.  The file is
+imported when all operators are declared.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .arrays import (
 )
 from .pointwise import clamped, joined
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 F32: Final = np.float32
 Forward = Callable[..., Any]
@@ -38,25 +39,12 @@ def _is_quantized(value: Any) -> bool:
     return type(value) is QuantizedArray
 
 
-_SPECIAL: Final[dict[str, Forward]] = {}
-
-
-def _dispatch(full_name: str, special: Forward) -> None:
-    _SPECIAL[full_name] = special
-
-
-def install() -> None:
-    """Let the operators of this file take quantized tensors, once all are declared.
+def _join(full_name: str, special: Forward) -> None:
+    """Make a form the one of an operator for quantized tensors; it gets the plain forward first.
 
     Raises:
-        LookupError: one of them does not exist.
+        LookupError: there is no such operator, or not yet.
     """
-    while _SPECIAL:
-        _extend(*_SPECIAL.popitem())
-
-
-def _extend(full_name: str, special: Forward) -> None:
-    """`special` is called with the operator's plain forward first."""
     entry = TABLE.operator(full_name)
     if entry is None:
         raise LookupError(f"there is no operator {full_name}")
@@ -69,8 +57,7 @@ def _extend(full_name: str, special: Forward) -> None:
             return special(plain, first, *rest)
         return plain(first, *rest)
 
-    entry.forward = forward
-    entry.on_arrays = plain
+    entry.join_quantized(special, forward)
 
 
 # --------------------------------------------------------------------------- moving numbers
@@ -108,9 +95,9 @@ pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather ro
 """.split()
 
 for _name in _ANY_QUANTIZER:
-    _dispatch(f"aten::{_name}", _on_numbers)
+    _join(f"aten::{_name}", _on_numbers)
 for _name in _UNIFORM:
-    _dispatch(f"aten::{_name}", _on_uniform_numbers)
+    _join(f"aten::{_name}", _on_uniform_numbers)
 
 
 # --------------------------------------------------------------------------- by way of floats
@@ -122,7 +109,7 @@ def _same_scale(plain: Forward, x: Array, *rest: Any) -> Array:
 
 
 for _name in ("mean", "mean.dim", "leaky_relu", "elu", "std", "std.dim", "threshold"):
-    _dispatch(f"aten::{_name}", _same_scale)
+    _join(f"aten::{_name}", _same_scale)
 
 
 def _rounded_numbers(plain: Forward, x: Array, *rest: Any) -> Array:
@@ -142,7 +129,7 @@ _adaptive_avg_pool2d _adaptive_avg_pool3d upsample_bilinear2d upsample_bilinear2
 """.split()
 
 for _name in _AVERAGES:
-    _dispatch(f"aten::{_name}", _rounded_numbers)
+    _join(f"aten::{_name}", _rounded_numbers)
 
 _RANGES: Final = {"sigmoid": (256, 0), "hardsigmoid": (256, 0), "tanh": (128, 128)}
 """One over the scale, and the zero point, of results between known bounds."""
@@ -161,7 +148,7 @@ def _bounded(name: str) -> Forward:
 
 
 for _name in _RANGES:
-    _dispatch(f"aten::{_name}", _bounded(_name))
+    _join(f"aten::{_name}", _bounded(_name))
 
 
 # --------------------------------------------------------------------------- bounds
@@ -183,7 +170,7 @@ for _name, _special in (
     *(("relu", _relu), ("relu6", _relu6)),
     *(("clamp", _clamp), ("hardtanh", _clamp)),
 ):
-    _dispatch(f"aten::{_name}", _special)
+    _join(f"aten::{_name}", _special)
 
 
 def _written(special: Forward) -> Forward:
@@ -200,7 +187,7 @@ for _name, _special in (
     *(("relu_", _relu), ("relu6_", _relu6)),
     *(("clamp_", _clamp), ("hardtanh_", _clamp)),
 ):
-    _dispatch(f"aten::{_name}", _written(_special))
+    _join(f"aten::{_name}", _written(_special))
 
 
 # --------------------------------------------------------------------------- several tensors
@@ -215,8 +202,8 @@ def _stack(plain: Forward, tensors: list[Array], dim: int) -> Array:
     return joined(places, dim, None, None, False)
 
 
-_dispatch("aten::cat", _cat)
-_dispatch("aten::stack", _stack)
+_join("aten::cat", _cat)
+_join("aten::stack", _stack)
 
 
 def _copy(plain: Forward, x: Array, source: Array, *rest: Any) -> Array:
@@ -226,7 +213,7 @@ def _copy(plain: Forward, x: Array, source: Array, *rest: Any) -> Array:
     return x
 
 
-_dispatch("aten::copy_", _copy)
+_join("aten::copy_", _copy)
 
 
 def _equal(plain: Forward, x: Array, other: Array) -> bool:
@@ -236,14 +223,14 @@ def _equal(plain: Forward, x: Array, other: Array) -> bool:
     return same and bool(np.array_equal(numbers_of(x), numbers_of(other)))
 
 
-_dispatch("aten::equal", _equal)
+_join("aten::equal", _equal)
 
 
 def _constant_pad(plain: Forward, x: Array, pad: list[int], value: Scalar = 0) -> Array:
     return _same_scale(plain, x, pad, value)
 
 
-_dispatch("aten::constant_pad_nd", _constant_pad)
+_join("aten::constant_pad_nd", _constant_pad)
 
 
 def _compared(plain: Forward, x: Array, other: Any) -> Any:
@@ -255,4 +242,4 @@ def _compared(plain: Forward, x: Array, other: Any) -> Any:
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     for _overload in ("Scalar", "Tensor"):
-        _dispatch(f"aten::{_name}.{_overload}", _compared)
+        _join(f"aten::{_name}.{_overload}", _compared)

@@ -156,8 +156,11 @@ class Operator:
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
 
+    quantized: Callable[..., object] | None = None
+    """Its form for quantized tensors, joined to it (see `join_quantized`)."""
+
     on_arrays: Callable[..., object] | None = None
-    """What the forward calls where its first argument is an ordinary array."""
+    """What the forward calls where its first argument is an ordinary array, if it has two forms."""
 
     def __init__(self, schema: str, forward: Callable[..., object], **known: Unpack[Known]) -> None:
         self.schema = schema
@@ -166,6 +169,18 @@ class Operator:
         self.forward = forward
         if known:
             self.__dict__.update(known)
+
+    def join_quantized(
+        self, quantized: Callable[..., object], forward: Callable[..., object]
+    ) -> None:
+        """Add a form for quantized tensors; `forward` chooses between it and the one there was.
+
+        Raises:
+            ValueError: there is one already.
+        """
+        if self.quantized is not None:
+            raise ValueError(f"{self.full_name} has two forms for quantized tensors")
+        self.quantized, self.on_arrays, self.forward = quantized, self.forward, forward
 
     @made_once
     def random(self) -> bool:

@@ -99,3 +99,14 @@ def test_what_may_take_long_says_how_its_steps_are_counted() -> None:
     assert TABLE.said("aten::mm", lambda entry: entry.cost) == "product"
     assert {entry.cost for entry in TABLE.operators("aten::addmm_")} == {"added-product"}
     assert {entry.cost for entry in TABLE.operators("aten::svd")} == {"matrices"}
+
+
+def test_a_form_for_quantized_tensors_is_joined_to_an_operator_once() -> None:
+    joined = [entry for entry in TABLE if entry.quantized is not None]
+    assert {"aten::relu", "aten::cat", "aten::eq.Scalar"} <= {entry.full_name for entry in joined}
+    assert all(entry.on_arrays not in (None, entry.forward) for entry in joined)
+    entry = Operator("aten::f(Tensor self) -> Tensor", int)
+    entry.join_quantized(abs, float)
+    assert (entry.on_arrays, entry.quantized, entry.forward) == (int, abs, float)
+    with pytest.raises(ValueError, match="aten::f has two forms"):
+        entry.join_quantized(abs, float)
