@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..arithmetic.maths import sigmoid
+from ..kernels import family
 from ..linear_algebra.linalg import linear
 from ..memory.dims import size_at
 from ..memory.dtype import Array
@@ -21,6 +22,8 @@ from ..table.table import operator
 from .dropout import dropped as drop
 
 __all__ = ["Options", "Weights", "over_input", "over_packed", "steps"]
+
+_FLOAT32: Final = np.dtype(np.float32)
 
 State = tuple[Array, ...]
 """The hidden state; of an LSTM also the cell state."""
@@ -91,12 +94,54 @@ steps: Final[dict[str, Step]] = {
 
 # --------------------------------------------------------------------------- through time
 
+_KINDS: Final = {step: kind for kind, step in steps.items()}
+
+
+def _by_kernel(
+    step: Step,
+    gates: Array,
+    sizes: tuple[int, ...],
+    state: State,
+    weights: Weights,
+    *,
+    is_reversed: bool = False,
+) -> tuple[Array, State] | None:
+    """All steps by native code: rows of hidden states and the last state; None if it has none.
+
+    In a step so many of the first sequences go on as `sizes` says; gates are [rows, size].
+    """
+    known = (gates, *state, weights.w_hh)
+    if weights.b_hh is not None:
+        known = (*known, weights.b_hh)
+    if weights.w_hr is not None or not sizes:
+        return None
+    for each in known:
+        if type(each) is not np.ndarray or each.dtype is not _FLOAT32 or not each.size:
+            return None
+    kernels = family("recurrent")
+    if kernels is None:
+        return None
+    order = kernels.order_of(sizes, is_reversed=is_reversed)
+    try:
+        made: tuple[Array, State] = kernels.through_time(
+            _KINDS[step], gates, state, weights.w_hh, weights.b_hh, order
+        )
+    except ValueError:  # what does not fit is refused or broadcast step by step
+        return None
+    return made
+
 
 def _run(
     step: Step, input: Array, state: State, weights: Weights, reverse: bool
 ) -> tuple[Array, State]:
     """One layer in one direction over input [T, B, F]: the hidden states and the last state."""
     gates = _gates(input, weights.w_ih, weights.b_ih)
+    if gates.ndim == 3:
+        sizes = (gates.shape[1],) * len(gates)
+        rows = gates.reshape(-1, gates.shape[2])
+        made = _by_kernel(step, rows, sizes, state, weights, is_reversed=reverse)
+        if made is not None:
+            return made[0].reshape(*gates.shape[:2], -1), made[1]
     times = range(len(gates))
     outputs: list[Array] = []
     for time in reversed(times) if reverse else times:
@@ -107,6 +152,13 @@ def _run(
     if not outputs:
         return np.stack(outputs), state
     return np.concatenate(outputs).reshape(len(outputs), *outputs[0].shape), state
+
+
+def _stepped(step: Step, input: Array, state: State, weights: Weights) -> State:
+    """The state of a cell after an input [B, F]."""
+    gates = linear(input, weights.w_ih, weights.b_ih)
+    made = _by_kernel(step, gates, (len(gates),), state, weights)
+    return step(gates, state, weights) if made is None else made[1]
 
 
 def _run_packed(
@@ -120,6 +172,9 @@ def _run_packed(
     """The same over packed data; the last state of each sequence is the one at its own end."""
     gates = _gates(data, weights.w_ih, weights.b_ih)
     ends = np.cumsum(sizes).tolist()
+    made = _by_kernel(step, gates, tuple(sizes), state, weights, is_reversed=reverse)
+    if made is not None:
+        return made
     last = tuple(part.copy() for part in state)
     outputs: list[Array] = []
     times = range(len(sizes))
@@ -328,7 +383,7 @@ def _declare(name: str, step: Step) -> None:
     ) -> Array:
         weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
         _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
-        return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
+        return _stepped(step, input, (hx,), weights)[0]
 
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
@@ -420,4 +475,4 @@ def lstm_cell(
     _check_states(hx, "lstm_cell")
     weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
     _check_step(input, hx, weights, 4)
-    return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)
+    return _stepped(_lstm_step, input, (hx[0], hx[1]), weights)

@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
+from .dots import DOTS, Dots
 from .objects import kernel
 from .target import Target, host
 from .text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
-from .tiles import CHUNK, Tile, add_products, totals, turned
+from .tiles import CHUNK, Tile, add_products, turned
 
-__all__ = ["DOTS", "product_kernel", "strip"]
+__all__ = ["product_kernel", "product_text", "strip"]
 
-DOTS: Final = 8
-"""Columns that are summed side by side along the depth."""
 _DIRECT: Final = 6
 """Vectors of columns that few rows are multiplied with at once."""
 _WIDE: Final = 32
@@ -358,47 +357,18 @@ class _Product:
 
     def write_dots(self) -> None:
         """Rows times columns which both are in one piece, a vector of the depth at a time."""
-        code = self.code
-        with self.units(DOTS) as (column, row, last):
-            mask = code.first(self.count["columns"] - column, DOTS)
-            most = self.count["columns"] - 1
-            lines = []
-            for j in range(DOTS):
-                here = column + j
-                near = code.choose(here > most, most, here)
-                lines.append(self.at(self.place["b"], near * self.count["b_step"]))
-            rows = 2 if self.tile.vectors > 1 else 1
-            while rows:
-                until = row + ((last - row) & -rows)
-                with code.counted(row, until, rows) as at:
-                    self._dots(at, rows, column, lines, mask)
-                row, rows = until, rows // 2
-
-    def _dots(self, row: Value, rows: int, column: Value, lines: list[Value], mask: Value) -> None:
-        code, count, lanes = self.code, self.count, self.lanes
-        a = [self.at(self.place["a"], (row + i) * count["a_row"]) for i in range(rows)]
-        empty = code.constant(self.vector, 0.0)
-        sums = [[code.variable(empty) for _ in lines] for _ in a]
-
-        def add(places: list[Value], ending: Value | None) -> None:
-            for at in places:
-                seen = [code.load_if(self.vector, self.at(line, at), ending) for line in a]
-                for j, line in enumerate(lines):
-                    weights = code.load_if(self.vector, self.at(line, at), ending)
-                    for i, x in enumerate(seen):
-                        total = sums[i][j]
-                        total.set(code.multiply_add(x, weights, total.now))
-
-        whole = count["depth"] & -lanes
-        with code.counted(self.zero, whole, lanes) as at:
-            add([at], None)
-        with code.when(whole < count["depth"]):
-            add([whole], code.first(count["depth"] - whole, lanes))
-        found = [code.variable(totals(code, [each.now for each in line])) for line in sums]
-        with code.when(count["biased"].equals(1)):
-            bias = code.load_if(found[0].now.kind, self.at(self.place["bias"], column), mask)
-            for total in found:
-                total.set(total.now + bias)
-        for i, total in enumerate(found):
-            goal = self.at(self.place["out"], (row + i) * count["columns"] + column)
-            code.store_if(total.now, goal, mask)
+        code, count = self.code, self.count
+        dots = Dots(code, self.kind, self.lanes)
+        with self.units(DOTS) as (column, first, last):
+            mask = code.first(count["columns"] - column, DOTS)
+            columns = dots.columns(self.place["b"], count["b_step"], column, count["columns"])
+            for row, several in dots.rows(first, last):
+                a = [self.at(self.place["a"], (row + i) * count["a_row"]) for i in range(several)]
+                found = [code.variable(each) for each in dots.sums(a, columns, count["depth"])]
+                with code.when(count["biased"].equals(1)):
+                    bias = self.at(self.place["bias"], column)
+                    for total in found:
+                        total.set(total.now + code.load_if(total.now.kind, bias, mask))
+                for i, total in enumerate(found):
+                    goal = self.at(self.place["out"], (row + i) * count["columns"] + column)
+                    code.store_if(total.now, goal, mask)

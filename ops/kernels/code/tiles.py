@@ -1,4 +1,4 @@
-"""Parts of matrix products: small blocks of the result, vectors turned and summed.
+"""Parts of matrix products: small blocks of the result, and vectors turned.
 
 An element of a product is a chain of fused multiplications and additions along the depth, which is
 cut into pieces of `CHUNK`; the sums of the pieces are added up in order.  No block's size enters.
@@ -14,7 +14,7 @@ from typing import Final
 from .target import Target
 from .text import Code, Value, Variable
 
-__all__ = ["CHUNK", "Tile", "add_products", "totals", "turned"]
+__all__ = ["CHUNK", "Tile", "add_products", "turned"]
 
 CHUNK: Final = 256
 """Products of an element that are summed before the sum is added to those before."""
@@ -75,25 +75,3 @@ def turned(code: Code, lines: list[Value]) -> list[Value]:
                 lines[i + half] = code.shuffled(one, other, high)
         half *= 2
     return lines
-
-
-def totals(code: Code, vectors: list[Value]) -> Value:
-    """The sums of vectors' elements, as `Code.folded` adds them; a vector of so many."""
-    count = len(vectors)
-    half = vectors[0].kind.lanes
-    while half > 1:
-        half //= 2
-        pairs = [vectors[i : i + 2] for i in range(0, len(vectors), 2)]
-        vectors = [_halved(code, pair, half) for pair in pairs]
-    assert vectors[0].kind.lanes == count
-    return vectors[0]
-
-
-def _halved(code: Code, pair: list[Value], half: int) -> Value:
-    """Groups of twice as many lanes, their upper halves added to their lower ones."""
-    lanes = range(pair[0].kind.lanes * len(pair))
-    low, high = (
-        code.shuffled(pair[0], pair[-1], [lane for lane in lanes if bool(lane & half) is upper])
-        for upper in (False, True)
-    )
-    return low + high

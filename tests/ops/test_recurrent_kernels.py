@@ -1,0 +1,107 @@
+"""Recurrent layers by kernels: as step by step, on any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.ops import kernels
+from rushlight.ops.kernels import threads
+
+recurrent = kernels.family("recurrent")
+pytestmark = pytest.mark.skipif(recurrent is None, reason="no native code here")
+
+LAYERS = ("LSTM", "GRU", "RNN")
+
+
+def parts(made: Any) -> list[Any]:
+    """The arrays of an output and its states, packed or not."""
+    output, state = made
+    output = getattr(output, "data", output)
+    return [each.numpy() for each in (output, *(state if isinstance(state, tuple) else (state,)))]
+
+
+def both_ways(call: Any) -> tuple[list[Any], list[Any]]:
+    """What a call makes by kernels, and step by step."""
+    with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
+        native = parts(call())
+        patch.setitem(kernels._FAMILIES, "recurrent", None)
+        return native, parts(call())
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(LAYERS),
+    st.sampled_from([1, 2, 7, 16, 33]),
+    st.sampled_from([1, 2, 5]),
+    st.integers(1, 4),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_layers_are_as_step_by_step(
+    name: str, width: int, batch: int, length: int, bias: bool, twice: bool, packed: bool
+) -> None:
+    torch.manual_seed(width)
+    layer = getattr(torch.nn, name)(3, width, bias=bias, bidirectional=twice).eval()
+    x: Any = torch.randn(length, batch, 3)
+    if packed:
+        lengths = sorted((1 + i % length for i in range(batch)), reverse=True)
+        x = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths))
+    for one, other in zip(*both_ways(lambda: layer(x)), strict=True):
+        assert one.shape == other.shape
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["LSTMCell", "GRUCell", "RNNCell"])
+def test_cells_leave_their_state_as_it_is(name: str) -> None:
+    cell = getattr(torch.nn, name)(5, 20)
+    x, h = torch.randn(3, 5), torch.randn(3, 20)
+    state = (h, torch.randn(3, 20)) if name == "LSTMCell" else h
+    before = h.clone()
+    made = both_ways(lambda: (x, cell(x, state)))
+    assert all(np.allclose(one, two, rtol=1e-5, atol=1e-6) for one, two in zip(*made, strict=True))
+    assert torch.equal(h, before)
+
+
+def test_what_is_not_a_number_stays_in_its_sequence() -> None:
+    for name in LAYERS:
+        layer = getattr(torch.nn, name)(4, 9).eval()
+        x = torch.randn(6, 3, 4)
+        x[2, 1, 0] = float("nan")
+        found = parts([layer(x)[0], torch.zeros(1)])[0]
+        assert np.isnan(found[2:, 1]).all()
+        assert np.isfinite(found[:, [0, 2]]).all()
+        assert np.isfinite(found[:2]).all()
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    layer, x = torch.nn.LSTM(60, 64).eval(), torch.randn(40, 7, 60)
+    before, found = threads.get_threads(), set()
+    for count in (1, 2, 3):
+        threads.set_threads(count)
+        with torch.no_grad():
+            found.add(b"".join(each.tobytes() for each in parts(layer(x))))
+    threads.set_threads(before)
+    assert len(found) == 1
+
+
+def test_sizes_that_do_not_fit_are_refused() -> None:
+    f = np.zeros
+    order = recurrent.order_of((2, 1), is_reversed=False)
+    good: dict[str, Any] = {"gates": f((3, 12), "f"), "state": (f((2, 4), "f"),)}
+    good |= {"weights": f((12, 4), "f"), "bias": f(12, "f"), "order": order}
+    recurrent.through_time("gru", **good)
+    wrong = {"gates": f((2, 12), "f"), "state": (f((1, 4), "f"),), "weights": f((12, 5), "f")}
+    wrong |= {"bias": f(4, "f"), "order": recurrent.order_of((3, 1), is_reversed=False)}
+    for name, value in wrong.items():
+        with pytest.raises(ValueError, match="do not fit"):
+            recurrent.through_time("gru", **good | {name: value})
+    for sizes in ((), (2, -1)):
+        with pytest.raises(ValueError, match="negative"):
+            recurrent.order_of(sizes, is_reversed=True)
