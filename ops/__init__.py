@@ -56,6 +56,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""
+    if name == "load_library":
+        return import_module(".eager.packets", __name__).load_library
     if not any(known.startswith(f"{name}::") for known in TABLE.names()):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     found = globals()[name] = import_module(".eager.packets", __name__).Namespace(name)

@@ -42,7 +42,7 @@ config = SimpleNamespace(
 disallow_in_graph = forbid_in_graph = allow_in_graph
 
 
-def optimize(backend: Any = "inductor", **options: Any) -> Any:
+def optimize(backend: object = "inductor", **options: object) -> Any:
     """A decorator that leaves the function as it is."""
     return compiler.compile(backend=backend, **{k: v for k, v in options.items() if k == "dynamic"})
 

@@ -71,7 +71,7 @@ def names_without(library: str) -> dict[str, Any]:
     """The names of a module such as `torch.cuda`, where torch is built without `library`."""
     said = f"Torch not compiled with {library} enabled"
 
-    def refuse(*arguments: Any, **named: Any) -> Any:
+    def refuse(*arguments: object, **named: object) -> Any:
         raise AssertionError(said)
 
     def answering(kind: str) -> Callable[..., Any]:
@@ -88,7 +88,7 @@ def names_without(library: str) -> dict[str, Any]:
 
 
 def _needing(said: str) -> Callable[..., Any]:
-    def make(cls: type, *arguments: Any, **named: Any) -> Any:
+    def make(cls: type, *arguments: object, **named: object) -> Any:
         raise RuntimeError(f"{cls.__name__}: {said}")
 
     return make

@@ -21,10 +21,10 @@ Decorator = Callable[[T], T]
 
 
 @overload
-def compile(model: T, **options: Any) -> T: ...
+def compile(model: T, **options: object) -> T: ...
 @overload
-def compile(model: None = None, **options: Any) -> Decorator[Any]: ...
-def compile(model: Any = None, **options: Any) -> Any:
+def compile(model: None = None, **options: object) -> Decorator[Any]: ...
+def compile(model: Any = None, **options: object) -> Any:
     """The function or module itself; without one, a decorator.
 
     Args:
@@ -63,7 +63,7 @@ def assume_constant_result(fn: T) -> T:
     return fn
 
 
-def substitute_in_graph(original_fn: Any, **options: Any) -> Decorator[Any]:
+def substitute_in_graph(original_fn: Any, **options: object) -> Decorator[Any]:
     """A decorator that leaves the function as it is."""
     del original_fn, options
     return _same
@@ -101,7 +101,7 @@ def _unchanged() -> Iterator[None]:
     yield
 
 
-def set_stance(stance: str = "default", **options: Any) -> Any:
+def set_stance(stance: str = "default", **options: object) -> Any:
     """How code that is not compiled yet shall be treated; it runs in any case.
 
     Raises:

@@ -40,7 +40,7 @@ def foreach_function(name: str) -> Callable[..., Any] | None:
 
 
 def _over(name: str, method: str) -> Callable[..., Any]:
-    def function(self: Any, *given: Any, **named: Any) -> Any:
+    def function(self: Any, *given: Any, **named: object) -> Any:
         others = list(given)
         if not isinstance(self, Sequence):  # a number and a list of exponents
             found = [public_names()[method](self, each) for each in _tensors(others[0])]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ..table.table import TABLE, Operator
 from .binding import Form, Mismatch
 from .calls import run
 from .dispatch import EagerFunction, eager_function
 
-__all__ = ["Namespace", "Overload", "Packet"]
+__all__ = ["Namespace", "Overload", "Packet", "load_library"]
 
 
 class Overload:
@@ -92,3 +92,12 @@ class Namespace:
 
     def __repr__(self) -> str:
         return f"<module 'torch.ops.{self.name}'>"
+
+
+def load_library(path: object) -> NoReturn:
+    """Load operators from a compiled library, which is built against PyTorch's own.
+
+    Raises:
+        OSError: always.
+    """
+    raise OSError(f"Could not load this library: {path}")

@@ -19,6 +19,7 @@ from ..table.grad_mode import RUNNING
 from ..table.pointwise import scalar_of
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import paused
 from .autograd import (
     AccumulateGrad,
     Edge,
@@ -52,9 +53,10 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
     if bound.row is not None and bound.row.rewritten is not None:
-        made = _rewritten(bound.row.rewritten, values, known)
+        with paused() as tracer:  # which hears of the operator itself
+            made = _rewritten(bound.row.rewritten, values, known)
         if made is not None:
-            return made
+            return made if tracer is None else tracer.record(entry, values, made, handles)
     active = is_active(bound, args)
     old = None
     if bound.in_place:

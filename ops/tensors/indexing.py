@@ -53,7 +53,9 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         raise ValueError("Overflow when unpacking long long")
     if not indices:
         if isinstance(value, np.ndarray):
-            source = expand(_without_leading_ones(value), view.shape)
+            source = value  # of the same shape it may be the very part that is written
+            if source.shape != view.shape:
+                source = expand(_without_leading_ones(value), view.shape)
             if not lies_as(view, source):
                 check_written(view, (source,))
                 copy_into(view, source)

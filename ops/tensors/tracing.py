@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
-    *("own_questions", "traced_number"),
+    *("own_questions", "paused", "traced_number"),
 ]
 
 
@@ -103,6 +103,20 @@ def current_tracer() -> Tracer | None:
         if tracer.thread == here:
             return None if tracer.paused else tracer
     return None
+
+
+@contextmanager
+def paused() -> Iterator[Tracer | None]:
+    """A block in which this thread's tracer, which is given, hears of nothing."""
+    tracer = current_tracer() if ACTIVE else None
+    if tracer is None:
+        yield None
+        return
+    tracer.paused += 1
+    try:
+        yield tracer
+    finally:
+        tracer.paused -= 1
 
 
 class _Formulas(threading.local):

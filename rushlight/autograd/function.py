@@ -10,7 +10,7 @@ from ..ops.memory.versions import written
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["Function", "FunctionNode", "NestedIOFunction", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "FunctionNode", "NestedIOFunction", "once_differentiable"]
 
 
 class FunctionNode(Node):
@@ -88,6 +88,9 @@ class FunctionNode(Node):
         for saved in self._kept:
             if isinstance(saved, Saved):
                 saved.release()
+
+
+FunctionCtx = FunctionNode  # torch's name for what `ctx` can do
 
 
 def _zeros(like: Any) -> Any:

@@ -23,7 +23,7 @@ class OutOfMemoryError(RuntimeError):
 class _AbsentTensor(type):
     """Classes of tensors on the device: nothing is one, and none can be made."""
 
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+    def __call__(cls, *arguments: object, **named: object) -> Any:
         raise TypeError(
             f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled."
         )

@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 
 
-def mark(msg: str = "", *arguments: Any) -> Any:
+def mark(msg: str = "", *arguments: object) -> Any:
     """Mark a moment.
 
     Raises:

@@ -22,7 +22,7 @@ __all__ = [
 class Work:
     """Something that was begun, and is done."""
 
-    def wait(self, timeout: Any = None) -> bool:
+    def wait(self, timeout: object = None) -> bool:
         """True, at once."""
         del timeout
         return True
@@ -43,7 +43,7 @@ class P2POp:
         NotImplementedError: always; there is no other process.
     """
 
-    def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, *_: Any) -> None:
+    def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, *_: object) -> None:
         del tensor
         raise _no_peer(op.__name__, peer)
 
@@ -54,7 +54,7 @@ def _no_peer(name: str, peer: object) -> NotImplementedError:
     )
 
 
-def _work(async_op: bool, group: Any) -> Work | None:
+def _work(async_op: bool, group: object) -> Work | None:
     member_of(group)
     return Work() if async_op else None
 
@@ -84,20 +84,22 @@ def _filled(out: Tensor, values: Tensor) -> None:
 # ------------------------------------------------------------------------------------- tensors
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
+def barrier(group: object = None, async_op: bool = False, device_ids: object = None) -> Work | None:
     """Wait for all processes of a group."""
     del device_ids
     return _work(async_op, group)
 
 
-def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
+def monitored_barrier(
+    group: object = None, timeout: object = None, wait_all_ranks: bool = False
+) -> None:
     """Wait for all processes of a group."""
     del timeout, wait_all_ranks
     member_of(group)
 
 
 def all_reduce(
-    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, async_op: bool = False
+    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: object = None, async_op: bool = False
 ) -> Work | None:
     """Have a tensor be the sum (product, ...) of those of all processes: itself."""
     del tensor, op
@@ -107,7 +109,7 @@ def all_reduce(
 def all_reduce_coalesced(
     tensors: Sequence[Tensor],
     op: ReduceOp = ReduceOp.SUM,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
 ) -> Work | None:
     """`all_reduce` for several tensors."""
@@ -119,7 +121,7 @@ def reduce(
     tensor: Tensor,
     dst: int | None = None,
     op: ReduceOp = ReduceOp.SUM,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
@@ -136,7 +138,7 @@ def reduce(
 def broadcast(
     tensor: Tensor,
     src: int | None = None,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
@@ -151,7 +153,7 @@ def broadcast(
 
 
 def all_gather(
-    tensor_list: Sequence[Tensor], tensor: Tensor, group: Any = None, async_op: bool = False
+    tensor_list: Sequence[Tensor], tensor: Tensor, group: object = None, async_op: bool = False
 ) -> Work | None:
     """Fill the tensors of a list with those of all processes.
 
@@ -164,7 +166,7 @@ def all_gather(
 
 
 def all_gather_into_tensor(
-    output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False
+    output_tensor: Tensor, input_tensor: Tensor, group: object = None, async_op: bool = False
 ) -> Work | None:
     """Fill a tensor with those of all processes, one after another."""
     done = _work(async_op, group)
@@ -179,7 +181,7 @@ def gather(
     tensor: Tensor,
     gather_list: Sequence[Tensor] | None = None,
     dst: int | None = None,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
@@ -199,7 +201,7 @@ def scatter(
     tensor: Tensor,
     scatter_list: Sequence[Tensor] | None = None,
     src: int | None = None,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
@@ -219,7 +221,7 @@ def reduce_scatter(
     output: Tensor,
     input_list: Sequence[Tensor],
     op: ReduceOp = ReduceOp.SUM,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
 ) -> Work | None:
     """Fill a tensor with this process's part of the sum of the lists.
@@ -237,7 +239,7 @@ def reduce_scatter_tensor(
     output: Tensor,
     input: Tensor,
     op: ReduceOp = ReduceOp.SUM,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
 ) -> Work | None:
     """Fill a tensor with this process's part of the sum of the inputs."""
@@ -248,7 +250,7 @@ def reduce_scatter_tensor(
 def all_to_all(
     output_tensor_list: Sequence[Tensor],
     input_tensor_list: Sequence[Tensor],
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
 ) -> Work | None:
     """Give each process its part, and take one from each.
@@ -265,7 +267,7 @@ def all_to_all_single(
     input: Tensor,
     output_split_sizes: list[int] | None = None,
     input_split_sizes: list[int] | None = None,
-    group: Any = None,
+    group: object = None,
     async_op: bool = False,
 ) -> Work | None:
     """`all_to_all` of parts of one tensor."""
@@ -273,7 +275,7 @@ def all_to_all_single(
     return all_gather_into_tensor(output, input, group, async_op)
 
 
-def send(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: Any) -> None:
+def send(tensor: Tensor, dst: int | None = None, *arguments: object, **options: object) -> None:
     """Send a tensor to another process.
 
     Raises:
@@ -283,7 +285,7 @@ def send(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: Any
     raise _no_peer("send", dst)
 
 
-def recv(tensor: Tensor, src: int | None = None, *arguments: Any, **options: Any) -> int:
+def recv(tensor: Tensor, src: int | None = None, *arguments: object, **options: object) -> int:
     """Wait for a tensor of another process.
 
     Raises:
@@ -293,7 +295,7 @@ def recv(tensor: Tensor, src: int | None = None, *arguments: Any, **options: Any
     raise _no_peer("recv", src)
 
 
-def isend(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: Any) -> Work:
+def isend(tensor: Tensor, dst: int | None = None, *arguments: object, **options: object) -> Work:
     """`send` without waiting.
 
     Raises:
@@ -303,7 +305,7 @@ def isend(tensor: Tensor, dst: int | None = None, *arguments: Any, **options: An
     raise _no_peer("isend", dst)
 
 
-def irecv(tensor: Tensor, src: int | None = None, *arguments: Any, **options: Any) -> Work:
+def irecv(tensor: Tensor, src: int | None = None, *arguments: object, **options: object) -> Work:
     """`recv` without waiting.
 
     Raises:
@@ -321,7 +323,7 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
 # ------------------------------------------------------------------------------------- objects
 
 
-def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
+def all_gather_object(object_list: list[Any], obj: Any, group: object = None) -> None:
     """Fill a list with objects of all processes, copied as a file would.
 
     Raises:
@@ -336,7 +338,7 @@ def gather_object(
     obj: Any,
     object_gather_list: list[Any] | None = None,
     dst: int | None = None,
-    group: Any = None,
+    group: object = None,
     group_dst: int | None = None,
 ) -> None:
     """`all_gather_object`, of which one process has the result.
@@ -350,7 +352,11 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[Any], src: int | None = None, group: Any = None, *_: Any, **options: Any
+    object_list: list[Any],
+    src: int | None = None,
+    group: object = None,
+    *_: object,
+    **options: object,
 ) -> None:
     """Have a list hold the objects of one process: those it holds.
 
@@ -366,7 +372,7 @@ def scatter_object_list(
     scatter_object_output_list: list[Any],
     scatter_object_input_list: list[Any] | None = None,
     src: int | None = None,
-    group: Any = None,
+    group: object = None,
     group_src: int | None = None,
 ) -> None:
     """Put this process's object of a list into the first place of another.

@@ -155,10 +155,10 @@ def init_process_group(
     timeout: timedelta | None = None,
     world_size: int = -1,
     rank: int = -1,
-    store: Any = None,
+    store: object = None,
     group_name: str = "",
-    pg_options: Any = None,
-    device_id: Any = None,
+    pg_options: object = None,
+    device_id: object = None,
 ) -> None:
     """Make the group of all processes, which is this one.
 
@@ -182,13 +182,13 @@ def init_process_group(
     _WORLD.append(ProcessGroup(Backend(backend or Backend.GLOO)))
 
 
-def destroy_process_group(group: Any = None) -> None:
+def destroy_process_group(group: object = None) -> None:
     """Take a group away; without an argument, that of all processes."""
     if group is None or group is GroupMember.WORLD:
         _WORLD.clear()
 
 
-def member_of(group: Any = None) -> bool:
+def member_of(group: object = None) -> bool:
     """Whether this process is in a group.
 
     Raises:
@@ -202,20 +202,20 @@ def member_of(group: Any = None) -> bool:
     return not isinstance(group, _NoMember)
 
 
-def get_rank(group: Any = None) -> int:
+def get_rank(group: object = None) -> int:
     """This process's number in a group; -1 if it is no member."""
     return 0 if member_of(group) else -1
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: object = None) -> int:
     """How many processes are in a group; -1 if this one is no member."""
     return 1 if member_of(group) else -1
 
 
-def get_backend(group: Any = None) -> str:
+def get_backend(group: ProcessGroup | None = None) -> str:
     """The name of a group's backend."""
     member_of(group)
-    return str((group or _WORLD[0]).name())
+    return (group or _WORLD[0]).name()
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
@@ -235,17 +235,17 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
-def get_global_rank(group: Any, group_rank: int) -> int:
+def get_global_rank(group: object, group_rank: int) -> int:
     """The number among all processes of a group's member."""
     return group_rank
 
 
-def get_group_rank(group: Any, global_rank: int) -> int:
+def get_group_rank(group: object, global_rank: int) -> int:
     """The number in a group of a process."""
     return global_rank
 
 
-def get_process_group_ranks(group: Any = None) -> list[int]:
+def get_process_group_ranks(group: object = None) -> list[int]:
     """The numbers of a group's members."""
     return [0] if member_of(group) else []
 
@@ -254,8 +254,8 @@ def new_group(
     ranks: list[int] | None = None,
     timeout: timedelta | None = None,
     backend: str | None = None,
-    pg_options: Any = None,
-    **_: Any,
+    pg_options: object = None,
+    **_: object,
 ) -> Any:
     """A group of some of the processes, which are this one or none.
 

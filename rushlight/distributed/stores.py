@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator, MutableMapping
 from datetime import timedelta
-from typing import Any
 
 from .groups import DistStoreError
 
@@ -114,7 +113,7 @@ class TCPStore(Store):
         world_size: int | None = None,
         is_master: bool = False,
         timeout: timedelta | None = None,
-        **_: Any,
+        **_: object,
     ) -> None:
         super().__init__()
         if world_size is not None and world_size > 1:

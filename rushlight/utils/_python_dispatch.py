@@ -66,7 +66,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     return out
 
 
-def transform_subclass(t: Any, callback: Any, **options: Any) -> NoReturn:
+def transform_subclass(t: Any, callback: Any, **options: object) -> NoReturn:
     """Change the parts of a wrapper, which no tensor is.
 
     Raises:

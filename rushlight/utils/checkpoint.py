@@ -41,7 +41,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     return [], []
 
 
-def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+def set_device_states(devices: object, states: object, *, device_type: str | None = None) -> None:
     """Give the generators of such devices their states back."""
     del devices, states, device_type
 

@@ -310,3 +310,11 @@ def test_what_formulas_ask_of_tensors_is_no_part_of_a_trace(
         assert asked == [1]
         assert x.shape == (2, 3)
     assert asked == [1, 0, 1]
+
+
+def test_a_part_is_added_to_in_place_whatever_its_sizes() -> None:
+    """What `x[key] += y` writes back is the part itself, also with dimensions of size 1."""
+    x = torch.zeros(1, 1, 30)
+    x[..., 0:20] += torch.ones(20)
+    x[:, 0, 10:30] *= 2
+    assert x[0, 0].tolist() == [1.0] * 10 + [2.0] * 10 + [0.0] * 10

@@ -355,3 +355,8 @@ def test_functions_are_handed_to_tensor_like_classes() -> None:
     assert scaled(torch.ones(1), 3).tolist() == [3.0]
     assert overrides.is_tensor_like(Like())
     assert not overrides.has_torch_function([torch.ones(1), 1])
+
+
+def test_compiled_libraries_are_refused() -> None:
+    with pytest.raises(OSError, match=r"Could not load this library: nowhere\.so"):
+        torch.ops.load_library("nowhere.so")

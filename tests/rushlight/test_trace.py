@@ -255,3 +255,12 @@ def test_dictionaries_of_tensors_by_tensors() -> None:
     x, y = torch.ones(2), torch.zeros(2)
     traced = torch.jit.trace(swapped, (x, y), strict=False, check_trace=False)
     assert [t.tolist() for t in traced(x, y).values()] == [[0.0, 0.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_dropout_is_traced_as_such_where_gradients_are_recorded(train: bool) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.25)).train(train)
+    traced = torch.jit.trace(net, torch.ones(1, 2), check_trace=not train)
+    kinds = [node.kind() for node in traced.inlined_graph.nodes()]
+    assert kinds.count("aten::dropout") == 1
+    assert not {"aten::mul", "aten::bernoulli_", "aten::native_dropout"} & set(kinds)

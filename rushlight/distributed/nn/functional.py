@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...ops.tensors.tensor import Tensor
 from ..groups import ReduceOp, member_of
@@ -14,49 +13,49 @@ __all__ = [
 ]
 
 
-def _of_group(tensor: Tensor, group: Any) -> Tensor:
+def _of_group(tensor: Tensor, group: object) -> Tensor:
     member_of(group)
     made: Tensor = tensor.clone()
     return made
 
 
-def broadcast(tensor: Tensor, src: int, group: Any = None) -> Tensor:
+def broadcast(tensor: Tensor, src: int, group: object = None) -> Tensor:
     """The tensor of a process."""
     del src
     return _of_group(tensor, group)
 
 
-def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> Tensor:
+def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: object = None) -> Tensor:
     """The sum (product, ...) of the tensors of all processes."""
     del op
     return _of_group(tensor, group)
 
 
-def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> Tensor:
+def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: object = None) -> Tensor:
     """The same for one process."""
     del dst, op
     return _of_group(tensor, group)
 
 
-def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
+def all_gather(tensor: Tensor, group: object = None) -> tuple[Tensor, ...]:
     """The tensors of all processes."""
     return (_of_group(tensor, group),)
 
 
-def gather(tensor: Tensor, dst: int = 0, group: Any = None) -> tuple[Tensor, ...]:
+def gather(tensor: Tensor, dst: int = 0, group: object = None) -> tuple[Tensor, ...]:
     """The same for one process."""
     del dst
     return (_of_group(tensor, group),)
 
 
-def scatter(tensors: Sequence[Tensor], src: int = 0, group: Any = None) -> Tensor:
+def scatter(tensors: Sequence[Tensor], src: int = 0, group: object = None) -> Tensor:
     """This process's tensor of a list."""
     del src
     return _of_group(tensors[0], group)
 
 
 def reduce_scatter(
-    output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = ReduceOp.SUM, group: Any = None
+    output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = ReduceOp.SUM, group: object = None
 ) -> Tensor:
     """This process's part of the sum of the lists."""
     del output, op
@@ -64,7 +63,7 @@ def reduce_scatter(
 
 
 def all_to_all(
-    output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: Any = None
+    output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: object = None
 ) -> tuple[Tensor, ...]:
     """A tensor from each process."""
     del output_tensor_list

@@ -17,7 +17,7 @@ class DataParallel(Module):
     """
 
     def __init__(
-        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+        self, module: Module, device_ids: object = None, output_device: object = None, dim: int = 0
     ) -> None:
         super().__init__()
         del output_device
@@ -33,8 +33,8 @@ class DataParallel(Module):
 def data_parallel(
     module: Module,
     inputs: Any,
-    device_ids: Any = None,
-    output_device: Any = None,
+    device_ids: object = None,
+    output_device: object = None,
     dim: int = 0,
     module_kwargs: dict[str, Any] | None = None,
 ) -> Any:

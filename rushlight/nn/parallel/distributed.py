@@ -23,18 +23,18 @@ class DistributedDataParallel(Module):
     def __init__(
         self,
         module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
+        device_ids: object = None,
+        output_device: object = None,
         dim: int = 0,
         broadcast_buffers: bool = True,
         init_sync: bool = True,
-        process_group: Any = None,
+        process_group: object = None,
         bucket_cap_mb: float | None = None,
         find_unused_parameters: bool = False,
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        **options: Any,
+        **options: object,
     ) -> None:
         super().__init__()
         del output_device, init_sync, bucket_cap_mb, check_reduction, options
@@ -68,7 +68,7 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
     @contextmanager
-    def join(self, *arguments: Any, **options: Any) -> Iterator[None]:
+    def join(self, *arguments: object, **options: object) -> Iterator[None]:
         """A block in which processes may get uneven numbers of batches."""
         del arguments, options
         yield
