@@ -37,6 +37,7 @@ from .convolution_checks import (
     check_transposed_sizes,
     expanded,
 )
+from .transposed_convolution import in_parts
 
 __all__ = ["batched", "convolution"]
 
@@ -197,6 +198,10 @@ def _transposed(
     made = weight.shape[1] * groups
     shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
     check_room(shape, input.dtype)
+    if input.dtype is _FLOAT32 is weight.dtype and all(output):
+        found = _transposed_natively(input, weight, stride, padding, dilation, output, groups)
+        if found is not None:
+            return found
     total = np.zeros(shape, kept)
     if input.size and weight.size and all(output):
         rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
@@ -224,26 +229,29 @@ def _finish(result: Array, bias: Array | None, input: Array, weight: Array) -> A
     return follow_format(result, weight) if laid_out is result else laid_out
 
 
+def _is_large(input: Array, weight: Array, output: Ints, groups: int) -> bool:
+    """Whether native code is worth its start."""
+    work = input.shape[0] * weight.size * prod(output)
+    if prod(weight.shape[2:]) == 1:  # which is one product of matrices without any copies
+        return work >= _PLAIN_LEAST
+    return work >= (_NATIVE_LEAST if groups == 1 else _GROUPED_LEAST)
+
+
 def _natively(
     input: Array,
     weight: Array,
     bias: Array | None,
+    output: Ints,
     stride: Ints,
     pads: Pads,
     dilation: Ints,
     groups: int,
 ) -> Array | None:
-    """The convolution by native code, if it is large and over one to three dimensions."""
-    kernel, dims = weight.shape[2:], weight.ndim - 2
-    if dims > 3 or weight.dtype is not _FLOAT32:
+    """The convolution of float32 over one to three dimensions by native code, if there is any."""
+    native = family("convolutions")
+    if native is None or weight.ndim > 5:
         return None
-    output = _sizes(input, kernel, stride, pads, dilation)
-    work = input.shape[0] * weight.size * prod(output)
-    least = _NATIVE_LEAST if groups == 1 else _GROUPED_LEAST
-    native = family("convolutions") if work >= least and min(output) > 0 else None
-    if native is None:
-        return None
-    more = 3 - dims
+    more = 5 - weight.ndim
     ones, none = (1,) * more, (slice(None), slice(None), *(None,) * more)
     made: Array | None = native.convolve(
         np.ascontiguousarray(input[none]),
@@ -256,6 +264,25 @@ def _natively(
         groups,
     )
     return made if made is None else made.reshape(*made.shape[:2], *output)
+
+
+def _transposed_natively(
+    input: Array,
+    weight: Array,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    output: Ints,
+    groups: int,
+) -> Array | None:
+    """The transposed convolution without bias by native code, if it is large and there is any."""
+    if not 0 < _NATIVE_LEAST * input.shape[1] <= input.size * weight.size:
+        return None
+
+    def convolve(x: Array, part: Array, count: Ints, pads: Pads, far: Ints) -> Array | None:
+        return _natively(x, part, None, count, [1] * len(pads), pads, far, groups)
+
+    return in_parts(input, weight, stride, padding, dilation, output, groups, convolve)
 
 
 def _convolve(
@@ -271,8 +298,11 @@ def _convolve(
     if any(before > _FAR for before, _ in pads):
         space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
         check_room((*input.shape[:2], *space), input.dtype)
-    if input.dtype is _FLOAT32:
-        made = _natively(input, weight, bias, stride, pads, dilation, groups)
+    output = _sizes(input, weight.shape[2:], stride, pads, dilation)
+    if input.dtype is _FLOAT32 is weight.dtype and min(output) > 0:
+        is_large = _is_large(input, weight, output, groups)
+        given = input, weight, bias, output, stride, pads, dilation, groups
+        made = _natively(*given) if is_large else None
         if made is not None:
             laid_out = follow_format(made, input)
             return follow_format(made, weight) if laid_out is made else laid_out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +17,7 @@ from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import convolution_strips, convolution_sums, convolutions, elf
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.layers import convolution
+from rushlight.ops.memory.errors import OperatorError
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -71,6 +73,35 @@ def test_all_settings(given: dict[str, Any]) -> None:
     wide = x.astype(np.float64), weight.astype(np.float64)
     wanted = convolution._forward(*wide, stride, pads, dilation, groups)
     assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_ones_too() -> Iterator[None]:
+    before, convolution._NATIVE_LEAST = convolution._NATIVE_LEAST, 1  # type: ignore[misc]
+    yield
+    convolution._NATIVE_LEAST = before  # type: ignore[misc]
+
+
+@settings(max_examples=80, deadline=None)
+@given(settings_of_convolutions(), st.integers(0, 2))
+def test_all_transposed_settings(given: dict[str, Any], extra: int) -> None:
+    x, weight, stride, pads, dilation, groups = given.values()
+    padding = [before for before, _ in pads]
+    extras = [min(extra, max(each) - 1) for each in zip(stride, dilation, strict=True)]
+    x, weight = whole_numbers((x[0], weight[0], *x[2:])), whole_numbers(weight, 1)
+    rest = stride, padding, dilation, extras, groups
+    try:
+        wanted = convolution._transposed(
+            x.astype(np.float64), weight.astype(np.float64), *rest, np.dtype(np.float64)
+        )
+    except OperatorError:
+        return
+    if wanted.size:
+        made = convolution._transposed_natively(
+            x, weight, stride, padding, dilation, wanted.shape[2:], groups
+        )
+        assert (made is None) is (prod(stride) > 9)
+        assert made is None or np.array_equal(made, wanted)
 
 
 CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all sizes among them

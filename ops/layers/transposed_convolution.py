@@ -1,0 +1,104 @@
+"""Transposed convolutions over large arrays, as plain ones.
+
+Outputs whose places leave the same remainder by the stride see every other element of the kernel
+only, at places one apart: they are a convolution of stride 1 by a part of the kernel, turned
+around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import gcd, prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..shapes.windows import Ints, Pads
+
+__all__ = ["in_parts"]
+
+_MOST: Final = 9
+"""Convolutions that one is made of, at the most."""
+Convolve = Callable[[Array, Array, Ints, Pads, Ints], Array | None]
+"""Input, weights, sizes of the result, pads, dilation -> the convolution; None if there is none."""
+
+
+class _Part(NamedTuple):
+    """What the outputs of one remainder see along a dimension."""
+
+    goal: slice
+    length: int
+    taken: slice
+    """Elements of the kernel, the last first."""
+    dilation: int
+    seen: slice
+    """Elements of the input."""
+    pads: tuple[int, int]
+
+
+def _parts(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, output: int
+) -> Iterator[_Part]:
+    """Those of a dimension that has `size` elements; outputs that see none are left out."""
+    common = gcd(stride, dilation)
+    for first in range(min(stride, output)):
+        place = first + padding
+        found = [k for k in range(min(kernel, stride)) if (k * dilation - place) % stride == 0]
+        if not found:
+            continue
+        step, spread = stride // common, dilation // common
+        last = found[0] + (kernel - 1 - found[0]) // step * step
+        # output `first + i * stride` sees element `k` at `i + (place - k * dilation) / stride`
+        begin = (place - last * dilation) // stride
+        count = -(-(output - first) // stride)
+        end = count - 1 + (place - found[0] * dilation) // stride
+        before, after = max(0, -begin), max(0, end - size + 1)
+        seen = slice(max(0, begin), min(size, end + 1))
+        stop = found[0] - step
+        taken = slice(last, stop if stop >= 0 else None, -step)
+        if seen.start < seen.stop:
+            goal = slice(first, None, stride)
+            yield _Part(goal, count, taken, spread, seen, (before, after))
+
+
+def in_parts(
+    input: Array,
+    weight: Array,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    output: Ints,
+    groups: int,
+    convolve: Convolve,
+) -> Array | None:
+    """The transposed convolution of float32 without bias; None if there is no such way."""
+    batch, inside, made = input.shape[0], weight.shape[0] // groups, weight.shape[1] * groups
+    if prod(stride) > _MOST or not prod(output):
+        return None
+    by_group = weight.reshape(groups, inside, *weight.shape[1:]).swapaxes(1, 2)
+    turned = by_group.reshape(made, inside, *weight.shape[2:])
+    settings = zip(
+        input.shape[2:], weight.shape[2:], stride, padding, dilation, output, strict=True
+    )
+    everything = (slice(None), slice(None))
+    is_whole = prod(stride) == 1
+    result = np.zeros((batch, made, *output), np.float32)
+    for parts in product(*(list(_parts(*each)) for each in settings)):
+        source: Any = (*everything, *(part.seen for part in parts))
+        taken: Any = (*everything, *(part.taken for part in parts))
+        found = convolve(
+            input[source],
+            np.ascontiguousarray(turned[taken]),
+            [part.length for part in parts],
+            [part.pads for part in parts],
+            [part.dilation for part in parts],
+        )
+        if found is None:
+            return None
+        if is_whole:
+            return found
+        goal: Any = (*everything, *(part.goal for part in parts))
+        result[goal] = found
+    return result
