@@ -31,7 +31,7 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     """
     rows = len(a) if a.ndim == 2 else 1
     work = rows * b.size
-    if work >= _TURNED and a.ndim + b.ndim > 2 and a.dtype is b.dtype in _KNOWN:
+    if work >= _TURNED and a.ndim + b.ndim > 2 and a.dtype == b.dtype and a.dtype in _KNOWN:
         is_turned = rows > 1 and b.strides[0] == b.itemsize
         native = family("matrices") if work > _SQUARE or is_turned else None
         if native is not None:
@@ -48,7 +48,8 @@ def matmul(a: Array, b: Array) -> Array:
     Raises:
         ValueError: the sizes do not fit.
     """
-    if a.dtype is b.dtype in _KNOWN and a.size * b.shape[-1] >= _TURNED and min(a.ndim, b.ndim) > 1:
+    work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
+    if work >= _TURNED and a.dtype == b.dtype and a.dtype in _KNOWN:
         native = family("matrices")
         if native is not None:
             made: Array = native.multiply_batches(a, b)

@@ -116,7 +116,7 @@ def _by_kernel(
     if weights.w_hr is not None or not sizes:
         return None
     for each in known:
-        if type(each) is not np.ndarray or each.dtype is not _FLOAT32 or not each.size:
+        if type(each) is not np.ndarray or each.dtype != _FLOAT32 or not each.size:
             return None
     kernels = family("recurrent")
     if kernels is None:

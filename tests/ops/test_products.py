@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import pickle
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -126,6 +127,17 @@ def test_the_number_of_threads_changes_no_bit(
         crew(count)
         found.add((a @ b).numpy().tobytes())
     assert len(found) == 1
+
+
+def test_types_that_are_equal_give_the_same_bits() -> None:
+    """Arrays that were pickled have a type of their own."""
+    for a, b in (
+        pair((40, 300), (300, 70), "f", ("plain", "turned")),
+        pair((2, 30, 40), (2, 40, 50), "f", ("plain", "plain")),
+    ):
+        again = pickle.loads(pickle.dumps(a))
+        wanted = torch.from_numpy(a) @ torch.from_numpy(b)
+        assert torch.equal(torch.from_numpy(again) @ torch.from_numpy(b), wanted)
 
 
 def test_rows_do_not_depend_on_each_other() -> None:
