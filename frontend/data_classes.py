@@ -24,7 +24,7 @@ MAGIC_METHODS = frozenset({"__init__", "__repr__", "__hash__", "__eq__", "__ne__
 """What `dataclasses` may have written."""
 
 
-def written_method(cls: type, name: str, function: Callable[..., Any]) -> Source | None:
+def written_method(cls: type, name: str, function: Callable[..., object]) -> Source | None:
     """The source of a method that `dataclasses` made; None if the class wrote it itself.
 
     Raises:
@@ -123,7 +123,7 @@ def _comparison(cls: Any, name: str) -> list[str]:
     return [*lines, f"return {result}"]
 
 
-def _may_be_none(annotation: Any) -> bool:
+def _may_be_none(annotation: object) -> bool:
     if isinstance(annotation, str):
         return "Optional" in annotation or "None" in annotation
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)

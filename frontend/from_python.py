@@ -28,7 +28,7 @@ MODIFIER = "_torchscript_modifier"
 
 
 def function_tree(
-    fn: Callable[..., Any],
+    fn: Callable[..., object],
     collector: Collector,
     *,
     self_name: str | None = None,
@@ -142,7 +142,7 @@ def _properties(cls: type, collector: Collector) -> list[tree.Property]:
 # -------------------------------------------------------------------------------------- sources
 
 
-def comment_types(fn: Callable[..., Any]) -> tuple[list[str], str | None] | None:
+def comment_types(fn: Callable[..., object]) -> tuple[list[str], str | None] | None:
     """The texts of the types in a function's `# type:` comment, if it has one.
 
     Raises:

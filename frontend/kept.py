@@ -40,7 +40,7 @@ class KeptWith(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None: ...
     @overload
     def get(self, key: Key, default: Value) -> Value: ...
-    def get(self, key: Key, default: Any = None) -> Any:
+    def get(self, key: Key, default: object = None) -> Any:
         """The value of an object."""
         return self._find(key, default)
 
@@ -69,7 +69,7 @@ class KeptWith(Generic[Key, Value]):
         found: Value = self._find(key, None)
         return found
 
-    def pop(self, key: Key, default: Any = None) -> Any:
+    def pop(self, key: Key, default: object = None) -> Any:
         """Forget the value of an object, and give it."""
         found = self._find(key, default)
         kept = _kept(key)

@@ -163,7 +163,7 @@ class _Reader:
             _keep_numbers(graph, self.values)
         return graph
 
-    def fill(self, block: Block, children: Sequence[Any]) -> None:
+    def fill(self, block: Block, children: Sequence[object]) -> None:
         waiting = [self.filled(block, children)]  # however deep blocks lie in each other
         while waiting:
             inner = next(waiting[-1], None)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ..ops.memory.dtype import dtype_of
+from ..ops.memory.dtype import Array, dtype_of
 from ..ops.memory.storage import strides_of
 from ..typecheck.tensor_facts import RefinedTensor
 
@@ -22,7 +20,7 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides[: len(sizes)]))
 
 
-def type_of_array(array: np.ndarray[Any, Any], requires_grad: bool = False) -> RefinedTensor:
+def type_of_array(array: Array, requires_grad: bool = False) -> RefinedTensor:
     """The complete type of an array."""
     return RefinedTensor(
         scalar=dtype_of(array).scalar_name,

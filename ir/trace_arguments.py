@@ -22,7 +22,7 @@ _STRIDED: Final = 0
 """The number of the only layout there is."""
 
 
-def recorded(entry: Operator, values: Sequence[Any]) -> Recorded:
+def recorded(entry: Operator, values: Sequence[object]) -> Recorded:
     """What a trace writes for an operator."""
     change = _CHANGES.get(entry.full_name)
     if change is not None:
@@ -86,13 +86,13 @@ def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[An
 
 
 def _as(full_name: str) -> Callable[[Operator, Sequence[Any]], Recorded]:
-    def change(entry: Operator, values: Sequence[Any]) -> Recorded:
+    def change(entry: Operator, values: Sequence[object]) -> Recorded:
         return signature_named(full_name), values, True
 
     return change
 
 
-def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
+def _to(entry: Operator, values: Sequence[object]) -> Recorded:
     """`x.to(...)`: to a dtype, or to a device and a dtype."""
     given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
     rest = [bool(given["non_blocking"]), bool(given["copy"]), given["memory_format"]]
@@ -104,24 +104,24 @@ def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
     return _to_same_dtype(values[0], device or CPU, given.get("pin_memory"), *rest)
 
 
-def _to_same_dtype(array: Any, *rest: Any) -> Recorded:
+def _to_same_dtype(array: Any, *rest: object) -> Recorded:
     made = [array, dtype_of(array).number, _STRIDED, *rest]
     return signature_named("aten::to.dtype_layout"), made, True
 
 
-def _to_cpu(entry: Operator, values: Sequence[Any]) -> Recorded:
+def _to_cpu(entry: Operator, values: Sequence[object]) -> Recorded:
     """`x.cpu()`, a `to` that keeps the dtype."""
     return _to_same_dtype(values[0], CPU, None, False, False, None)
 
 
-def _by_correction(entry: Operator, values: Sequence[Any]) -> Recorded:
+def _by_correction(entry: Operator, values: Sequence[object]) -> Recorded:
     """`x.std()`: the form that is told its correction."""
     if values[1] is not True:
         return entry.signature, values, True
     return signature_named(f"{entry.name}.correction"), [values[0], None, None, False], True
 
 
-def _upsample(entry: Operator, values: Sequence[Any]) -> Recorded:
+def _upsample(entry: Operator, values: Sequence[object]) -> Recorded:
     """Resizing to sizes, or by factors: the form that takes either."""
     names = [a.name for a in entry.signature.arguments]
     given = [v for v, n in zip(values, names, strict=True) if n.startswith("scales")]
@@ -148,11 +148,11 @@ _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
 # ---------------------------------------------------------------------- cells
 
 
-def _call(name: str, *args: Any) -> Any:
+def _call(name: str, *args: object) -> Any:
     return eager_function(f"aten::{name}")(*args)
 
 
-def _lstm_cell(input: Any, hidden: Any, *weights: Any) -> tuple[Any, Any]:
+def _lstm_cell(input: object, hidden: Any, *weights: object) -> tuple[Any, Any]:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     h, c = hidden
     gates = _call("linear", h, w_hh, b_hh)
@@ -163,7 +163,7 @@ def _lstm_cell(input: Any, hidden: Any, *weights: Any) -> tuple[Any, Any]:
     return o * c.tanh(), c
 
 
-def _gru_cell(input: Any, h: Any, *weights: Any) -> Any:
+def _gru_cell(input: object, h: object, *weights: object) -> Any:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
     from_hidden = _call("unsafe_chunk", _call("linear", h, w_hh, b_hh), 3, 1)
@@ -174,7 +174,7 @@ def _gru_cell(input: Any, h: Any, *weights: Any) -> Any:
 
 
 def _plain_cell(activation: str) -> Callable[..., Any]:
-    def cell(input: Any, h: Any, *weights: Any) -> Any:
+    def cell(input: object, h: object, *weights: object) -> Any:
         w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
         both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
         return _call(activation, both)

@@ -16,11 +16,11 @@ __all__ = ["copy_to", "get_item", "set_item"]
 _END: Final = sys.maxsize
 
 
-def _call(name: str, *args: Any) -> Any:
+def _call(name: str, *args: object) -> Any:
     return eager_function(f"aten::{name}")(*args)
 
 
-def get_item(tensor: Tensor, key: Any) -> Any:
+def get_item(tensor: Tensor, key: object) -> Any:
     """`tensor[key]`."""
     view, indices = _walk(tensor, key)
     if indices:
@@ -28,7 +28,7 @@ def get_item(tensor: Tensor, key: Any) -> Any:
     return _call("alias", view) if view is tensor else view
 
 
-def set_item(tensor: Tensor, key: Any, value: Any) -> None:
+def set_item(tensor: Tensor, key: object, value: Any) -> None:
     """`tensor[key] = value`."""
     view, indices = _walk(tensor, key)
     if not isinstance(value, Tensor):
@@ -54,7 +54,7 @@ def _without_ones(value: Tensor, target: Tensor) -> Tensor:
     return value.view(shape[first:]) if first else value
 
 
-def _walk(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
+def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a key name, and the tensors that index it."""
     parts = [_as_part(part) for part in _parts(key)]
     consumed = sum(map(_dims_of, parts))
@@ -100,7 +100,7 @@ def _in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
     return ordered
 
 
-def _parts(key: Any) -> tuple[Any, ...]:
+def _parts(key: object) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and any(isinstance(p, (slice, type(None), Tensor)) for p in key):
@@ -112,11 +112,11 @@ def _is_mask(index: Tensor) -> bool:
     return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
 
 
-def _is_number(part: Any) -> bool:
+def _is_number(part: object) -> bool:
     return isinstance(part, Tensor) and not part._array.ndim and not _is_mask(part)
 
 
-def _dims_of(part: Any) -> int:
+def _dims_of(part: object) -> int:
     """How many dimensions of the tensor a part of a key takes up."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0

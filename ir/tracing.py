@@ -159,7 +159,7 @@ class GraphTracer:
             found.name = self._name_of(tensor)
         return found
 
-    def constant(self, value: Any, type: Type, span: Span | None = None) -> Value:
+    def constant(self, value: object, type: Type, span: Span | None = None) -> Value:
         """A new constant."""
         if isinstance(value, np.ndarray):
             type = type_of_array(value)
@@ -210,7 +210,7 @@ class GraphTracer:
         """The modules being called, as graphs write them."""
         return "/".join(self.scopes)
 
-    def path_of(self, module: Any) -> str | None:
+    def path_of(self, module: object) -> str | None:
         """The path of a module whose call becomes a call in the graph."""
         return self.paths.get(id(module))
 
@@ -233,7 +233,7 @@ class GraphTracer:
     # ------------------------------------------------------------------ operators
 
     def record(
-        self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
+        self, entry: Operator, values: Sequence[object], result: object, handles: Sequence[object]
     ) -> Any:
         """Write down an operator that was run."""
         self.settle()
@@ -260,7 +260,7 @@ class GraphTracer:
         self._results(node, result, entry, keeps_gradient=kept)
         return result
 
-    def _replay(self, parts: Any, result: Any) -> None:
+    def _replay(self, parts: object, result: object) -> None:
         """Let the results of an operator stand for those of other operators."""
         of_parts = parts if isinstance(parts, tuple) else (parts,)
         of_whole = result if isinstance(result, tuple) else (result,)
@@ -281,7 +281,7 @@ class GraphTracer:
                 for tensor, one in zip(each, unpacked.outputs, strict=True):
                     self._learn_result(tensor, one)
 
-    def _argument(self, value: Any, type: Type, tensors: dict[int, Tensor], span: Span) -> Value:
+    def _argument(self, value: object, type: Type, tensors: dict[int, Tensor], span: Span) -> Value:
         if isinstance(value, np.ndarray):
             tensor = tensors.get(id(value))
             return self.value_of(Tensor._of(value) if tensor is None else tensor, span)
@@ -308,15 +308,15 @@ class GraphTracer:
             traced.value = self.insert(kind, [value], [_READ[kind]]).output
         return traced
 
-    def operator(self, name: str, *args: Any) -> Any:
+    def operator(self, name: str, *args: object) -> Any:
         """Call an operator by name."""
         return eager_function(name)(*args)
 
-    def get_item(self, tensor: Tensor, key: Any) -> Any:
+    def get_item(self, tensor: Tensor, key: object) -> Any:
         """`tensor[key]`."""
         return get_item(tensor, key)
 
-    def set_item(self, tensor: Tensor, key: Any, value: Any) -> None:
+    def set_item(self, tensor: Tensor, key: object, value: object) -> None:
         """`tensor[key] = value`."""
         set_item(tensor, key, value)
 
@@ -368,7 +368,7 @@ class GraphTracer:
         self,
         callee: Function,
         target: Value | None,
-        args: Sequence[tuple[Any, Type]],
+        args: Sequence[tuple[object, Type]],
         returns: Type,
     ) -> Value:
         """A call of compiled code, with constants for the arguments the trace does not know."""
@@ -383,7 +383,7 @@ class GraphTracer:
         inputs = [constant.output, *inputs]
         return self.insert("prim::CallFunction", inputs, [returns], placed=True).output
 
-    def _any(self, value: Any, type: Type) -> Value:
+    def _any(self, value: object, type: Type) -> Value:
         """The value of an argument of compiled code."""
         if isinstance(value, Tensor):
             return self.value_of(value)
@@ -458,13 +458,13 @@ class GraphTracer:
         node.signature = signature_named("aten::view")
         return made
 
-    def _item(self, of: Value, key: Any, type: DictType) -> Value:
+    def _item(self, of: Value, key: object, type: DictType) -> Value:
         at = self.constant(key, STRING if isinstance(key, str) else INT)
         node = self.insert("aten::__getitem__", [of, at], [type.value], placed=True)
         node.signature = signature_named(f"aten::__getitem__.Dict_{type.key}")
         return node.output
 
-    def spread(self, result: Any, value: Value) -> None:
+    def spread(self, result: object, value: Value) -> None:
         """Take note of the result of a call: of all tensors in it."""
         if isinstance(result, Tensor):
             self.learn(result, value)
@@ -486,7 +486,7 @@ class GraphTracer:
                 "are tensor, tensor list, and tuple of tensors."
             )
 
-    def give(self, result: Any, number: int) -> Value:
+    def give(self, result: object, number: int) -> Value:
         """The value of an output.
 
         Raises:
@@ -543,7 +543,7 @@ class GraphTracer:
 # ---------------------------------------------------------------------- on values
 
 
-def type_like(value: Any, parts: list[Any]) -> Any:
+def type_like(value: object, parts: list[Any]) -> Any:
     """A tuple of the same class, named or not."""
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
@@ -558,7 +558,7 @@ def _complete(value: Any, type: Type) -> Type:
     return type
 
 
-def _is_simple(value: Any) -> bool:
+def _is_simple(value: object) -> bool:
     if isinstance(value, tuple):
         return all(isinstance(each, Tensor) for each in value)
     return isinstance(value, Tensor)
@@ -568,7 +568,7 @@ def _is_of_tensors(type: Type) -> bool:
     return type == TENSOR or type == ListType(TENSOR)
 
 
-def _collect(handles: Sequence[Any], tensors: dict[int, Tensor]) -> None:
+def _collect(handles: Sequence[object], tensors: dict[int, Tensor]) -> None:
     for handle in handles:
         if isinstance(handle, Tensor):
             tensors[id(handle._array)] = handle
@@ -576,7 +576,7 @@ def _collect(handles: Sequence[Any], tensors: dict[int, Tensor]) -> None:
             _collect(handle, tensors)
 
 
-def _type_of_number(values: Sequence[Any]) -> Type:
+def _type_of_number(values: Sequence[object]) -> Type:
     return FLOAT if any(isinstance(v, float) for v in values) else INT
 
 

@@ -17,7 +17,7 @@ from .ops.memory.dtype import DType as _DType
 from .ops.memory.dtype import Layout as _Layout
 from .ops.memory.dtype import MemoryFormat as _MemoryFormat
 from .ops.random_numbers.random import Generator as _Generator
-from .ops.tensors.tensor import Size as _Size
+from .ops.tensors.sizes import Size as _Size
 from .ops.tensors.tensor import Tensor as _Tensor
 
 from . import accelerator as accelerator
@@ -57,7 +57,7 @@ from . import version as version
 from . import xpu as xpu
 from .ops.random_numbers.random import Generator as Generator
 from .ops.tensors.tensor import Parameter as Parameter
-from .ops.tensors.tensor import Size as Size
+from .ops.tensors.sizes import Size as Size
 from .ops.memory.dtype import Device as device
 from .ops.memory.dtype import DType as dtype
 from .ops.table.grad_mode import enable_grad as enable_grad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from .interpreter.values.tasks import Future
 from .jit.annotations import (
@@ -81,29 +81,29 @@ class FunctionModifiers:
     _DROP = "_drop (function is fully ignored, declaration can be unscriptable)"
 
 
-def get_torchscript_modifier(fn: Any) -> str | None:
+def get_torchscript_modifier(fn: object) -> str | None:
     """The mark on a function or method; None for what is not callable."""
     if not callable(fn):
         return None
     return modifier(fn) or FunctionModifiers.DEFAULT
 
 
-def should_drop(fn: Any) -> bool:
+def should_drop(fn: object) -> bool:
     """Whether calls of a function are replaced by raising an exception."""
     return modifier(fn) == UNUSED
 
 
-def is_ignored_fn(fn: Any) -> bool:
+def is_ignored_fn(fn: object) -> bool:
     """Whether a function is left to Python, or dropped."""
     return modifier(fn) in (UNUSED, IGNORE)
 
 
-def module_has_exports(mod: Any) -> bool:
+def module_has_exports(mod: object) -> bool:
     """Whether a module has a method marked by `export`."""
     return any(modifier(inspect.getattr_static(mod, name, None)) == EXPORT for name in dir(mod))
 
 
-def get_callable_argument_names(fn: Callable[..., Any]) -> list[str]:
+def get_callable_argument_names(fn: Callable[..., object]) -> list[str]:
     """The names of the arguments that can be given both by place and by name."""
     try:
         parameters = inspect.signature(fn).parameters.values()
@@ -112,6 +112,6 @@ def get_callable_argument_names(fn: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
 
-def _qualified_name(obj: Any) -> str:
+def _qualified_name(obj: object) -> str:
     """The name that scripted code gives a class or function: `__torch__.module.Name`."""
     return qualified_name(obj)

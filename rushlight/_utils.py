@@ -42,7 +42,7 @@ def _rebuild_tensor_v2(
     stride: Sequence[int],
     requires_grad: bool,
     backward_hooks: OrderedDict[int, Any],
-    metadata: Any = None,
+    metadata: object = None,
 ) -> Tensor:
     """As `_rebuild_tensor`, with whether gradients are wanted, and the tensor's hooks."""
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .ops.memory.dtype import DTYPES, DType
 from .ops.tensors.construct import tensor
 from .ops.tensors.tensor import Tensor
@@ -29,7 +27,7 @@ class TensorClass(type):
 
     dtype: DType
 
-    def __call__(cls, *args: Any) -> Tensor:
+    def __call__(cls, *args: object) -> Tensor:
         """A tensor of the given values, or of the given sizes with values that mean nothing.
 
         Raises:

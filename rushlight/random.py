@@ -29,7 +29,7 @@ set_rng_state: Any = _NAMES["set_rng_state"]
 
 @contextmanager
 def fork_rng(
-    devices: Iterable[Any] | None = None,
+    devices: Iterable[object] | None = None,
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",

@@ -81,7 +81,7 @@ def get_default_device() -> Device:
     return Device("cpu")
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: object) -> None:
     """Choose the device on which tensors are made.
 
     Raises:
@@ -91,7 +91,7 @@ def set_default_device(device: Any) -> None:
         raise RuntimeError(f"set_default_device({device!r}): the only device is cpu")
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: object) -> None:
     """Set the default dtype by the name of an old tensor class, such as `torch.DoubleTensor`.
 
     Raises:
@@ -133,7 +133,7 @@ def is_vulkan_available() -> bool:
     return False
 
 
-def is_distributed(input: Any) -> bool:
+def is_distributed(input: object) -> bool:
     """Whether a tensor lies on several machines: never."""
     return False
 
@@ -143,7 +143,7 @@ def compiled_with_cxx11_abi() -> bool:
     return True
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """The name of a value's type: `torch.FloatTensor`, or with its module if it has one."""
     from .ops.tensors.tensor import Tensor
 
@@ -165,18 +165,18 @@ def sym_float(a: Any) -> float:
     return float(a)
 
 
-def sym_not(a: Any) -> bool:
+def sym_not(a: object) -> bool:
     """What is not so."""
     return not a
 
 
-def sym_max(a: Any, b: Any) -> Any:
+def sym_max(a: object, b: Any) -> Any:
     """The larger number; a float if either is one."""
     found = max(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
-def sym_min(a: Any, b: Any) -> Any:
+def sym_min(a: object, b: Any) -> Any:
     """The smaller number; a float if either is one."""
     found = min(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found

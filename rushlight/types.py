@@ -10,7 +10,8 @@ from typing import IO, Any, TypeAlias
 from .ops.memory.dtype import Device as device
 from .ops.memory.dtype import DType as dtype
 from .ops.memory.dtype import Layout as layout
-from .ops.tensors.tensor import Size, Tensor
+from .ops.tensors.sizes import Size
+from .ops.tensors.tensor import Tensor
 
 __all__ = ["Device", "FileLike", "Number", "Storage"]
 

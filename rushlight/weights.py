@@ -19,7 +19,7 @@ File = str | Path | IO[bytes]
 def save(
     obj: object,
     f: File,
-    pickle_module: Any = None,
+    pickle_module: object = None,
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:
@@ -43,11 +43,11 @@ def save(
 def load(
     f: File,
     map_location: object = None,
-    pickle_module: Any = None,
+    pickle_module: object = None,
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: object,
 ) -> Any:
     """Read what `torch.save` wrote, in the zip format or an older one, or a safetensors file.
 

@@ -46,7 +46,7 @@ from .ops.memory.dtype import DType as _DType
 from .ops.memory.dtype import Layout as _Layout
 from .ops.memory.dtype import MemoryFormat as _MemoryFormat
 from .ops.random_numbers.random import Generator as _Generator
-from .ops.tensors.tensor import Size as _Size
+from .ops.tensors.sizes import Size as _Size
 from .ops.tensors.tensor import Tensor as _Tensor
 """
 

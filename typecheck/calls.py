@@ -370,7 +370,7 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
         for n, t in zip(type.fields, type.elements, strict=True)
     )
     name = type.python
-    signature = Signature(name, "", arguments, (Argument("", type),))
+    signature = Signature(name, "", arguments, ())  # torch tells no result of it
     found = match_signature(signature, given, scope.table, convert=True)
     if not isinstance(found, Match):
         report_mismatches(scope, [found], given, node.span, name, node.function.span)

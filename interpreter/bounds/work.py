@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ops.memory.dtype import Array
 from ...ops.table.record import Cost, Operator
 
 __all__ = ["work_of"]
 
-Array = np.ndarray[Any, Any]
 Values = Sequence[Any]
 Work = Callable[[Values], float]
 

@@ -62,7 +62,7 @@ class Machine:
         self._result = self._place(end.instruction[1])
         self._acts = self._region(body, end.node)
 
-    def run(self, arguments: Sequence[Any]) -> Any:
+    def run(self, arguments: Sequence[object]) -> Any:
         """The result on machine values.
 
         Raises:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...frontend.diagnostics import ValueNote
 from ...ir.graph import Node, Value
+from ...ops.memory.dtype import Array
 from ..values.objects import ScriptObject
 from .spelling import expression_of, operand_texts
 
@@ -39,7 +40,7 @@ class Operand:
 
 
 def operands_of(
-    node: Node, found: Sequence[Any], known: Mapping[Value, Any] | None = None
+    node: Node, found: Sequence[object], known: Mapping[Value, object] | None = None
 ) -> list[Operand]:
     """The operands of a node whose inputs had these values; `known` are those of other values."""
     if len(found) != len(node.inputs):
@@ -55,7 +56,7 @@ def operands_of(
     ]
 
 
-def _parts(value: Value, known: Mapping[Value, Any]) -> tuple[tuple[str, Any], ...]:
+def _parts(value: Value, known: Mapping[Value, object]) -> tuple[tuple[str, Any], ...]:
     """The variables in the expression of a value."""
     if value.base_name is not None:
         return ()
@@ -91,7 +92,7 @@ def _is_demand(role: str) -> bool:
     return role.startswith(("needs ", "must "))
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """`float32[2] = [1., -1.]`, `list[int] = [1, 2, 3]`, `int = 3`."""
     if isinstance(value, np.ndarray):
         head = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
@@ -105,7 +106,7 @@ def describe(value: Any) -> str:
     return f"{type(value).__name__} = {_short(_start(value, 61))}"
 
 
-def _elements(array: np.ndarray[Any, Any]) -> str:
+def _elements(array: Array) -> str:
     text = np.array2string(
         array,
         separator=", ",
@@ -135,11 +136,11 @@ def _describe_container(value: Any) -> str:
     return f"{head} = {left}{text}{more}{right}"
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: object) -> str:
     return "Tensor" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _item(value: Any) -> str:
+def _item(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
     return describe(value) if isinstance(value, ScriptObject) else _short(_start(value, 61))

@@ -131,7 +131,7 @@ def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None
 
 
 def _forward_error(
-    cause: Exception, instruction: Instruction, code: Code, values: Sequence[Any]
+    cause: Exception, instruction: Instruction, code: Code, values: Sequence[object]
 ) -> Exception:
     """What the operator's own forward raises in place of Python's error."""
     for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):

@@ -26,7 +26,7 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ABOUT_WHOLE_TENSORS = frozenset({"shape-mismatch", "dtype-mismatch"})
 
 
-def still_known(code: Code, node: Node, read: Callable[[int], Any]) -> dict[Value, Any]:
+def still_known(code: Code, node: Node, read: Callable[[int], object]) -> dict[Value, Any]:
     """The values of variables that a failing node's operands were computed from, as far as their
     registers were not written since."""
     known: dict[Value, Any] = {}

@@ -116,7 +116,7 @@ class Native:
         """Whether calls run natively now."""
         return self._stage in (_Stage.TRIAL, _Stage.HOT)
 
-    def call(self, plan: Plan, values: Sequence[Any]) -> Any:
+    def call(self, plan: Plan, values: Sequence[object]) -> Any:
         """The result on machine values."""
         if self._stage is _Stage.COLD and not self._limit:
             self._begin()
@@ -136,7 +136,7 @@ class Native:
     def _give_up(self) -> None:
         self._stage, self._run = _Stage.PLAN, _unready
 
-    def _run_natively(self, values: Sequence[Any]) -> Any:
+    def _run_natively(self, values: Sequence[object]) -> Any:
         """The status and the result; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
@@ -158,11 +158,11 @@ class Native:
         self._is_long = perf_counter() - began > 0.001
         return found
 
-    def _given(self, values: Sequence[Any]) -> list[Any]:
+    def _given(self, values: Sequence[object]) -> list[Any]:
         assert self._convert is not None
         return [change(value) for change, value in zip(self._convert, values, strict=True)]
 
-    def _timed(self, plan: Plan, values: Sequence[Any]) -> Any:
+    def _timed(self, plan: Plan, values: Sequence[object]) -> Any:
         began = perf_counter()
         result = plan.run(*values)
         self._spent += perf_counter() - began
@@ -171,7 +171,7 @@ class Native:
             self._begin()
         return result
 
-    def _tried(self, plan: Plan, values: Sequence[Any]) -> Any:
+    def _tried(self, plan: Plan, values: Sequence[object]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
         status, result = self._run_natively(values)
@@ -224,7 +224,7 @@ class Native:
                 _UNDER_WAY.remove(self)
 
 
-def _unready(*given: Any) -> tuple[int, Any]:
+def _unready(*given: object) -> tuple[int, Any]:
     """What stands for native code that is not there: the plan does the call."""
     return FAILED, None
 
@@ -250,7 +250,7 @@ _NEVER: Final = _ZERO.ctypes.data
 """The address of a number that stays 0."""
 
 
-def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
+def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
     """What native code gives in a thread of its own, which ends when this one is interrupted.
 
     In a child that a signal's handler forked that thread is not, and there it begins anew.
@@ -273,7 +273,7 @@ def _beside(run: Callable[..., Any], values: Sequence[Any]) -> Any:
 
 
 def _begun(
-    run: Callable[..., Any], values: Sequence[Any], stop: Any, found: list[Any], done: Any
+    run: Callable[..., object], values: Sequence[object], stop: Any, found: list[Any], done: Any
 ) -> threading.Thread | None:
     """A thread that runs native code; None if there are no more, or Python is shutting down."""
 
@@ -288,7 +288,7 @@ def _begun(
     return started("rushlight-hot", work)
 
 
-def _refusing(run: Callable[..., Any], stop: int, values: Sequence[Any]) -> Any:
+def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -> Any:
     try:
         return run(1 << 62, stop, *values)
     except REFUSALS as error:
@@ -310,7 +310,7 @@ def _change(kind: Kind) -> Callable[[Any], Any]:
     return lambda values: np.array(values, dtype)
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 
@@ -352,8 +352,8 @@ def _stopped() -> Any:
     from numba import types
     from numba.extending import intrinsic
 
-    def stopped(context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def stopped(context: object, address: object) -> Any:
+        def generate(context: object, builder: Any, signature: object, given: Any) -> Any:
             pointer = builder.inttoptr(given[0], ir.IntType(64).as_pointer())
             return builder.load_atomic(pointer, "monotonic", 8)
 
@@ -363,7 +363,7 @@ def _stopped() -> Any:
 
 
 @cache
-def _compiled_along(function: Callable[..., Any]) -> Any:
+def _compiled_along(function: Callable[..., object]) -> Any:
     """A function that native code calls, compiled once for all that do."""
     import numba
 
@@ -371,7 +371,7 @@ def _compiled_along(function: Callable[..., Any]) -> Any:
 
 
 class _NoPasses:
-    def run(self, function: Any, builder: Any) -> bool:
+    def run(self, function: object, builder: object) -> bool:
         """Leave a function as it is."""
         return False
 

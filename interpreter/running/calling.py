@@ -21,8 +21,8 @@ __all__ = ["call"]
 
 def call(
     function: Function,
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
+    args: Sequence[object] = (),
+    kwargs: Mapping[str, object] | None = None,
     self: ScriptObject | None = None,
     told: Callable[[Failure, Function], Exception] = script_error,
 ) -> Any:
@@ -67,7 +67,7 @@ def call(
     raise error from None
 
 
-def _run_quietly(way: Way, values: Sequence[Any]) -> Any:
+def _run_quietly(way: Way, values: Sequence[object]) -> Any:
     """The result, without NumPy's warnings about numbers."""
     loud = enter(QUIET)
     try:

@@ -71,7 +71,7 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
 RUN.install(invoke)
 
 
-def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
+def _run_python(function: PythonFunction, values: Sequence[object]) -> Any:
     types = [argument.type for argument in function.signature.arguments]
     types += [ANY] * (len(values) - len(types))  # of a function that takes any number
     record = RUNNING.record
@@ -89,7 +89,7 @@ def _run_python(function: PythonFunction, values: Sequence[Any]) -> Any:
     return to_machine(result, function.signature.returns[0].type)
 
 
-def _run_task(task: Task, values: Sequence[Any]) -> TaskResult:
+def _run_task(task: Task, values: Sequence[object]) -> TaskResult:
     if not isinstance(task.tiers, Tiers):
         task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
     try:

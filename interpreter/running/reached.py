@@ -19,7 +19,7 @@ _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
 class Reached:
     """The tensors among some values and in the objects among them, and those objects."""
 
-    def __init__(self, values: Iterable[Any]) -> None:
+    def __init__(self, values: Iterable[object]) -> None:
         self.tensors: list[Tensor] = []
         self.holders: list[ScriptObject] = []
         self._seen: set[int] = set()
@@ -45,7 +45,7 @@ class Reached:
             elif isinstance(value, Tensor):
                 self.tensors.append(value)
 
-    def _look_into(self, container: object, values: Iterable[Any]) -> None:
+    def _look_into(self, container: object, values: Iterable[object]) -> None:
         if id(container) not in self._seen:  # lists may share others many times
             self._seen.add(id(container))
             self._look(values)

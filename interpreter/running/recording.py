@@ -28,7 +28,7 @@ def _record_class() -> Any:
     return import_module("...ops.gradients.record", __package__).Record
 
 
-def finished(record: Any, executable: Executable, reached: Reached, result: Any) -> Any:
+def finished(record: Any, executable: Executable, reached: Reached, result: object) -> Any:
     """The result of a recorded run, whose tensors ask the record for their history."""
     record.finish()
     if executable.sets_slots:

@@ -48,7 +48,7 @@ class Way:
         self._machine: Machine | None = None
         self._runs_before_plan = _runs_before_plan(executable.code)
 
-    def run(self, values: Sequence[Any]) -> Any:
+    def run(self, values: Sequence[object]) -> Any:
         """The result on machine values.
 
         Raises:
@@ -80,7 +80,7 @@ class Way:
                 self._machine = None
         return self.plan
 
-    def _on_machine(self, values: Sequence[Any]) -> Any:
+    def _on_machine(self, values: Sequence[object]) -> Any:
         machine = self._machine
         if machine is None:
             machine = deeply(lambda: Machine(self.executable.code, self._invoke, self._calls))
@@ -102,7 +102,7 @@ def _runs_before_plan(code: Code) -> float:
 class _Bounded(Way):
     """A way that runs within the bounds of its guard."""
 
-    def run(self, values: Sequence[Any]) -> Any:
+    def run(self, values: Sequence[object]) -> Any:
         """The result on machine values.
 
         Raises:

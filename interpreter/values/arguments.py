@@ -32,7 +32,7 @@ def _inward_of(argument: Argument) -> Convert:
         return convert
     number = {str(INT): int, str(FLOAT): float}.get(str(type.element))
 
-    def repeat(value: Any) -> Any:
+    def repeat(value: object) -> Any:
         return convert([value] * size if value.__class__ is number else value)
 
     return repeat
@@ -51,7 +51,7 @@ class Binding:
         self.give_back = outward(result)
         self._positional = sum(not a.keyword_only for a in self.arguments)
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> list[Any]:
+    def bind(self, args: Sequence[object], kwargs: Mapping[str, object] | None) -> list[Any]:
         """The machine values of the arguments.
 
         Raises:
@@ -74,7 +74,7 @@ class Binding:
         return values
 
     def _complete(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[list[Any], Exception | None]:
         """The arguments in the order of the signature, defaults put in; and what is wrong.
 
@@ -96,7 +96,7 @@ class Binding:
                 return complete, missing_argument(self.function, argument, torch)
         return complete, self._left_over(left, len(args))
 
-    def _left_over(self, left: Mapping[str, Any], given: int) -> Exception | None:
+    def _left_over(self, left: Mapping[str, object], given: int) -> Exception | None:
         """What is wrong with keywords that no argument has taken."""
         known = {a.name: a for a in self.arguments[:given]}
         for name in left:
@@ -136,7 +136,7 @@ class Binding:
         """The name torch calls the function by."""
         return self.signature.name.rpartition(".")[2]
 
-    def _wrong_type(self, position: int, value: Any, reason: str) -> Exception:
+    def _wrong_type(self, position: int, value: object, reason: str) -> Exception:
         argument = self.arguments[position]
         inferred = self._is_inferred(argument)
         lines = [
@@ -169,11 +169,11 @@ class _Default:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value.copy() if isinstance(value, list | dict) else value
 
 
-def _class_of(value: Any) -> str:
+def _class_of(value: object) -> str:
     """A value's class, with the fields of a named tuple."""
     name: str = value.__class__.__name__
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -199,7 +199,7 @@ def declaration(signature: Signature) -> str:
     return f"{signature.name.rpartition('.')[2]}({', '.join(parts)}) -> {result}"
 
 
-def _default_text(value: Any) -> str:
+def _default_text(value: object) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, float):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect
-from typing import Any
 
 import numpy as np
 
 from ...ir.alias_db import Place
+from ...ops.memory.dtype import Array
 from ...ops.memory.storage import bounds_of, storage_of
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types import TENSOR, ListType, Type
@@ -22,7 +22,7 @@ class AttributePlaces:
     def __init__(self) -> None:
         self._objects: dict[int, tuple[Place, object]] = {}
         self._starts: list[int] = []
-        self._arrays: list[tuple[int, list[tuple[np.ndarray[Any, Any], Place]]]] = []
+        self._arrays: list[tuple[int, list[tuple[Array, Place]]]] = []
 
     def of(self, value: object, type: Type) -> Place | None:
         """The place of a value with the places of what it holds inside; None if it holds nothing
@@ -56,7 +56,7 @@ class AttributePlaces:
         found = (self.of(part, part_type) for part, part_type in parts)
         return {place for place in found if place is not None}
 
-    def _sharing(self, array: np.ndarray[Any, Any]) -> list[tuple[np.ndarray[Any, Any], Place]]:
+    def _sharing(self, array: Array) -> list[tuple[Array, Place]]:
         """The arrays known so far whose storages overlap in memory with the array's: an archive may
         map one part of its file as several."""
         start, stop = bounds_of(storage_of(array)[0])
@@ -71,7 +71,7 @@ class AttributePlaces:
         self._arrays[at] = max(end, stop), others
         return others
 
-    def _of_array(self, array: np.ndarray[Any, Any]) -> Place:
+    def _of_array(self, array: Array) -> Place:
         """One place for all arrays over overlapping memory."""
         others = self._sharing(array)
         for other, place in others:

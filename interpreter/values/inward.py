@@ -95,7 +95,7 @@ def _cannot(value: object) -> CastError:
     )
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: object) -> Any:
     if isinstance(value, Tensor):
         return value._array
     if value is None:
@@ -103,7 +103,7 @@ def _tensor(value: Any) -> Any:
     raise CastError(f"Cast error details: Unable to cast {text_of(value, str)} to Tensor")
 
 
-def _int(value: Any) -> int:
+def _int(value: object) -> int:
     if value.__class__ is int:
         number = value
     elif isinstance(value, float | str | bytes):
@@ -119,7 +119,7 @@ def _int(value: Any) -> int:
     return int(number)
 
 
-def _attempt(value: Any, *converts: Convert) -> Any:
+def _attempt(value: object, *converts: Convert) -> Any:
     """The result of the first conversion that does not fail.
 
     Raises:
@@ -133,7 +133,7 @@ def _attempt(value: Any, *converts: Convert) -> Any:
     raise _cannot(value)
 
 
-def _float(value: Any) -> float:
+def _float(value: object) -> float:
     if value.__class__ is float:
         return float(value)
     if isinstance(value, str | bytes) or not isinstance(value, SupportsFloat | SupportsIndex):
@@ -141,13 +141,13 @@ def _float(value: Any) -> float:
     return float(_attempt(value, float))
 
 
-def _complex(value: Any) -> complex:
+def _complex(value: object) -> complex:
     if isinstance(value, complex):
         return complex(value)
     return complex(_float(value))
 
 
-def _bool(value: Any) -> bool:
+def _bool(value: object) -> bool:
     if value is True or value is False:
         return bool(value)
     if not hasattr(value, "__bool__"):
@@ -155,7 +155,7 @@ def _bool(value: Any) -> bool:
     return bool(_attempt(value, bool))
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, float):
@@ -167,18 +167,18 @@ def _number(value: Any) -> Any:
     return _int(value)
 
 
-def _string(value: Any) -> str:
+def _string(value: object) -> str:
     if isinstance(value, str):
         return str(value)
     raise _cannot(value)
 
 
-def _none(value: Any) -> None:
+def _none(value: object) -> None:
     if value is not None:
         raise _cannot(value)
 
 
-def _device(value: Any) -> Device:
+def _device(value: object) -> Device:
     if isinstance(value, Device):
         return value
     if isinstance(value, str):
@@ -186,7 +186,7 @@ def _device(value: Any) -> Device:
     raise _cannot(value)
 
 
-def _any(value: Any) -> Any:
+def _any(value: object) -> Any:
     """A value whose type is found out first.
 
     Raises:
@@ -203,11 +203,11 @@ def _any(value: Any) -> Any:
     return inward(type)(value)
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     return value
 
 
-def _never(value: Any) -> Any:
+def _never(value: object) -> Any:
     """Lists and tuples of whatever are known to script, but no value of Python becomes one."""
     raise _cannot(value)
 
@@ -243,7 +243,7 @@ def _list_inward(type: ListType) -> Convert:
     element = _inward(type.element)
     packed = type.element in _PACKED
 
-    def convert(value: Any) -> list[Any]:
+    def convert(value: object) -> list[Any]:
         if isinstance(value, SharedValues) and value.type == type:
             content: list[Any] = value.content
             return content
@@ -284,7 +284,7 @@ def _dict_inward(type: DictType) -> Convert:
 def _tuple_inward(type: TupleType) -> Convert:
     parts = [_inward(part) for part in type.elements]
 
-    def convert(value: Any) -> tuple[Any, ...]:
+    def convert(value: object) -> tuple[Any, ...]:
         items = _iterate(value)
         if len(items) != len(parts):
             raise CastError(
@@ -305,7 +305,7 @@ def _optional_inward(type: OptionalType) -> Convert:
 
 @_CONVERSIONS.row(UnionType)
 def _union_inward(type: UnionType) -> Convert:
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
             try:
                 return _inward(member)(value)
@@ -319,7 +319,7 @@ def _union_inward(type: UnionType) -> Convert:
     return convert
 
 
-def _type_text(value: Any) -> str:
+def _type_text(value: object) -> str:
     """A value's type as torch writes it; for what has none, its Python class."""
     found = type_of_value(value)
     return value.__class__.__name__ if found is None else found.annotation_str
@@ -342,12 +342,12 @@ def _interface_inward(type: InterfaceType) -> Convert:
     return lambda value: _implementation(value, type)
 
 
-def _target(value: Any) -> object:
+def _target(value: object) -> object:
     """The script object that a value is, or stands for."""
     return value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
 
 
-def _object_inward(value: Any, type: ClassType) -> ScriptObject:
+def _object_inward(value: object, type: ClassType) -> ScriptObject:
     target = _target(value)
     if isinstance(target, ScriptObject) and target.cls is type:
         return target
@@ -367,7 +367,7 @@ def _missing(name: str, type: ClassType) -> CastError:
     )
 
 
-def _implementation(value: Any, type: InterfaceType) -> ScriptObject:
+def _implementation(value: object, type: InterfaceType) -> ScriptObject:
     """The script object of a value that fills an interface.
 
     Raises:
@@ -393,7 +393,7 @@ def _implementation(value: Any, type: InterfaceType) -> ScriptObject:
     return made
 
 
-def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
+def _python_object(value: object, cls: ClassType) -> ScriptObject | None:
     """A copy, as a script object, of an object of the Python class that a script class is of."""
     python = python_class(cls)
     if python is None or not isinstance(value, python):
@@ -402,7 +402,7 @@ def _python_object(value: Any, cls: ClassType) -> ScriptObject | None:
     return ScriptObject(cls, slots)
 
 
-def _attribute(value: Any, name: str, type: Type, cls: ClassType) -> object:
+def _attribute(value: object, name: str, type: Type, cls: ClassType) -> object:
     """The slot of an attribute of a Python object.
 
     Raises:
@@ -419,7 +419,7 @@ def _attribute(value: Any, name: str, type: Type, cls: ClassType) -> object:
         ) from None
 
 
-def _slot(value: Any, type: Type) -> object:
+def _slot(value: object, type: Type) -> object:
     return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
 
 
@@ -433,7 +433,7 @@ def _enum_inward(type: EnumType) -> Convert:
     return lambda value: _member(value, type)
 
 
-def _task_result(value: Any) -> TaskResult:
+def _task_result(value: object) -> TaskResult:
     if isinstance(value, Future):
         return value.outcome()
     raise _cannot(value)

@@ -39,7 +39,7 @@ __all__ = ["named_tuple_class", "outward"]
 Convert = Callable[[Any], Any]
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     return value
 
 
@@ -160,7 +160,7 @@ def _member_outward(value: EnumMember) -> Any:
     return getattr(python, value.name)
 
 
-def _value_outward(value: Any) -> Any:
+def _value_outward(value: object) -> Any:
     """The Python value of a machine's value by what it is, for `Any` and unions."""
     if isinstance(value, ScriptObject):
         return _object_outward(value)

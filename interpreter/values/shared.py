@@ -18,7 +18,7 @@ def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[Any], 
     """The conversion of an element to the machine; `error` is raised for one of another type."""
     convert = inward(wanted)
 
-    def take(value: Any) -> Any:
+    def take(value: object) -> Any:
         try:
             return convert(value)
         except CastError as reason:
@@ -80,19 +80,19 @@ class ScriptList(SharedValues, MutableSequence[Any]):
     def __contains__(self, value: object) -> bool:
         return self._inward(value) in self.content
 
-    def count(self, value: Any) -> int:
+    def count(self, value: object) -> int:
         """How many elements are equal to a value."""
         return self.content.count(self._inward(value))
 
-    def remove(self, value: Any) -> None:
+    def remove(self, value: object) -> None:
         """Take out the first element equal to a value; ValueError if there is none."""
         self.content.remove(self._inward(value))
 
-    def extend(self, values: Iterable[Any]) -> None:
+    def extend(self, values: Iterable[object]) -> None:
         """Put values at the end: all or, if one is of another type, none."""
         self.content += [self._inward(value) for value in list(values)]
 
-    def insert(self, index: int, value: Any) -> None:
+    def insert(self, index: int, value: object) -> None:
         """Put a value before the one at the index; IndexError if there is no such place."""
         if not -len(self) <= index <= len(self):
             raise IndexError("list index out of range")
@@ -131,10 +131,10 @@ class ScriptDict(SharedValues, MutableMapping[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         return self._value_outward(self.content[self._key_asked(key)])
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self.content[self._key(key)] = self._value(value)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self.content[self._key(key)]
 
     def __contains__(self, key: object) -> bool:

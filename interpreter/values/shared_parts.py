@@ -41,10 +41,10 @@ def _levels(type: Type) -> int:
     return inner + isinstance(type, ListType | DictType)
 
 
-def bounded_conversion(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], Any]:
     """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
 
-    def convert_checked(value: Any) -> Any:
+    def convert_checked(value: object) -> Any:
         check_copies(value)
         try:
             return convert(value)

@@ -10,10 +10,10 @@ for each channel, and for batch normalisation after a linear layer.  Results cha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from ...ops.memory.dtype import Array
 from ...typecheck.types import NONE
 from ..constants import MISSING, constant_value, create_constant
 from ..graph import Graph, Node, Value
@@ -28,8 +28,6 @@ __all__ = [
     "fold_frozen",
     "fold_linear_batch_norm",
 ]
-
-Array = np.ndarray[Any, Any]
 
 _ASK_FOR_FORM = ("aten::dim", "aten::size", "prim::dtype", "prim::device")
 _CONVOLUTIONS = ("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::_convolution")

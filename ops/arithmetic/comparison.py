@@ -511,10 +511,10 @@ def _declare_clamp() -> None:
             )((in_place if suffix else _clamp_in_place)(forward))
     for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
 
-        def above(self: Array, min: Any, forward: Any = forward) -> Array:
+        def above(self: Array, min: object, forward: Any = forward) -> Array:
             return forward(self, min, None)  # type: ignore[no-any-return]
 
-        def below(self: Array, max: Any, forward: Any = forward) -> Array:
+        def below(self: Array, max: object, forward: Any = forward) -> Array:
             return forward(self, None, max)  # type: ignore[no-any-return]
 
         for bound, one_sided in (("min", above), ("max", below)):

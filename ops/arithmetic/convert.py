@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Device, Scalar, check_device, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Device, Dtype, Scalar, check_device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
 from ..table.inline import inline
@@ -101,7 +101,7 @@ _BEYOND: Final = 2.0**63
 _LARGEST: Final = (1 << 63) - 1
 
 
-def real_part(number: Any, kind: str) -> Any:
+def real_part(number: object, kind: str) -> Any:
     """A number, of a complex one its real part if that is all of it.
 
     Raises:
@@ -196,7 +196,7 @@ def in_format(array: Array, memory_format: int | None) -> Array:
     return array.transpose(axes).copy("C").transpose(inverse)
 
 
-def to_dtype(self: Array, dtype: np.dtype[Any], copy: bool, memory_format: int | None) -> Array:
+def to_dtype(self: Array, dtype: Dtype, copy: bool, memory_format: int | None) -> Array:
     """The tensor in a dtype; itself if nothing has to change and no copy is asked for."""
     if self.dtype != dtype:
         if not self.size and memory_format in (None, 1):

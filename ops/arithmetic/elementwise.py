@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, by_formula
-from ..memory.dtype import Array, Scalar, default_dtype
+from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
@@ -49,7 +49,7 @@ def _matched(refuse: Refusal, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _with_number(
-    refuse: Refusal, kernel: Callable[..., Any], a: Array, number: Scalar, swapped: bool = False
+    refuse: Refusal, kernel: Callable[..., object], a: Array, number: Scalar, swapped: bool = False
 ) -> Array:
     if a.dtype is not _FLOAT32 and a.dtype is not _INT64:
         refuse(common_dtype_with(a, number))
@@ -57,7 +57,7 @@ def _with_number(
 
 
 def _with_alpha(
-    refuse: Refusal, kernel: Callable[..., Any], a: Array, b: Array | Scalar, alpha: Scalar
+    refuse: Refusal, kernel: Callable[..., object], a: Array, b: Array | Scalar, alpha: Scalar
 ) -> Array:
     """`kernel(a, alpha * b)`; 16-bit floats are rounded once, at the end.
 
@@ -81,7 +81,7 @@ def _is_complex(self: Array, other: Scalar) -> bool:
     return self.dtype.kind == "c" or type(other) is complex
 
 
-def _check_alpha(dtype: np.dtype[Any], alpha: Scalar) -> None:
+def _check_alpha(dtype: Dtype, alpha: Scalar) -> None:
     if isinstance(alpha, bool) and dtype != _BOOL:
         raise OperatorError("Boolean alpha only supported for Boolean results.")
     if kind(dtype) < 2 and not isinstance(alpha, int):
@@ -151,7 +151,7 @@ def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _add, self, other)
 
 
-def _check_subtraction(*dtypes: np.dtype[Any]) -> None:
+def _check_subtraction(*dtypes: Dtype) -> None:
     bools = [dtype == _BOOL for dtype in dtypes]
     if all(bools):
         raise OperatorError(
@@ -273,7 +273,17 @@ def mul_number(self: Array, other: Scalar) -> Array:
 # --------------------------------------------------------------------------- division
 
 
-def _check_divisor(dividend: Array, divisor: Array) -> None:
+def _check_divisor(refuse: Refusal, dividend: Array, divisor: Array) -> None:
+    """Refuse dtypes and zeros, but first shapes that do not meet, as torch looks at these first."""
+    try:
+        refuse(dividend.dtype)
+        _check_zeros(dividend, divisor)
+    except OperatorError:
+        checked_broadcast(dividend.shape, divisor.shape)
+        raise
+
+
+def _check_zeros(dividend: Array, divisor: Array) -> None:
     if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
         raise OperatorError(
             "ZeroDivisionError",
@@ -310,16 +320,14 @@ _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
 def _floor_divide(a: Array, b: Array) -> Any:
-    _refuse_div_floor(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_div_floor, asarray(a), asarray(b))
     return np.floor_divide(a, b)
 
 
 def _trunc_divide(a: Array, b: Array) -> Any:
-    _refuse_div_trunc(a.dtype)
+    _check_divisor(_refuse_div_trunc, asarray(a), asarray(b))
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
-    _check_divisor(asarray(a), asarray(b))
     quotient, rest = np.divmod(a, b)
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
@@ -363,7 +371,7 @@ def div_number(self: Array, other: Scalar) -> Array:
     return _quotient(self, other)
 
 
-def _with_array(kernel: Callable[..., Any], self: Array, other: Scalar) -> Array:
+def _with_array(kernel: Callable[..., object], self: Array, other: Scalar) -> Array:
     """`kernel` of two arrays, the second one a number."""
     dtype = common_dtype_with(self, other)
     return as_array(kernel(cast(self, dtype), number_as(other, dtype)))
@@ -412,8 +420,7 @@ _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 
 def _remainder(a: Array, b: Array) -> Any:
-    _refuse_remainder(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     if kind(a.dtype) < 2:
         return np.remainder(a, b)
     rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
@@ -421,8 +428,7 @@ def _remainder(a: Array, b: Array) -> Any:
 
 
 def _fmod(a: Array, b: Array) -> Any:
-    _refuse_fmod(a.dtype)
-    _check_divisor(asarray(a), asarray(b))
+    _check_divisor(_refuse_fmod, asarray(a), asarray(b))
     return np.fmod(a, b)
 
 
@@ -531,7 +537,11 @@ def _power_in_width(a: Array, b: Array) -> Any:
     return _power(a, b)
 
 
-@operator("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", autocast_in_graphs="full")
+@operator(
+    "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    autocast_in_graphs="full",
+    layout="C",
+)
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
     if self == 1 and not isinstance(self, bool):

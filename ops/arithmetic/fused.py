@@ -16,7 +16,7 @@ F: Final = np.float32
 D: Final = np.float64
 
 
-def fused_float(a: Any, b: Any, c: Any) -> Array:
+def fused_float(a: object, b: object, c: object) -> Array:
     """`a * b + c` in float32 with one rounding.
 
     The product is exact in double; the sum there is rounded to odd, so that the second rounding
@@ -62,7 +62,7 @@ def fused_double(a: Array, b: float, c: float) -> Array:
     return result
 
 
-def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+def _two_sum(a: object, b: Any) -> tuple[Any, Any]:
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)

@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 from ..kernels import pointwise
-from ..memory.dtype import Array, default_dtype, dtype_of, of_numpy
+from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
 from ..special_functions.error_functions import erf, erfc, erfinv
@@ -258,7 +258,7 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
     return as_array(np.where(self == -np.inf, self.dtype.type(low), result))
 
 
-def _limits(dtype: np.dtype[Any]) -> Any:
+def _limits(dtype: Dtype) -> Any:
     if dtype.kind == "f":
         return np.finfo(dtype).max
     import ml_dtypes

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
@@ -181,7 +181,7 @@ def heaviside(self: Array, values: Array) -> Array:
 # --------------------------------------------------------------------------- powers
 
 
-def _wide_power_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+def _wide_power_dtype(*dtypes: Dtype) -> Dtype:
     has_complex = any(kind(dtype) == 3 for dtype in dtypes)
     return np.dtype(np.complex128 if has_complex else np.float64)
 
@@ -197,7 +197,7 @@ def float_power(self: Array, exponent: Array) -> Array:
     return pow_tensors(cast(self, dtype), cast(exponent, dtype))
 
 
-def _as_wide(number: Scalar, dtype: np.dtype[Any]) -> Scalar:
+def _as_wide(number: Scalar, dtype: Dtype) -> Scalar:
     return complex(number) if dtype.kind == "c" or isinstance(number, complex) else float(number)
 
 
@@ -220,7 +220,7 @@ def number_float_power(self: Scalar, exponent: Array) -> Array:
 
 
 def _float_power_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
-    def computed(self: Array, exponent: Any) -> Array:
+    def computed(self: Array, exponent: object) -> Array:
         result = forward(self, exponent)
         if result.dtype != self.dtype:
             raise OperatorError(

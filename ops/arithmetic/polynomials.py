@@ -29,7 +29,7 @@ _LARGEST: Final = 2.0**63
 """Degrees from here on, and NaN, count as negative."""
 
 
-def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
+def _recurrence(x: Any, n: Any, first: object, step: Step) -> Any:
     """The value of degree n at x: 1 for 0, `first` for 1, 0 below.
 
     Raises:
@@ -50,7 +50,7 @@ def _recurrence(x: Any, n: Any, first: Any, step: Step) -> Any:
     return result
 
 
-def _chebyshev(k: int, x: Any, last: Any, before: Any) -> Any:
+def _chebyshev(k: int, x: Any, last: object, before: object) -> Any:
     return (x + x) * last - before
 
 
@@ -67,7 +67,7 @@ def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, first: Any) 
     return np.where(n < 0, x.dtype.type(0), np.where(ends, at_ends, result))
 
 
-def _chebyshev_t(x: Any, n: Any) -> Any:
+def _chebyshev_t(x: Any, n: object) -> Any:
     ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
     return _by_angle(x, n, 6, np.cos(n * np.arccos(x)), ends, x)
 
@@ -98,27 +98,27 @@ def _chebyshev_w(x: Any, n: Any) -> Any:
 def _shifted(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The polynomial on 0..1 in place of -1..1."""
 
-    def shifted(x: Any, n: Any) -> Any:
+    def shifted(x: Any, n: object) -> Any:
         return kernel(x + x - 1, n)
 
     return shifted
 
 
-def _hermite_h(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+def _hermite_h(x: Any, n: object) -> Any:
+    def step(k: int, x: Any, last: object, before: Any) -> Any:
         return (x + x) * last - (k + k) * before
 
     return _within_limit(x, n, x + x, step)
 
 
-def _hermite_he(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+def _hermite_he(x: object, n: object) -> Any:
+    def step(k: int, x: object, last: Any, before: Any) -> Any:
         return x * last - k * before
 
     return _within_limit(x, n, x, step)
 
 
-def _within_limit(x: Any, n: Any, first: Any, step: Step) -> Any:
+def _within_limit(x: Any, n: Any, first: object, step: Step) -> Any:
     """Hermite's polynomials are given up where they overflow: at degree 128, or 512 in double."""
     limit = 128 if x.dtype == np.float32 else 512
     value = _recurrence(x, np.where(n > limit, 0, n), first, step)
@@ -126,7 +126,7 @@ def _within_limit(x: Any, n: Any, first: Any, step: Step) -> Any:
 
 
 def _laguerre_l(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+    def step(k: int, x: Any, last: object, before: Any) -> Any:
         return ((k + k + 1 - x) * last - k * before) / (k + 1)
 
     value = _recurrence(x, n, 1 - x, step)
@@ -134,7 +134,7 @@ def _laguerre_l(x: Any, n: Any) -> Any:
 
 
 def _legendre_p(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: Any, before: Any) -> Any:
+    def step(k: int, x: Any, last: object, before: Any) -> Any:
         return ((k + k + 1) * x * last - k * before) / (k + 1)
 
     ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
@@ -164,7 +164,7 @@ _ZERO_AT_NAN: Final = frozenset(
 """Polynomials whose recurrence torch does not begin where x is not a number."""
 
 
-def _of_whole_degree(name: str, kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _of_whole_degree(name: str, kernel: Callable[[Any, Any], object]) -> Callable[[Any, Any], Any]:
     def polynomial(x: Any, n: Any) -> Any:
         x, n = np.broadcast_arrays(x, n)
         degree = np.where(np.abs(n) < _LARGEST, np.trunc(n), -1).astype(x.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..table.refusals import Refusal
 __all__ = ["round_decimals"]
 
 
-def _rounder(refuse: Refusal, kernel: Callable[..., Any]) -> Callable[[Array], Array]:
+def _rounder(refuse: Refusal, kernel: Callable[..., object]) -> Callable[[Array], Array]:
     def rounded(self: Array) -> Array:
         refuse(self.dtype)
         if kind(self.dtype) < 2:

@@ -106,7 +106,7 @@ _PAIRS: Final = (("int", "float"), ("float", "int"))
 
 def _declare_pairs(
     name: str,
-    forward: Callable[..., Any],
+    forward: Callable[..., object],
     pairs: tuple[tuple[str, str], ...],
     result: str,
     space: str = "aten",
@@ -384,7 +384,7 @@ _PLACELESS: Final = (int, float, Device)
 
 
 @operator("aten::__is__(t1 self, t2 obj) -> bool", instruction="is")
-def is_same(self: Any, obj: Any) -> bool:
+def is_same(self: object, obj: object) -> bool:
     """Whether two values are one; those without a place of their own are when they are equal."""
     if type(self) in _PLACELESS:
         return type(self) is type(obj) and bool(self == obj)
@@ -392,7 +392,7 @@ def is_same(self: Any, obj: Any) -> bool:
 
 
 @operator("aten::__isnot__(t1 self, t2 obj) -> bool", instruction="is_not")
-def is_not_same(self: Any, obj: Any) -> bool:
+def is_not_same(self: object, obj: object) -> bool:
     return not is_same(self, obj)
 
 
@@ -470,11 +470,11 @@ def derive_index(index: int, start: int, step: int) -> int:
 # --------------------------------------------------------------------------- smallest, largest
 
 
-def _smaller(a: Any, b: Any) -> Any:
+def _smaller(a: object, b: Any) -> Any:
     return a if a < b else b  # of a number and a NaN the second, as in C
 
 
-def _larger(a: Any, b: Any) -> Any:
+def _larger(a: object, b: Any) -> Any:
     return a if a > b else b
 
 

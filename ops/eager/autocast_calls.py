@@ -16,7 +16,7 @@ _ELIGIBLE: Final = (_FLOAT, DTYPES["bfloat16"], DTYPES["float16"])
 
 
 def cast_arguments(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], state: Autocast
+    name: str, args: tuple[object, ...], kwargs: dict[str, Any], state: Autocast
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of an operator with their tensors in the dtype that its policy asks for."""
     policy = eager_policy(name)
@@ -28,7 +28,7 @@ def cast_arguments(
     return _cast(args, target), {key: _cast(each, target) for key, each in kwargs.items()}
 
 
-def _tensors(values: Iterable[Any]) -> list[Tensor]:
+def _tensors(values: Iterable[object]) -> list[Tensor]:
     found: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):

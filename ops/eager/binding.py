@@ -35,7 +35,8 @@ from ..random_numbers.random import Generator
 from ..table.pointwise import number_as
 from ..table.promotion import number_dtype
 from ..table.table import Operator
-from ..tensors.tensor import Size, Tensor
+from ..tensors.sizes import Size
+from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, traced_number
 
 __all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "type_name", "wrong_keyword"]
@@ -49,7 +50,7 @@ _NO: Final = object()
 Converter = Callable[[Any, bool], Any]
 
 
-def fits(converted: Any) -> bool:
+def fits(converted: object) -> bool:
     """Whether a converter took the value it was given."""
     return converted is not _NO
 
@@ -57,7 +58,7 @@ def fits(converted: Any) -> bool:
 # --------------------------------------------------------------------------- one value
 
 
-def _tensor(value: Any, lenient: bool) -> Any:
+def _tensor(value: object, lenient: bool) -> Any:
     if isinstance(value, Tensor):
         return value._array
     if lenient and isinstance(value, (bool, int, float, complex)):
@@ -65,14 +66,14 @@ def _tensor(value: Any, lenient: bool) -> Any:
     return _NO
 
 
-def _int_or_dtype(value: Any, lenient: bool) -> Any:
+def _int_or_dtype(value: object, lenient: bool) -> Any:
     """In schemas a dtype, layout or memory format is an int."""
     if isinstance(value, (DType, Layout, MemoryFormat)):
         return value.number
     return _int(value, lenient)
 
 
-def _int(value: Any, lenient: bool) -> Any:
+def _int(value: object, lenient: bool) -> Any:
     if type(value) is int:
         return value
     if isinstance(value, int):
@@ -87,7 +88,7 @@ def _int(value: Any, lenient: bool) -> Any:
     return _NO
 
 
-def _float(value: Any, lenient: bool) -> Any:
+def _float(value: object, lenient: bool) -> Any:
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return float(value)
     if lenient and isinstance(value, (bool, np.generic, Tensor)):
@@ -100,7 +101,7 @@ def _float(value: Any, lenient: bool) -> Any:
     return _NO
 
 
-def _number(value: Any, lenient: bool) -> Any:
+def _number(value: object, lenient: bool) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, (np.number, np.bool_)):
@@ -112,31 +113,31 @@ def _number(value: Any, lenient: bool) -> Any:
     return _NO
 
 
-def _complex(value: Any, lenient: bool) -> Any:
+def _complex(value: object, lenient: bool) -> Any:
     return complex(value) if isinstance(value, (complex, float, int)) else _NO
 
 
-def _bool(value: Any, lenient: bool) -> Any:
+def _bool(value: object, lenient: bool) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     return _NO
 
 
-def _string(value: Any, lenient: bool) -> Any:
+def _string(value: object, lenient: bool) -> Any:
     return value if isinstance(value, str) else _NO
 
 
-def _device(value: Any, lenient: bool) -> Any:
+def _device(value: object, lenient: bool) -> Any:
     if isinstance(value, Device):
         return value
     return Device(value) if isinstance(value, str) else _NO
 
 
-def _generator(value: Any, lenient: bool) -> Any:
+def _generator(value: object, lenient: bool) -> Any:
     return value if isinstance(value, Generator) else _NO
 
 
-def _anything(value: Any, lenient: bool) -> Any:
+def _anything(value: object, lenient: bool) -> Any:
     """A value as the machine holds it."""
     if isinstance(value, Tensor):
         return value._array
@@ -145,7 +146,7 @@ def _anything(value: Any, lenient: bool) -> Any:
     return value
 
 
-def _also_bools(value: Sequence[Any], converted: list[Any]) -> Any:
+def _also_bools(value: Sequence[object], converted: list[Any]) -> Any:
     """Ints, of which torch looks at the first alone before it converts: others may be bools."""
     found = [
         int(each) if isinstance(each, bool) and place else known
@@ -155,7 +156,7 @@ def _also_bools(value: Sequence[Any], converted: list[Any]) -> Any:
 
 
 def _list_of(element: Converter, is_int: bool, size: int | None) -> Converter:
-    def convert(value: Any, lenient: bool) -> Any:
+    def convert(value: object, lenient: bool) -> Any:
         if isinstance(value, (list, tuple)):
             converted = [element(each, lenient or is_int) for each in value]
             if any(each is _NO for each in converted):
@@ -170,7 +171,7 @@ def _list_of(element: Converter, is_int: bool, size: int | None) -> Converter:
 
 
 def _optional(element: Converter) -> Converter:
-    def convert(value: Any, lenient: bool) -> Any:
+    def convert(value: object, lenient: bool) -> Any:
         return None if value is None else element(value, lenient)
 
     return convert
@@ -189,7 +190,7 @@ _SIMPLE: Final[dict[Type, Converter]] = {
 }
 
 
-def _tensors(value: Any, lenient: bool) -> Any:
+def _tensors(value: object, lenient: bool) -> Any:
     """A list of tensors; numbers never stand for its elements."""
     if not isinstance(value, (list, tuple)):
         return _NO
@@ -248,7 +249,7 @@ def _spelling(argument: Argument) -> str:
     return _SPELLINGS.get(str(type), str(type))
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The type of a Python value as the C interface of Python names it."""
     kind = type(value)
     if kind in _TYPE_NAMES:
@@ -256,7 +257,7 @@ def type_name(value: Any) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def wrong_keyword(function: str, name: str, kind: str, value: Any) -> TypeError:
+def wrong_keyword(function: str, name: str, kind: str, value: object) -> TypeError:
     """The error of an argument, given by name, of another type than `kind`."""
     text = f"{function}(): argument '{name}' must be {kind}, not {type_name(value)}"
     return TypeError(text)
@@ -296,7 +297,7 @@ class Form:
         if own and own[0].type == ListType(INT) and len(own) == 1:
             self.spread = int(as_method)
 
-    def bind(self, args: Sequence[Any], kwargs: dict[str, Any], lenient: bool) -> list[Any]:
+    def bind(self, args: Sequence[object], kwargs: dict[str, Any], lenient: bool) -> list[Any]:
         """The values for the forward.
 
         Raises:
@@ -313,7 +314,7 @@ class Form:
             for place in range(len(self.arguments))
         ]
 
-    def _gather(self, args: Sequence[Any]) -> Sequence[Any]:
+    def _gather(self, args: Sequence[object]) -> Sequence[Any]:
         """`view(2, 3)` as `view((2, 3))`."""
         spread = self.spread
         if spread is None or len(args) <= spread:
@@ -335,13 +336,13 @@ class Form:
             raise Mismatch
         return place
 
-    def _value(self, place: int, value: Any, lenient: bool) -> Any:
+    def _value(self, place: int, value: object, lenient: bool) -> Any:
         converted = self._converted(place, value, lenient)
         if converted is _NO:
             raise Mismatch
         return converted
 
-    def _converted(self, place: int, value: Any, lenient: bool) -> Any:
+    def _converted(self, place: int, value: object, lenient: bool) -> Any:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = PYTHON_DTYPES.get(value, value)
@@ -365,7 +366,7 @@ class Form:
 
     # ------------------------------------------------------------------ what is wrong
 
-    def fault(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    def fault(self, args: Sequence[object], kwargs: Mapping[str, object]) -> str:
         """Why arguments do not fit, in torch's words: the first thing, by order of parameters.
 
         Args:
@@ -412,7 +413,7 @@ class Form:
         start = f"{self.name}() missing {len(names)} required"
         return f"{start} positional argument{plural}: {', '.join(names)}"
 
-    def _wrong(self, place: int, value: Any, args: Sequence[Any], position: int) -> str:
+    def _wrong(self, place: int, value: object, args: Sequence[object], position: int) -> str:
         """What is wrong about a value, or ""; `position` is 0 for a keyword."""
         argument = self.arguments[place]
         spreads = place == self.spread and position and not isinstance(value, (list, tuple))
@@ -433,7 +434,7 @@ class Form:
             return f"{start}but {found}"
         return found or f"{start}not {type_name(value)}"
 
-    def _not_wanted(self, count: int, kwargs: Mapping[str, Any]) -> str:
+    def _not_wanted(self, count: int, kwargs: Mapping[str, object]) -> str:
         first = int(self.as_method)
         for key in kwargs:
             place = self._named(key)
@@ -444,7 +445,7 @@ class Form:
         return ": invalid keyword arguments"
 
 
-def _wrong_tensor(value: Any, place: int) -> str:
+def _wrong_tensor(value: object, place: int) -> str:
     """What torch says of a list with something else than tensors, the argument of that number."""
     for number, each in enumerate(value if isinstance(value, (list, tuple)) else ()):
         if not isinstance(each, Tensor):
@@ -453,7 +454,7 @@ def _wrong_tensor(value: Any, place: int) -> str:
     return ""
 
 
-def _wrong_int(value: Any, start: str, position: int) -> str:
+def _wrong_int(value: object, start: str, position: int) -> str:
     """What torch says of a list with something else than ints: it looks at the first, then at
     all."""
     if not isinstance(value, (list, tuple)) or not value:

@@ -23,7 +23,7 @@ _new: Final = object.__new__
 _ndarray: Final = np.ndarray
 
 
-def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
     """Run an operator on machine values; arrays come back as tensors.
 
     `handles` are the Python arguments: what comes back in place is the same handle again.
@@ -38,7 +38,7 @@ def run(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     return finish(entry, values, result, handles)
 
 
-def any_requires_grad(handles: Sequence[Any]) -> bool:
+def any_requires_grad(handles: Sequence[object]) -> bool:
     """Whether a tensor among some values requires gradients, or may."""
     for handle in handles:
         if isinstance(handle, Tensor):
@@ -49,7 +49,7 @@ def any_requires_grad(handles: Sequence[Any]) -> bool:
     return False
 
 
-def finish(entry: Operator, values: list[Any], result: Any, handles: Sequence[Any]) -> Any:
+def finish(entry: Operator, values: list[Any], result: object, handles: Sequence[object]) -> Any:
     """Make tensors of a result's arrays and tell the tracer of this thread, if there is one."""
     if type(result) is _ndarray:
         wrapped: Any = _handle_of(result, handles)
@@ -78,7 +78,7 @@ def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
                 view._seen_unwatched()
 
 
-def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
+def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
     for handle in handles:
         if isinstance(handle, Tensor) and handle._array is array:
             return handle
@@ -87,7 +87,7 @@ def _handle_of(array: Array, handles: Sequence[Any]) -> Tensor:
     return made
 
 
-def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
+def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> Any:
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
@@ -104,7 +104,7 @@ def _wrapped(entry: Operator, result: Any, handles: Sequence[Any]) -> Any:
     return result
 
 
-def _part(result: Any, handles: Sequence[Any]) -> Any:
+def _part(result: object, handles: Sequence[object]) -> Any:
     """One of several results."""
     if isinstance(result, list):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]

@@ -86,7 +86,7 @@ _DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
 _SUBTRACTIONS: Final = frozenset({"sub", "subtract"})
 
 
-def _as_operands(name: str, first: Any, second: Any) -> tuple[Any, Any]:
+def _as_operands(name: str, first: object, second: object) -> tuple[Any, Any]:
     """A number before a tensor as the tensor it stands for, and the tensor.
 
     A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
@@ -139,7 +139,7 @@ class EagerFunction:
         entries = TABLE.operators(self.operator_name)
         return "\n".join(entry.schema for entry in entries)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         try:
             if not kwargs:
                 short = self.shortcuts.get(tuple(map(type, args)))
@@ -157,7 +157,7 @@ class EagerFunction:
         except Exception as error:
             raise told(error, self.operator_name)  # noqa: B904
 
-    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
+    def _choose(self, args: tuple[object, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
         out: Any = _NO_TENSORS
         requires_grad = False
         given = args, kwargs
@@ -217,7 +217,7 @@ class EagerFunction:
         return any(name in form.names for form in self.forms)
 
     def _match(
-        self, args: Sequence[Any], kwargs: dict[str, Any]
+        self, args: Sequence[object], kwargs: dict[str, Any]
     ) -> tuple[Form, list[Any], bool] | None:
         """The first overload that fits, strictly or else after conversion, and its values."""
         for lenient in (False, True):
@@ -228,13 +228,13 @@ class EagerFunction:
                     pass
         return None
 
-    def _refusal(self, args: Sequence[Any], kwargs: dict[str, Any]) -> TypeError:
+    def _refusal(self, args: Sequence[object], kwargs: dict[str, Any]) -> TypeError:
         if not self.forms:
             return TypeError(f"{self.__name__}() cannot be called on tensors")
         own = args[1:] if self._as_method else args
         return TypeError(refusal(self.operator_name, self.__name__, self.forms, own, kwargs))
 
-    def _remember(self, form: Form, args: Sequence[Any], values: list[Any]) -> None:
+    def _remember(self, form: Form, args: Sequence[object], values: list[Any]) -> None:
         """Keep what was found out about arguments of these types, if their count says it all."""
         types = tuple(map(type, args))
         if form.spread is not None:
@@ -254,7 +254,7 @@ class EagerFunction:
         if not any(isinstance(default, list) for default in defaults):
             self.shortcuts[types] = shortcut(form.entry, types, converters, defaults)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
@@ -269,7 +269,7 @@ class AutocastFunction(EagerFunction):
 
     __slots__ = ()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         state = autocast_state()
         if state.cpu and "out" not in kwargs:
             args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)

@@ -14,7 +14,7 @@ from .dispatch import eager_function
 __all__ = ["FUNCTIONS", "METHODS"]
 
 
-def _tensors(given: tuple[Any, ...]) -> list[Any]:
+def _tensors(given: tuple[object, ...]) -> list[Any]:
     """The tensors of `f(a, b)` and of `f([a, b])`."""
     if len(given) == 1 and isinstance(given[0], (list, tuple)):
         return list(given[0])
@@ -24,7 +24,7 @@ def _tensors(given: tuple[Any, ...]) -> list[Any]:
 def _atleast(count: int) -> Callable[..., Any]:
     name = f"atleast_{count}d"
 
-    def atleast(*tensors: Any) -> Any:
+    def atleast(*tensors: object) -> Any:
         given = tensors[0] if len(tensors) == 1 else tensors
         return eager_function(f"aten::{name}")(given)
 
@@ -34,13 +34,13 @@ def _atleast(count: int) -> Callable[..., Any]:
 
 
 @stands_for("aten::block_diag")
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: object) -> Any:
     """Matrices one after the other along the diagonal of a matrix of zeros."""
     return eager_function("aten::block_diag")(list(tensors))
 
 
 @stands_for("aten::cartesian_prod")
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: object) -> Any:
     """All combinations of an element of each vector, as rows."""
     found = eager_function("aten::cartesian_prod")(list(tensors))
     return tensors[0] if len(tensors) == 1 else found
@@ -95,7 +95,7 @@ def unique_consecutive(
 # --------------------------------------------------------------------------- places
 
 
-def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: object) -> tuple[Tensor, ...]:
     """Places in a flattened tensor as places in one of a shape: a tensor for each dimension.
 
     Raises:

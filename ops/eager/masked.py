@@ -27,7 +27,7 @@ _LONG: Final = DTYPES["int64"]
 # --------------------------------------------------------------------------- masks
 
 
-def _call(name: str, *args: Any, **options: Any) -> Any:
+def _call(name: str, *args: object, **options: object) -> Any:
     return eager_function(f"aten::{name}")(*args, **options)
 
 

@@ -53,7 +53,7 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
     shortcuts = {} if isinstance(function, AutocastFunction) else function.shortcuts
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
 
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: Tensor, other: object) -> Any:
         short = shortcuts.get((type(self), type(other)))
         if short is not None:
             return short(self, other)
@@ -74,7 +74,7 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
         return _binary(function)
     rsub = eager_function("aten::rsub")
 
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: Tensor, other: object) -> Any:
         if not isinstance(other, _NUMBERS):
             return NotImplemented
         if name != "truediv" and not isinstance(self, Tensor):
@@ -129,7 +129,7 @@ def _give_methods() -> None:
             setattr(Tensor, name, make_function(qualified, as_method=True))
 
 
-def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+def where(self: Tensor, condition: Tensor, other: object) -> Any:
     """This tensor's elements where the condition holds, the other's elsewhere."""
     return eager_function("aten::where")(condition, self, other)
 
@@ -146,7 +146,7 @@ _CASTS: Final = {
 def _cast(name: str) -> Callable[..., Tensor]:
     dtype = DTYPES[name]
 
-    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+    def method(self: Tensor, memory_format: object = None) -> Tensor:
         converted: Tensor = self.to(dtype, memory_format=memory_format)
         return converted
 
@@ -154,7 +154,7 @@ def _cast(name: str) -> Callable[..., Tensor]:
     return method
 
 
-def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     """The tensor in another dtype, on another device, or both; itself if nothing changes."""
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
@@ -173,12 +173,12 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return converted
 
 
-def _is_dtype(value: Any) -> bool:
+def _is_dtype(value: object) -> bool:
     return isinstance(value, DType) or (isinstance(value, type) and value in PYTHON_DTYPES)
 
 
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
+    self: Tensor, data: object, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
@@ -195,13 +195,13 @@ def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) 
     return eager_function("aten::nonzero")(self, out=out)
 
 
-def split(self: Tensor, split_size: Any, dim: int = 0) -> Any:
+def split(self: Tensor, split_size: object, dim: int = 0) -> Any:
     """Parts of the given size, or sizes, along a dimension."""
     return eager_function("aten::split")(self, split_size, dim)
 
 
 def norm(
-    self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False, dtype: object = None
 ) -> Any:
     """The norm over some dimensions, or all."""
     if isinstance(p, str) and p != "fro":

@@ -37,7 +37,8 @@ from ..tensors.asarray import asarray
 from ..tensors.construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
 from ..tensors.display import set_printoptions
 from ..tensors.interchange import dlpack, dlpack_device, from_dlpack
-from ..tensors.tensor import Parameter, Size, Tensor
+from ..tensors.sizes import Size
+from ..tensors.tensor import Parameter, Tensor
 from . import methods
 from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
@@ -55,7 +56,7 @@ _SHORT_NAMES: Final = {
 
 
 @stands_for("aten::is_tensor")
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     """Whether it is a tensor."""
     return isinstance(obj, Tensor)
 
@@ -116,7 +117,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
 
 
 @stands_for("aten::einsum")
-def einsum(equation: Any, *operands: Any) -> Any:
+def einsum(equation: object, *operands: object) -> Any:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
     given = (
         operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
@@ -131,7 +132,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     return eager_function("aten::einsum")(equation, list(given))
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Any:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
     options = {} if out is None else {"out": out}
     if isinstance(dims, Tensor):
@@ -146,7 +147,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Any:
 
 
 @stands_for("aten::chain_matmul")
-def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+def chain_matmul(*matrices: object, out: object = None) -> Any:
     """The product of matrices, in the order that takes the fewest multiplications."""
     options = {} if out is None else {"out": out}
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
@@ -183,10 +184,10 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
 def norm(
     input: Tensor,
-    p: Any = "fro",
+    p: object = "fro",
     dim: Any = None,
     keepdim: bool = False,
-    out: Any = None,
+    out: object = None,
     dtype: DType | None = None,
 ) -> Any:
     """The norm over some dimensions, or all."""
@@ -203,21 +204,21 @@ def norm(
 
 
 @stands_for("aten::meshgrid")
-def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+def meshgrid(*tensors: object, indexing: str = "ij") -> Any:
     """The coordinates of the grid that some vectors span."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     return eager_function("aten::meshgrid")(list(given), indexing=indexing)
 
 
 @stands_for("aten::broadcast_tensors")
-def broadcast_tensors(*tensors: Any) -> Any:
+def broadcast_tensors(*tensors: object) -> Any:
     """The tensors, expanded to their common shape."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     return eager_function("aten::broadcast_tensors")(list(given))
 
 
 @stands_for("aten::broadcast_shapes")
-def broadcast_shapes(*shapes: Any) -> Size:
+def broadcast_shapes(*shapes: object) -> Size:
     """The shape that all the given ones broadcast to.
 
     Raises:
@@ -243,7 +244,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common)
 
 
-def _sizes(shape: Any) -> tuple[int, ...]:
+def _sizes(shape: object) -> tuple[int, ...]:
     """A shape as `broadcast_shapes` takes it: one size or several."""
     if isinstance(shape, int):
         return (shape,)
@@ -254,7 +255,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def is_storage(obj: Any) -> bool:
+def is_storage(obj: object) -> bool:
     """Whether it is a storage."""
     return hasattr(obj, "nbytes") and hasattr(obj, "data_ptr") and not isinstance(obj, Tensor)
 

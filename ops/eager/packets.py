@@ -24,7 +24,7 @@ class Overload:
         """The operator's name with the overload's: `aten::add.Tensor`."""
         return self._entry.full_name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if self._form is None:
             self._form = Form(self._entry, self.name(), False)
         for lenient in (False, True):
@@ -69,7 +69,7 @@ class Packet:
         setattr(self, overload, found)
         return found
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return self._function(*args, **kwargs)
 
     def __repr__(self) -> str:

@@ -36,7 +36,7 @@ class _Written:
         self.most = len(parameters)
         self.least = sum(" = " not in part for part in parameters)
 
-    def fault(self, args: Sequence[Any], kwargs: Keywords) -> str:
+    def fault(self, args: Sequence[object], kwargs: Keywords) -> str:
         """Torch's line about arguments that are as many as the printed parts; "" if they are not.
 
         It takes `*` for a part, and a default for the name of its parameter.
@@ -61,7 +61,7 @@ class _Written:
 _KINDS: Final = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
-def _type_with_elements(value: Any) -> str:
+def _type_with_elements(value: object) -> str:
     if not isinstance(value, (tuple, list)):
         return type_name(value)
     names = ", ".join(map(type_name, value))
@@ -96,7 +96,7 @@ def _form_of(written: _Written, forms: Sequence[Form]) -> Form | None:
 
 
 def refusal(
-    operator_name: str, name: str, forms: Sequence[Form], args: Sequence[Any], kwargs: Keywords
+    operator_name: str, name: str, forms: Sequence[Form], args: Sequence[object], kwargs: Keywords
 ) -> str:
     """What to say where no one of an eager function's forms takes the arguments.
 

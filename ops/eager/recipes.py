@@ -53,7 +53,7 @@ class Recipe:
     __slots__ = ("_steps", "_template", "form")
 
     def __init__(
-        self, form: Form, args: Sequence[Any], kwargs: dict[str, Any], values: Sequence[Any]
+        self, form: Form, args: Sequence[object], kwargs: dict[str, Any], values: Sequence[object]
     ) -> None:
         self.form = form
         args = form._gather(args)
@@ -84,7 +84,7 @@ class Recipe:
         return made
 
 
-def _converter(form: Form, place: int, value: Any, converted: Any) -> Any:
+def _converter(form: Form, place: int, value: object, converted: object) -> Any:
     if isinstance(value, Tensor) and converted is value._array:
         return _ARRAY
     if converted is value and not isinstance(value, (list, tuple)):

@@ -88,12 +88,12 @@ def _maker(rest: str, defaults: int, is_view: bool, is_in_place: bool) -> Callab
     return made
 
 
-def _made(entry: Operator, rest: str, defaults: Sequence[Any]) -> Shortcut:
+def _made(entry: Operator, rest: str, defaults: Sequence[object]) -> Shortcut:
     make = _maker(rest, len(defaults), entry.is_view, entry.is_in_place)
     return make(entry, entry.forward, *defaults)
 
 
-def shortcut_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Shortcut:
+def shortcut_of_sizes(entry: Operator, defaults: Sequence[object]) -> Shortcut:
     """The shortcut for a tensor and sizes given one by one."""
     return _made(entry, "sizes", defaults)
 
@@ -101,8 +101,8 @@ def shortcut_of_sizes(entry: Operator, defaults: Sequence[Any]) -> Shortcut:
 def shortcut(
     entry: Operator,
     types: tuple[type, ...],
-    converters: Sequence[Callable[..., Any] | None],
-    defaults: Sequence[Any],
+    converters: Sequence[Callable[..., object] | None],
+    defaults: Sequence[object],
 ) -> Shortcut:
     """The shortcut for arguments of some types; others are as the overload has them by default."""
     tensors = [issubclass(each, Tensor) for each in types]
@@ -113,7 +113,7 @@ def shortcut(
     if tensors == [True, False] and converters[1] is None:
         return _made(entry, "a number", defaults)
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         values = [
             a if convert is None else convert(a, True)
             for convert, a in zip(converters, args, strict=True)

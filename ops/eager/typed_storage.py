@@ -73,7 +73,7 @@ class TypedStorage:
     def __getitem__(self, index: int) -> Any:
         return self.tolist()[index]
 
-    def __setitem__(self, index: int | slice, value: Any) -> None:
+    def __setitem__(self, index: int | slice, value: object) -> None:
         self._flat()[index] = value
 
     def __iter__(self) -> Iterator[Any]:
@@ -115,7 +115,7 @@ def set_(
     return changed
 
 
-def new(self: Tensor, *args: Any) -> Tensor:
+def new(self: Tensor, *args: object) -> Tensor:
     """A tensor of the same dtype: of sizes, unfilled, or of numbers."""
     made: Tensor = Tensor(*args).to(self.dtype)
     return made

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..layers.dropout import FACTORS
 from ..layers.leaky_noise import slope_bounds
-from ..memory.dtype import Array, Scalar
+from ..memory.dtype import Array, DType, Scalar
+from ..random_numbers.random import Generator
+from ..tensors.tensor import Tensor
 from .rows import Run, aten, composite, gradient, rewritten, same_as
 
 gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
@@ -31,7 +32,9 @@ gradient(
 gradient("aten::threshold", self=lambda g, self, threshold: g.masked_fill(self <= threshold, 0))
 
 
-def _elu(g: Any, self: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+def _elu(
+    g: Tensor, self: Tensor, alpha: Scalar = 1, scale: Scalar = 1, input_scale: Scalar = 1
+) -> Tensor:
     below = g * (self * input_scale).exp() * (alpha * scale * input_scale)
     return aten.where(self <= 0, below, g * scale)
 
@@ -45,7 +48,7 @@ gradient(
 gradient("aten::celu", self=lambda g, self, alpha=1.0: _elu(g, self, alpha, 1, 1 / alpha))
 
 
-def _gelu(g: Any, self: Any, approximate: str = "none") -> Any:
+def _gelu(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         beta, kappa = math.sqrt(2 / math.pi), 0.044715
         cube = self * self * self
@@ -60,7 +63,7 @@ def _gelu(g: Any, self: Any, approximate: str = "none") -> Any:
 gradient("aten::gelu", self=_gelu)
 
 
-def _silu(g: Any, self: Any) -> Any:
+def _silu(g: Tensor, self: Tensor) -> Tensor:
     share = self.sigmoid()
     return g * (share * (self * (1 - share) + 1))
 
@@ -68,7 +71,7 @@ def _silu(g: Any, self: Any) -> Any:
 gradient("aten::silu", self=_silu)
 
 
-def _mish(g: Any, self: Any) -> Any:
+def _mish(g: Tensor, self: Tensor) -> Tensor:
     bent = aten.softplus(self).tanh()
     return g * (bent + self * self.sigmoid() * (1 - bent * bent))
 
@@ -102,14 +105,14 @@ gradient("aten::log_sigmoid", self=lambda g, self: g * (-self).sigmoid())
 
 
 @composite("aten::glu")
-def glu(self: Any, dim: int = -1) -> Any:
+def glu(self: Tensor, dim: int = -1) -> Tensor:
     """One half times the sigmoid of the other."""
     size = self.shape[dim] // 2
     return self.narrow(dim, 0, size) * self.narrow(dim, size, size).sigmoid()
 
 
 @composite("aten::prelu", "aten::_prelu_kernel", name="PreluKernelBackward0")
-def prelu(self: Any, weight: Any) -> Any:
+def prelu(self: Tensor, weight: Tensor) -> Tensor:
     """Negative numbers times the weight of their channel."""
     if weight.ndim == 1 and self.ndim != 1 and weight.numel() != 1:
         weight = weight.reshape([1, -1] + [1] * (self.ndim - 2))
@@ -121,11 +124,15 @@ def prelu(self: Any, weight: Any) -> Any:
 def _with_noise(twin: str) -> None:
     @rewritten("aten::rrelu" + twin)
     def rrelu(
-        run: Run, self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Any
-    ) -> Any:
+        run: Run, self: Array, lower: Scalar, upper: Scalar, training: bool,
+        generator: Generator | None,
+    ) -> Array:  # fmt: skip
         bounds = slope_bounds(lower, upper)
         noise = np.empty_like(self)
-        return run(f"aten::rrelu_with_noise{twin}", self, noise, *bounds, training, generator)
+        made: Array = run(
+            f"aten::rrelu_with_noise{twin}", self, noise, *bounds, training, generator
+        )
+        return made
 
 
 _with_noise("")
@@ -138,7 +145,7 @@ gradient(
 )
 
 
-def _softmax(g: Any, result: Any, dim: Any, self_dtype: Any) -> Any:
+def _softmax(g: Tensor, result: Tensor, dim: int, self_dtype: DType) -> Tensor:
     weighted = g * result
     return weighted - result * weighted.sum([dim], True) if result.ndim else weighted * 0
 
@@ -147,7 +154,7 @@ gradient("aten::softmax", "aten::_softmax", self=_softmax, name="SoftmaxBackward
 same_as("aten::softmax", "aten::special_softmax")
 
 
-def _safe_softmax(g: Any, result: Any, dim: Any) -> Any:
+def _safe_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
     weighted = g * result
     return weighted - result * weighted.sum([dim], True)
 
@@ -159,7 +166,7 @@ gradient(
 )
 
 
-def _log_softmax(g: Any, result: Any, dim: Any) -> Any:
+def _log_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
     return g - result.exp() * (g.sum([dim], True) if g.ndim else g)
 
 
@@ -181,12 +188,12 @@ def _dropped(name: str, twin: str) -> None:
     factors = FACTORS[name]
 
     @rewritten(name + twin)
-    def product(run: Run, self: Array, p: float, train: bool) -> Any:
+    def product(run: Run, self: Array, p: float, train: bool) -> Array:
         found = factors(self, p, train)
         if found is None:
             return self
         noise, shift = found
-        result = run(f"aten::mul{twin}.Tensor", self, noise)
+        result: Array = run(f"aten::mul{twin}.Tensor", self, noise)
         return result if shift is None else run(f"aten::add{twin}.Tensor", result, shift, 1)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..tensors.tensor import Tensor
 from .linear import turned
-from .rows import aten, composite, conj, gradient
+from .rows import Grads, Tensors, aten, composite, conj, gradient
 
 
-def _eig(gs: Any, results: Any) -> Any:
+def _eig(gs: Grads, results: Tensors) -> Tensor | None:
     """Boeddeker and others, Computation of complex-valued gradients (2017), equation 4.77."""
     values, vectors = results
     inner = None
@@ -39,12 +38,12 @@ gradient("aten::linalg_eig", self=_eig)
 
 
 @composite("aten::linalg_eigvals", name="LinalgEigBackward0")
-def eigvals(self: Any) -> Any:
+def eigvals(self: Tensor) -> Tensor:
     """Eigenvalues."""
     return aten.linalg_eig(self)[0]
 
 
-def _exponential(g: Any, self: Any) -> Any:
+def _exponential(g: Tensor, self: Tensor) -> Tensor:
     """Higham, Functions of Matrices (2008), theorem 3.6: a corner of a larger exponential."""
     size = self.shape[-1]
     matrix = turned(self)
@@ -62,13 +61,13 @@ gradient(
 )
 
 
-def _reflectors(vectors: Any) -> Any:
+def _reflectors(vectors: Tensor) -> Tensor:
     """The columns of reflections: 1 on the diagonal, 0 above."""
     eye = aten.eye(vectors.shape[-2], vectors.shape[-1], dtype=vectors.dtype)
     return vectors.tril(-1) + eye
 
 
-def _reflect(columns: Any, tau: Any, at: int, x: Any, adjoint: bool) -> Any:
+def _reflect(columns: Tensor, tau: Tensor, at: int, x: Tensor, adjoint: bool) -> Tensor:
     """One reflection of the columns of `x`."""
     column = columns.narrow(-1, at, 1)
     weight = tau.narrow(-1, at, 1).unsqueeze(-1)
@@ -77,7 +76,7 @@ def _reflect(columns: Any, tau: Any, at: int, x: Any, adjoint: bool) -> Any:
 
 @composite("aten::linalg_householder_product", "aten::orgqr",
            name="LinalgHouseholderProductBackward0")  # fmt: skip
-def householder_product(input: Any, tau: Any) -> Any:
+def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first columns of a product of reflections."""
     columns = _reflectors(input)
     rows, count = input.shape[-2:]
@@ -88,7 +87,9 @@ def householder_product(input: Any, tau: Any) -> Any:
 
 
 @composite("aten::ormqr")
-def ormqr(self: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(
+    self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
+) -> Tensor:
     """The product of a matrix with a product of reflections."""
     if not left:
         return turned(ormqr(self, input2, turned(input3), True, not transpose))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..tensors.tensor import Tensor
 from .linear import turned
 from .reduction import restored
-from .rows import aten, composite, conj, gradient, joint
+from .rows import Grads, Ints, Tensors, Wanted, aten, composite, conj, gradient, joint
 
 gradient("aten::linalg_inv", A=lambda g, result: -turned(result) @ g @ turned(result))
 gradient(
@@ -21,7 +20,7 @@ gradient(
 )
 
 
-def _outer(x: Any) -> Any:
+def _outer(x: Tensor) -> Tensor:
     return x.unsqueeze(-1).unsqueeze(-1)
 
 
@@ -37,7 +36,7 @@ gradient(
 gradient("aten::logdet", self=lambda g, self: _outer(g) * turned(aten.linalg_inv(self)))
 
 
-def _log_det(gs: Any, A: Any, results: Any) -> Any:
+def _log_det(gs: Grads, A: Tensor, results: Tensors) -> Tensor | None:
     g = gs[1]
     if gs[0] is not None and A._array.dtype.kind == "c":
         turn = aten.imag(gs[0] * conj(results[0]))
@@ -49,7 +48,9 @@ gradient("aten::linalg_slogdet", A=_log_det)
 gradient("aten::slogdet", self=lambda gs, self, results: _log_det(gs, self, results))
 
 
-def _solve(gs: Any, wanted: Any, A: Any, B: Any, left: bool, result: Any) -> Any:
+def _solve(
+    gs: Tensors, wanted: Wanted, A: Tensor, B: Tensor, left: bool, result: Tensor
+) -> tuple[Tensor, Tensor]:
     (g,) = gs[:1]
     is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     if is_vector:
@@ -66,8 +67,9 @@ joint("aten::linalg_solve", "aten::linalg_solve_ex", of="A B", name="LinalgSolve
 
 
 def _triangular(
-    gs: Any, self: Any, B: Any, upper: bool, left: bool, unitriangular: bool, result: Any
-) -> Any:
+    gs: Tensors, self: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool,
+    result: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     (g,) = gs[:1]
     of_b = aten.linalg_solve_triangular(
         turned(self), g, upper=not upper, left=left, unitriangular=unitriangular
@@ -80,7 +82,7 @@ def _triangular(
 joint("aten::linalg_solve_triangular", of="self B")(_triangular)
 
 
-def _cholesky(g: Any, result: Any, upper: bool = False) -> Any:
+def _cholesky(g: Tensor, result: Tensor, upper: bool = False) -> Tensor:
     lower, given = (turned(result), turned(g)) if upper else (result, g)
     seen = (turned(lower) @ given.tril()).tril()
     inner = (seen + turned(seen.tril(-1))) / 2
@@ -97,13 +99,13 @@ gradient(
 gradient("aten::cholesky", self=_cholesky)
 
 
-def _safe(x: Any) -> Any:
+def _safe(x: Tensor) -> Tensor:
     """One over the numbers, 0 on the diagonal."""
     eye = aten.eye(x.shape[-1], dtype=x.dtype)
     return (x + eye).reciprocal() * (1 - eye)
 
 
-def _eigh(gs: Any, results: Any) -> Any:
+def _eigh(gs: Grads, results: Tensors) -> Tensor | None:
     values, vectors = results
     inner = None
     if gs[1] is not None:
@@ -126,11 +128,11 @@ gradient(
 )
 
 
-def _of_values(g: Any, vectors: Any) -> Any:
+def _of_values(g: Tensor, vectors: Tensor) -> Tensor:
     return (vectors * g.unsqueeze(-2)) @ turned(vectors)
 
 
-def _svd(gs: Any, results: Any) -> Any:
+def _svd(gs: Grads, results: Tensors) -> Tensor | None:
     U, S, Vh = results
     count = S.shape[-1]
     gU, gS, gVh = gs
@@ -180,12 +182,12 @@ gradient(
 
 
 @composite("aten::linalg_svdvals", name="LinalgSvdBackward0")
-def svdvals(A: Any) -> Any:
+def svdvals(A: Tensor) -> Tensor:
     """Singular values."""
     return aten.linalg_svd(A, False)[1]
 
 
-def _square_qr(gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
+def _square_qr(gQ: Tensor | None, gR: Tensor | None, Q: Tensor, R: Tensor) -> Tensor:
     total = None
     if gR is not None:
         total = gR @ turned(R)
@@ -200,7 +202,7 @@ def _square_qr(gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
     return turned(aten.linalg_solve_triangular(R, turned(found), upper=True))
 
 
-def _qr(gs: Any, results: Any, mode: str = "reduced") -> Any:
+def _qr(gs: Grads, results: Tensors, mode: str = "reduced") -> Tensor | None:
     Q, R = results
     gQ, gR = gs
     if mode == "complete" and Q.shape[-2] > R.shape[-1]:
@@ -226,7 +228,7 @@ gradient("aten::qr", self=lambda gs, results: _qr(gs, results), name="LinalgQrBa
 
 
 @composite("aten::linalg_matrix_power", "aten::matrix_power")
-def matrix_power(self: Any, n: int) -> Any:
+def matrix_power(self: Tensor, n: int) -> Tensor:
     """A matrix times itself."""
     base, found, left = aten.linalg_inv(self) if n < 0 else self, None, abs(n)
     while left:
@@ -237,23 +239,25 @@ def matrix_power(self: Any, n: int) -> Any:
     return self * 0 + aten.eye(self.shape[-1], dtype=self.dtype) if found is None else found * 1
 
 
-def _nuclear(self: Any, dims: Any, keepdim: bool) -> Any:
+def _nuclear(self: Tensor, dims: Ints, keepdim: bool) -> Tensor:
     moved = self.movedim(list(dims), [-2, -1])
     return restored_sums(aten.linalg_svd(moved, False)[1].sum([-1]), self, dims, keepdim)
 
 
-def restored_sums(found: Any, self: Any, dims: Any, keepdim: bool) -> Any:
+def restored_sums(found: Tensor, self: Tensor, dims: Ints, keepdim: bool) -> Tensor:
     """A result for each matrix, with the matrices' dimensions of size 1 if wanted."""
     return restored(found, self.shape, list(dims), False) if keepdim else found
 
 
 @composite("aten::linalg_matrix_norm", "aten::nuclear_norm")
-def matrix_norm(self: Any, ord: Any = "nuc", dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+def matrix_norm(
+    self: Tensor, ord: str | float = "nuc", dim: Ints = (-2, -1), keepdim: bool = False
+) -> Tensor:
     """Norms of matrices."""
     dims = list(dim) if dim else [-2, -1]
     if ord == "fro":
         return aten.linalg_vector_norm(self, 2, dims, keepdim)
-    if ord == "nuc":
+    if isinstance(ord, str):
         return _nuclear(self, dims, keepdim)
     moved = self.movedim(dims, [-2, -1])
     if abs(ord) == 2:
@@ -265,7 +269,9 @@ def matrix_norm(self: Any, ord: Any = "nuc", dim: Any = (-2, -1), keepdim: bool 
 
 
 @composite("aten::linalg_norm")
-def linalg_norm(self: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
+def linalg_norm(
+    self: Tensor, ord: float | str | None = None, dim: Ints | None = None, keepdim: bool = False
+) -> Tensor:
     """Norms of vectors or matrices."""
     if isinstance(ord, str) or (dim is not None and len(dim) == 2 and ord is not None):
         dims = list(dim) if dim is not None else list(range(self.ndim))
@@ -282,7 +288,7 @@ gradient(
 )
 
 
-def _pseudo_inverse(g: Any, A: Any, P: Any) -> Any:
+def _pseudo_inverse(g: Tensor, A: Tensor, P: Tensor) -> Tensor:
     """Golub and Pereyra's formula, in the order with the smaller products."""
     gh, Ph = turned(g), turned(P)
     if A.shape[-2] <= A.shape[-1]:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..layers.attention import dropped
+from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import aten, composite, conj, constant, gradient, joint
+from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint
 
 # --------------------------------------------------------------------------- convolutions
 
 
-def _filled(value: Any, count: int, default: int) -> list[int]:
+def _filled(value: int | Ints | None, count: int, default: int) -> list[int]:
     if value is None:
         return [default] * count
     given = [value] if isinstance(value, int) else list(value)
     return given * count if len(given) == 1 else given
 
 
-def _same_padding(sizes: Any, dilation: list[int]) -> list[tuple[int, int]]:
+def _same_padding(sizes: Ints, dilation: list[int]) -> list[tuple[int, int]]:
     totals = [d * (k - 1) for d, k in zip(dilation, sizes[2:], strict=True)]
     return [(t // 2, t - t // 2) for t in totals]
 
 
 def _convolution(
-    gs: Any, wanted: Any, input: Any, weight: Any, bias_sizes: Any = None, stride: Any = None,
-    padding: Any = None, dilation: Any = None, groups: int = 1, transposed: bool = False,
-    output_padding: Any = None,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, input: Tensor, weight: Tensor, bias_sizes: Ints | None = None,
+    stride: Ints | None = None, padding: Ints | str | None = None, dilation: Ints | None = None,
+    groups: int = 1, transposed: bool = False, output_padding: Ints | None = None,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
     (g,) = gs[:1]
     count = weight.ndim - 2
     batched = input.ndim == weight.ndim
@@ -63,9 +63,9 @@ def _convolution(
 
 
 def _of_input(
-    x: Any, weight: Any, y: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    x: Tensor, weight: Tensor, y: Tensor, stride: Ints, padding: Ints, dilation: Ints, groups: int,
     transposed: bool,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     zeros = [0] * len(stride)
     if transposed:
         found = aten.convolution(
@@ -84,8 +84,8 @@ def _of_input(
 
 
 def _of_weight(
-    x: Any, y: Any, sizes: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    x: Tensor, y: Tensor, sizes: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
     """The gradient of the weight: a convolution of the input by the result's gradient, the batch
     in the place of the channels, steps and dilation changed over."""
     batch, channels = x.shape[0], x.shape[1]
@@ -133,16 +133,16 @@ joint(
     name="ConvolutionBackward0",
 )
 def _transposed(
-    gs: Any, wanted: Any, input: Any, weight: Any, stride: Any, padding: Any, output_padding: Any,
-    groups: int, dilation: Any,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, input: Tensor, weight: Tensor, stride: Ints, padding: Ints,
+    output_padding: Ints, groups: int, dilation: Ints,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
     return _convolution(
         gs, wanted, input, weight, None, stride, padding, dilation, groups, True, output_padding
     )
 
 
 @composite("aten::conv_tbc")
-def conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
+def conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: int) -> Tensor:
     """A convolution with time first and channels last."""
     found = aten.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad])
     return found.permute([2, 0, 1])
@@ -151,15 +151,16 @@ def conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
 # --------------------------------------------------------------------------- normalisations
 
 
-def _channels(x: Any, like: Any) -> Any:
+def _channels(x: Tensor, like: Tensor) -> Tensor:
     return x.reshape([1, -1 if x.numel() else 0] + [1] * (like.ndim - 2)) if like.ndim > 1 else x
 
 
 def _batch_norm(
-    input: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
-) -> tuple[Any, Any, Any]:
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
+    var: Tensor | None, training: bool, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     dims = [d for d in range(input.ndim) if d != 1]
-    if training or mean is None:
+    if training or mean is None or var is None:
         middle = input.mean(dims)
         apart = input - _channels(middle, input)
         scale = ((apart * apart).mean(dims) + eps).rsqrt()
@@ -176,33 +177,35 @@ def _batch_norm(
 
 @composite("aten::batch_norm", name="NativeBatchNormBackward0")
 def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
-    eps: float,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    running_var: Tensor | None, training: bool, eps: float,
+) -> Tensor:  # fmt: skip
     """Channels brought to mean 0 and variance 1."""
     return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)[0]
 
 
 @composite("aten::native_batch_norm", "aten::_native_batch_norm_legit", apart=(1, 2))
 def native_batch_norm(
-    input: Any, weight: Any, bias: Any, training: bool, eps: float, running_mean: Any = None,
-    running_var: Any = None,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, eps: float,
+    running_mean: Tensor | None = None, running_var: Tensor | None = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """The same, with the means and the inverse deviations."""
     return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)
 
 
 @composite("aten::_batch_norm_with_update", apart=(1, 2, 3))
-def batch_norm_with_update(input: Any, weight: Any, bias: Any, eps: float) -> Any:
+def batch_norm_with_update(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, ...]:
     """The same in training."""
     return _batch_norm(input, weight, bias, None, None, True, eps)
 
 
 @composite("aten::instance_norm", name="ViewBackward0")
 def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
-    eps: float,
-) -> Any:  # fmt: skip
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    running_var: Tensor | None, use_input_stats: bool, eps: float,
+) -> Tensor:  # fmt: skip
     """Channels of each sample brought to mean 0 and variance 1."""
     if not use_input_stats:
         return _batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
@@ -213,13 +216,15 @@ def instance_norm(
     return found if bias is None else found + _channels(bias, input)
 
 
-def _normal(x: Any, dims: list[int], eps: float) -> Any:
+def _normal(x: Tensor, dims: list[int], eps: float) -> Tensor:
     apart = x - x.mean(dims, True)
     return apart * ((apart * apart).mean(dims, True) + eps).rsqrt()
 
 
 @composite("aten::layer_norm", name="NativeLayerNormBackward0")
-def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def layer_norm(
+    input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
     """The last dimensions brought to mean 0 and variance 1."""
     found = _normal(input, list(range(-len(normalized_shape), 0)), eps)
     found = found if weight is None else found * weight
@@ -227,7 +232,9 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: f
 
 
 @composite("aten::native_layer_norm", apart=(1, 2))
-def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def native_layer_norm(
+    input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, ...]:
     """The same, with the means and the inverse deviations."""
     dims = list(range(-len(normalized_shape), 0))
     mean = input.mean(dims, True)
@@ -238,12 +245,14 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     return (found if bias is None else found + bias), mean, scale
 
 
-def _grouped(input: Any, groups: int) -> Any:
+def _grouped(input: Tensor, groups: int) -> Tensor:
     return input.reshape([input.shape[0], groups, math.prod(input.shape[1:]) // groups])
 
 
 @composite("aten::group_norm", name="NativeGroupNormBackward0")
-def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
     """Groups of channels brought to mean 0 and variance 1."""
     found = _normal(_grouped(input, num_groups), [-1], eps).reshape(input.shape)
     found = found if weight is None else found * _channels(weight, input)
@@ -251,7 +260,9 @@ def group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) 
 
 
 @composite("aten::native_group_norm")
-def native_group_norm(input: Any, weight: Any, bias: Any, group: int, eps: float) -> Any:
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
+) -> tuple[Tensor, ...]:
     """The same, with the means and the inverse deviations."""
     parts = _grouped(input, group)
     mean = parts.mean([-1], True)
@@ -264,7 +275,9 @@ def native_group_norm(input: Any, weight: Any, bias: Any, group: int, eps: float
 
 
 @composite("aten::rms_norm", name="FusedRmsNormBackward0")
-def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: Any) -> Any:
+def rms_norm(
+    input: Tensor, normalized_shape: Ints, weight: Tensor | None, eps: float | None
+) -> Tensor:
     """The last dimensions brought to mean square 1."""
     dims = list(range(-len(normalized_shape), 0))
     small = 2.220446049250313e-16 if input.dtype.itemsize == 8 else 1.1920928955078125e-07
@@ -273,7 +286,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: Any) -> Any:
 
 
 @composite("aten::_weight_norm", name="WeightNormInterfaceBackward0")
-def weight_norm(v: Any, g: Any, dim: int) -> Any:
+def weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
     """A direction and a length apart."""
     dims = [d for d in range(v.ndim) if d != dim] if dim != -1 else list(range(v.ndim))
     return v * (g / (v * v).sum(dims, True).sqrt())
@@ -286,9 +299,9 @@ def weight_norm(v: Any, g: Any, dim: int) -> Any:
     "aten::scaled_dot_product_attention", name="ScaledDotProductFlashAttentionForCpuBackward0"
 )
 def attention(
-    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any,
-    enable_gqa: bool, result: Any,
-) -> Any:  # fmt: skip
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
+    is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
+) -> Tensor:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
@@ -311,20 +324,20 @@ def attention(
 
 
 @composite("aten::bilinear")
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """A product of two inputs and a weight for each result."""
     found = aten.einsum("...i,kij,...j->...k", [input1, weight, input2])
     return found if bias is None else found + bias
 
 
 @composite("aten::cdist", "aten::_cdist_forward", "aten::_euclidean_dist", name="CdistBackward0")
-def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """The distances of all rows to all others."""
     return aten.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1])
 
 
 @composite("aten::pdist", "aten::_pdist_forward")
-def pdist(self: Any, p: float = 2.0) -> Any:
+def pdist(self: Tensor, p: float = 2.0) -> Tensor:
     """The distances of all pairs of rows."""
     count = self.shape[0]
     places = aten.triu_indices(count, count, 1)
@@ -334,7 +347,7 @@ def pdist(self: Any, p: float = 2.0) -> Any:
 
 
 @composite("aten::diff")
-def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
+def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
     """Differences of neighbours."""
     if not n:
         return self * 1
@@ -353,10 +366,10 @@ def diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 
 @joint("aten::embedding_bag", of="weight per_sample_weights", name="EmbeddingBagBackward0")
 def _bags(
-    gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
-    per_sample_weights: Any, include_last_offset: bool, results: Any,
-    scale_grad_by_freq: bool = False, padding_idx: Any = None,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, weight: Tensor, indices: Tensor, offsets: Tensor, mode: int,
+    per_sample_weights: Tensor | None, include_last_offset: bool, results: Tensors,
+    scale_grad_by_freq: bool = False, padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
     return _plain_bags(
         gs, wanted, weight, indices, offsets, mode, per_sample_weights, include_last_offset,
@@ -366,10 +379,10 @@ def _bags(
 
 @joint("aten::_embedding_bag", of="weight per_sample_weights", name="EmbeddingBagBackward0")
 def _plain_bags(
-    gs: Any, wanted: Any, weight: Any, indices: Any, offsets: Any, mode: int,
-    per_sample_weights: Any, include_last_offset: bool, results: Any,
+    gs: Tensors, wanted: Wanted, weight: Tensor, indices: Tensor, offsets: Tensor, mode: int,
+    per_sample_weights: Tensor | None, include_last_offset: bool, results: Tensors,
     scale_grad_by_freq: bool = False, padding_idx: int = -1,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Here a negative `padding_idx` says that there is none."""
     (g,) = gs[:1]
     flat = indices.reshape([-1]).long()
@@ -399,18 +412,18 @@ def _plain_bags(
     return g.new_zeros(list(weight.shape)).index_add(0, flat, rows), of_samples
 
 
-def _frequencies(flat: Any) -> Any:
+def _frequencies(flat: Tensor) -> Tensor:
     """What torch divides the gradient of each row read by: how often another row is read.
 
     For the row that is n-th among those read it looks at the n-th of all sorted indices, not at
     the first index of that row.
     """
-    indices: np.ndarray[Any, Any] = flat._array
+    indices: Array = flat._array
     _, place, counts = np.unique(indices, return_inverse=True, return_counts=True)
     return Tensor._of(counts[np.sort(place)[place]])
 
 
-def _largest(g: Any, weight: Any, places: Any) -> Any:
+def _largest(g: Tensor, weight: Tensor, places: Tensor) -> Tensor:
     valid = places >= 0
     columns = aten.arange(weight.shape[1]).expand(list(places.shape))
     return g.new_zeros(list(weight.shape)).index_put(
@@ -424,7 +437,7 @@ gradient(
 )
 
 
-def _of_theta(g: Any, size: Any, align_corners: bool) -> Any:
+def _of_theta(g: Tensor, size: Ints, align_corners: bool) -> Tensor:
     count = len(size) - 2
     unit = aten.eye(count, count + 1, dtype=g.dtype).unsqueeze(0)
     base = aten.affine_grid_generator(unit, [1, *size[1:]], align_corners)

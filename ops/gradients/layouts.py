@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from ..arithmetic.convert import is_channels_last
 from ..memory.dtype import MEMORY_FORMATS
 from ..memory.storage import contiguous_strides, strides_of
+from ..tensors.tensor import Tensor
 
 __all__ = ["layout_of"]
 
@@ -26,19 +27,19 @@ upsample_nearest3d upsample_trilinear3d
 _BY_COLUMNS: Final = "linalg_qr qr ormqr linalg_det linalg_slogdet logdet"
 
 
-def _contiguous(grad: Any) -> Any:
+def _contiguous(grad: Tensor) -> Tensor:
     array = grad._array
     if strides_of(array) == contiguous_strides(array.shape) or is_channels_last(array):
         return grad
     return grad.clone(memory_format=MEMORY_FORMATS["contiguous_format"])
 
 
-def _by_columns(grad: Any) -> Any:
+def _by_columns(grad: Tensor) -> Tensor:
     return _contiguous(grad.mT).mT if grad.ndim > 1 else grad
 
 
 @cache
-def layout_of(name: str) -> Callable[[Any], Any] | None:
+def layout_of(name: str) -> Callable[[Tensor], Tensor] | None:
     """What lays out the gradients of an operator's arguments; None if they stay as they are."""
     short = name.partition("::")[2]
     if short in _CONTIGUOUS.split():

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..linear_algebra.contraction import contraction, dims_to_sum
-from .rows import aten, composite, conj, gradient, same_as
+from ..tensors.tensor import Tensor
+from .rows import Ints, Tensors, aten, composite, conj, gradient, same_as
 
 
-def turned(x: Any) -> Any:
+def turned(x: Tensor) -> Tensor:
     """The conjugate transposes of matrices."""
     return conj(x.transpose(-2, -1))
 
 
-def _times(g: Any, factor: Any) -> Any:
+def _times(g: Tensor, factor: float) -> Tensor:
     return g if factor == 1 else g * conj(factor)
 
 
@@ -77,7 +78,7 @@ gradient(
 )
 
 
-def _left(g: Any, self_sizes: Any, other: Any) -> Any:
+def _left(g: Tensor, self_sizes: Ints, other: Tensor) -> Tensor:
     """The gradient of the first factor of `matmul`."""
     if other.ndim == 1:
         if len(self_sizes) == 1:
@@ -89,7 +90,7 @@ def _left(g: Any, self_sizes: Any, other: Any) -> Any:
     return g @ turned(other)
 
 
-def _right(g: Any, self: Any, other_sizes: Any) -> Any:
+def _right(g: Tensor, self: Tensor, other_sizes: Ints) -> Tensor:
     """The gradient of the second factor of `matmul`."""
     if self.ndim == 1:
         if len(other_sizes) == 1:
@@ -103,7 +104,7 @@ def _right(g: Any, self: Any, other_sizes: Any) -> Any:
     return turned(self) @ g
 
 
-def _matmul_name(self: Any, other: Any) -> str:
+def _matmul_name(self: Tensor, other: Tensor) -> str:
     ranks = self.ndim, other.ndim
     named = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze", (2, 2): "Mm"}
     if ranks in named:
@@ -117,7 +118,7 @@ gradient("aten::matmul", self=_left, other=_right, name=_matmul_name)
 same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
 
 
-def _rows(x: Any) -> Any:
+def _rows(x: Tensor) -> Tensor:
     return x.reshape([-1, x.shape[-1]])
 
 
@@ -140,7 +141,7 @@ gradient(
 )
 
 
-def _chain(matrices: Any) -> Any:
+def _chain(matrices: Tensors) -> Tensor:
     found = matrices[0]
     for matrix in matrices[1:]:
         found = found @ matrix
@@ -148,19 +149,19 @@ def _chain(matrices: Any) -> Any:
 
 
 @composite("aten::linalg_multi_dot")
-def multi_dot(tensors: Any) -> Any:
+def multi_dot(tensors: Tensors) -> Tensor:
     """The product of all."""
     return _chain(tensors)
 
 
 @composite("aten::chain_matmul")
-def chain(matrices: Any) -> Any:
+def chain(matrices: Tensors) -> Tensor:
     """The product of all."""
     return _chain(matrices)
 
 
 @composite("aten::tensordot")
-def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
+def tensordot(self: Tensor, other: Tensor, dims_self: Ints, dims_other: Ints) -> Tensor:
     """A sum of products over pairs of dimensions, as a matrix product."""
     mine = [d % self.ndim for d in dims_self]
     theirs = [d % other.ndim for d in dims_other]
@@ -179,7 +180,7 @@ def tensordot(self: Any, other: Any, dims_self: Any, dims_other: Any) -> Any:
 
 
 @composite("aten::inner")
-def inner(self: Any, other: Any) -> Any:
+def inner(self: Tensor, other: Tensor) -> Tensor:
     """Sums of products over the last dimension."""
     if not self.ndim or not other.ndim:
         return self * other
@@ -187,13 +188,13 @@ def inner(self: Any, other: Any) -> Any:
 
 
 @composite("aten::linalg_vecdot")
-def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
+def vecdot(x: Tensor, y: Tensor, dim: int = -1) -> Tensor:
     """Sums of products of one's conjugate with the other."""
     return (conj(x) * y).sum([dim])
 
 
 @composite("aten::kron")
-def kron(self: Any, other: Any) -> Any:
+def kron(self: Tensor, other: Tensor) -> Tensor:
     """All products of elements."""
     ndim = max(self.ndim, other.ndim)
     a = [1] * (ndim - self.ndim) + list(self.shape)
@@ -204,7 +205,7 @@ def kron(self: Any, other: Any) -> Any:
 
 
 @composite("aten::cross", "aten::linalg_cross", name="LinalgCrossBackward0")
-def cross(self: Any, other: Any, dim: Any = None) -> Any:
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Cross products along a dimension of size 3."""
     sizes = aten.broadcast_tensors([self, other])[0].shape
     if dim is None:
@@ -214,7 +215,7 @@ def cross(self: Any, other: Any, dim: Any = None) -> Any:
 
 
 @composite("aten::einsum", name="ViewBackward0")
-def einsum(equation: str, tensors: Any) -> Any:
+def einsum(equation: str, tensors: Tensors) -> Tensor:
     """Sums of products named by letters, through products of aligned tensors."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -248,7 +249,7 @@ def einsum(equation: str, tensors: Any) -> Any:
     return found.sum(dims) if dims else found
 
 
-def _contracted(left: Any, right: Any, counts: list[int], first: int) -> Any:
+def _contracted(left: Tensor, right: Tensor, counts: list[int], first: int) -> Tensor:
     """The product of two aligned tensors, summed over what no tensor after them has."""
     both, one, two = dims_to_sum(left.shape, right.shape, counts, first)
     left = left.sum(one, True) if one else left
@@ -262,7 +263,7 @@ def _contracted(left: Any, right: Any, counts: list[int], first: int) -> Any:
     return product.reshape(way.shape).permute(way.back)
 
 
-def _aligned(tensor: Any, term: str, order: list[str]) -> Any:
+def _aligned(tensor: Tensor, term: str, order: list[str]) -> Tensor:
     """A tensor with its dimensions in an order, with size 1 where it has none."""
     letters = list(term)
     for letter in dict.fromkeys(term):

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..losses.ctc import places_of
+from ..memory.dtype import Array, Scalar
 from ..tensors.tensor import Tensor
-from .rows import aten, composite
+from .rows import Ints, aten, composite
 
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def reduced(loss: Any, reduction: int) -> Any:
+def reduced(loss: Tensor, reduction: int) -> Tensor:
     """A loss as it is, its mean or its sum."""
     return loss.mean() if reduction == MEAN else loss.sum() if reduction == SUM else loss
 
 
 @composite("aten::mse_loss", name="MseLossBackward0")
-def mse_loss(self: Any, target: Any, reduction: int) -> Any:
+def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """Squared differences."""
     apart = self - target
     return reduced(apart * apart, reduction)
 
 
 @composite("aten::l1_loss", name="MeanBackward0")
-def l1_loss(self: Any, target: Any, reduction: int) -> Any:
+def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """Absolute differences."""
     return reduced((self - target).abs(), reduction)
 
 
 @composite("aten::smooth_l1_loss")
-def smooth_l1_loss(self: Any, target: Any, reduction: int, beta: float) -> Any:
+def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
     """Squares near zero, absolute differences further off."""
     apart = self - target
     size = apart.abs()
@@ -44,7 +45,7 @@ def smooth_l1_loss(self: Any, target: Any, reduction: int, beta: float) -> Any:
 
 
 @composite("aten::huber_loss")
-def huber_loss(self: Any, target: Any, reduction: int, delta: float) -> Any:
+def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     """Squares near zero, absolute differences further off."""
     apart = self - target
     size = apart.abs()
@@ -53,7 +54,7 @@ def huber_loss(self: Any, target: Any, reduction: int, delta: float) -> Any:
 
 
 @composite("aten::kl_div")
-def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
+def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
     """The divergence of two distributions."""
     if log_target:
         return reduced(target.exp() * (target - self), reduction)
@@ -62,8 +63,8 @@ def kl_div(self: Any, target: Any, reduction: int, log_target: bool) -> Any:
 
 @composite("aten::poisson_nll_loss")
 def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
-) -> Any:
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
     """The negative log likelihood of counts."""
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
@@ -73,7 +74,9 @@ def poisson_nll_loss(
 
 
 @composite("aten::binary_cross_entropy")
-def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Any:
+def binary_cross_entropy(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> Tensor:
     """The entropy of probabilities."""
     low = self.log().clamp_min(-100.0)
     high = (1 - self).log().clamp_min(-100.0)
@@ -84,7 +87,9 @@ def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) ->
 
 
 @composite("aten::binary_cross_entropy_with_logits")
-def with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+def with_logits(
+    self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int
+) -> Tensor:
     """The entropy of the sigmoid."""
     tail = aten.log_sigmoid(self)
     if pos_weight is None:
@@ -95,13 +100,13 @@ def with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction:
 
 
 @composite("aten::soft_margin_loss")
-def soft_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """The logarithm of one plus an exponential."""
     return reduced((-target * self).exp().log1p(), reduction)
 
 
 @composite("aten::hinge_embedding_loss", name="MeanBackward0")
-def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) -> Any:
+def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """Distances for 1, what is missing to the margin for -1."""
     zeros = aten.zeros_like(self)
     beyond = (margin - self).clamp_min(0)
@@ -111,16 +116,16 @@ def hinge_embedding_loss(self: Any, target: Any, margin: float, reduction: int) 
 
 @composite("aten::margin_ranking_loss", name="MeanBackward0")
 def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float, reduction: int
-) -> Any:
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
+) -> Tensor:
     """How far two inputs are from their order."""
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
 @composite("aten::cosine_embedding_loss", name="MeanBackward0")
 def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float, reduction: int
-) -> Any:
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
+) -> Tensor:
     """How far vectors are from pointing the same way, or apart."""
     dim = target.ndim
     eps = 1e-12
@@ -136,9 +141,9 @@ def cosine_embedding_loss(
 
 @composite("aten::triplet_margin_loss", name="MeanBackward0")
 def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
-    reduction: int,
-) -> Any:  # fmt: skip
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float,
+    swap: bool, reduction: int,
+) -> Tensor:  # fmt: skip
     """How much nearer one is than another."""
     near = pairwise_distance(anchor, positive, p, eps, False)
     far = pairwise_distance(anchor, negative, p, eps, False)
@@ -148,13 +153,13 @@ def triplet_margin_loss(
 
 
 @composite("aten::pairwise_distance", name="LinalgVectorNormBackward0")
-def pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
     """Distances of rows."""
     return aten.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
 @composite("aten::cosine_similarity", name="SumBackward1")
-def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
     """The cosine of the angle of vectors."""
     x1, x2 = aten.broadcast_tensors([x1, x2])
     size = aten.linalg_vector_norm(x1, 2, [dim], True)
@@ -167,7 +172,9 @@ def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
 # --------------------------------------------------------------------------- classes
 
 
-def _picked(self: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+def _picked(
+    self: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
+) -> tuple[Tensor, Tensor]:
     """The values at the targets' places, and how much each counts."""
     hidden = target == ignore_index
     place = target.masked_fill(hidden, 0)
@@ -188,7 +195,9 @@ def _picked(self: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any
     return value, counts.masked_fill(hidden, 0)
 
 
-def _nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def _nll(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Tensor:
     value, counts = _picked(self, target, weight, ignore_index)
     loss = -(value * counts)
     return loss.sum() / counts.sum() if reduction == MEAN else reduced(loss, reduction)
@@ -199,8 +208,9 @@ composite("aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd", name="NllLo
 
 @composite("aten::cross_entropy_loss", name="NllLossBackward0")
 def cross_entropy_loss(
-    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, label_smoothing: float
-) -> Any:
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int,
+    label_smoothing: float,
+) -> Tensor:  # fmt: skip
     """The entropy of the softmax, for classes by number or by probability."""
     dim = 0 if self.ndim == 1 else 1
     logs = aten.log_softmax(self, dim)
@@ -222,8 +232,9 @@ def cross_entropy_loss(
 
 
 def _of_probabilities(
-    logs: Any, target: Any, weight: Any, reduction: int, label_smoothing: float, dim: int
-) -> Any:
+    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float,
+    dim: int,
+) -> Tensor:  # fmt: skip
     classes = logs.shape[dim]
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / classes
@@ -239,8 +250,8 @@ def _of_probabilities(
 
 @composite("aten::multi_margin_loss")
 def multi_margin_loss(
-    self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
-) -> Any:
+    self: Tensor, target: Tensor, p: Scalar, margin: Scalar, weight: Tensor | None, reduction: int
+) -> Tensor:
     """What other classes lack to the margin from the right one."""
     rows = self if self.ndim == 2 else self.reshape([1, -1])
     places = target.reshape([-1, 1])
@@ -253,7 +264,7 @@ def multi_margin_loss(
 
 
 @composite("aten::multilabel_margin_loss")
-def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     """What other classes lack to the margin from every right one."""
     rows = self.reshape([-1, self.shape[-1]]) if self.ndim else self.reshape([1, 1])
     marks = target.reshape(rows.shape)
@@ -268,8 +279,8 @@ def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Any:
 
 @composite("aten::multilabel_soft_margin_loss", name="MeanBackward0")
 def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Any = None, reduction: int = MEAN
-) -> Any:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN
+) -> Tensor:
     """The entropy of each class alone."""
     loss = -(target * aten.log_sigmoid(input) + (1 - target) * aten.log_sigmoid(-input))
     loss = loss if weight is None else loss * weight
@@ -285,9 +296,9 @@ _NEVER: Final = -1e30
 
 @composite("aten::ctc_loss", name="MeanBackward0")
 def ctc_loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
-    reduction: int, zero_infinity: bool,
-) -> Any:  # fmt: skip
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, target_lengths: Tensor | Ints,
+    blank: int, reduction: int, zero_infinity: bool,
+) -> Tensor:  # fmt: skip
     """The likelihood of sequences over all their alignments."""
     single = log_probs.ndim == 2
     probabilities = log_probs.unsqueeze(1) if single else log_probs
@@ -308,11 +319,11 @@ def ctc_loss(
     return loss.reshape([]) if single and reduction == NONE else reduced(loss, reduction)
 
 
-def _numbers(lengths: Any) -> list[int]:
-    return lengths.reshape([-1]).tolist() if hasattr(lengths, "tolist") else list(lengths)
+def _numbers(lengths: Tensor | Ints) -> Ints:
+    return lengths._array.ravel().tolist() if isinstance(lengths, Tensor) else lengths
 
 
-def _alphas(logs: Any, labels: Any, may_skip: Any) -> Any:
+def _alphas(logs: Tensor, labels: Array, may_skip: Array) -> Tensor:
     """log alpha [T, N, P] of all paths that reach a place of the widened targets in time."""
     steps = len(logs)
     count, places = labels.shape
@@ -330,7 +341,7 @@ def _alphas(logs: Any, labels: Any, may_skip: Any) -> Any:
     return aten.stack(found)
 
 
-def _at_ends(alphas: Any, lengths: Any, sizes: Any) -> Any:
+def _at_ends(alphas: Tensor, lengths: Array, sizes: Array) -> Tensor:
     """The logarithm of the sum over the paths that end in a last label or the blank after it."""
     count, places = alphas.shape[1:]
     first = (np.maximum(lengths - 1, 0) * count + np.arange(count)) * places

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..memory.dtype import Scalar
+from ..tensors.tensor import Tensor
 from .linear import turned
-from .rows import aten, composite, gradient, joint
+from .rows import Grads, Ints, Tensors, Wanted, aten, composite, gradient, joint
 from .spectral import resized
 
 
-def _lower_solve(lower: Any, b: Any, unit: bool = True) -> Any:
+def _lower_solve(lower: Tensor, b: Tensor, unit: bool = True) -> Tensor:
     """`lower^-H b`."""
     return aten.linalg_solve_triangular(turned(lower), b, upper=True, unitriangular=unit)
 
 
-def _upper_solve(b: Any, upper: Any) -> Any:
+def _upper_solve(b: Tensor, upper: Tensor) -> Tensor:
     """`b upper^-H`."""
     return aten.linalg_solve_triangular(turned(upper), b, upper=False, left=False)
 
 
-def _of_square(g_lower: Any, g_upper: Any, lower: Any, upper: Any) -> Any:
+def _of_square(g_lower: Tensor, g_upper: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
     """The gradient of a square matrix by those of its factors, before rows were exchanged."""
     inner = (turned(lower) @ g_lower).tril(-1) + (g_upper @ turned(upper)).triu()
     return _upper_solve(_lower_solve(lower, inner), upper)
 
 
-def _of_factors(g_lower: Any, g_upper: Any, P: Any, lower: Any, upper: Any) -> Any:
+def _of_factors(
+    g_lower: Tensor, g_upper: Tensor, P: Tensor, lower: Tensor, upper: Tensor
+) -> Tensor:
     """The gradient of a matrix by those of its factors.
 
     Of a wide or a tall matrix, a square part is decomposed and the rest solved with a factor.
@@ -47,7 +49,7 @@ def _of_factors(g_lower: Any, g_upper: Any, P: Any, lower: Any, upper: Any) -> A
     return P @ _of_square(g_lower, g_upper, lower, upper)
 
 
-def _lu(gs: Any, results: Any) -> Any:
+def _lu(gs: Grads, results: Tensors) -> Tensor:
     P, lower, upper = results
     g_lower = aten.zeros_like(lower) if gs[1] is None else gs[1]
     g_upper = aten.zeros_like(upper) if gs[2] is None else gs[2]
@@ -57,7 +59,7 @@ def _lu(gs: Any, results: Any) -> Any:
 gradient("aten::linalg_lu", A=_lu, apart=(0,))
 
 
-def _packed(gs: Any, results: Any) -> Any:
+def _packed(gs: Tensors, results: Tensors) -> Tensor:
     """The gradient of a matrix by that of both factors in one."""
     packed, pivots = results[:2]
     P, lower, upper = aten.lu_unpack(packed, pivots)
@@ -76,7 +78,7 @@ gradient(
 gradient("aten::_lu_with_info", self=_packed, name="LinalgLuFactorExBackward0")
 
 
-def _unpacked(gs: Any, LU_data_sizes: Any) -> Any:
+def _unpacked(gs: Grads, LU_data_sizes: Ints) -> Tensor | None:
     rows, columns = LU_data_sizes[-2:]
     parts = []
     if gs[1] is not None:
@@ -90,7 +92,9 @@ gradient("aten::lu_unpack", LU_data=_unpacked, apart=(0,))
 
 
 @composite("aten::linalg_lu_solve", name="LinalgLuSolveBackward0")
-def lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False
+) -> Tensor:
     """The solution of a system by the factors of its matrix."""
     if not left:
         return turned(lu_solve(LU, pivots, turned(B), True, not adjoint))
@@ -105,7 +109,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = Fa
 
 
 @composite("aten::lu_solve", name="LinalgLuSolveBackward0")
-def lu_solve_of_packed(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve_of_packed(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The same with the right hand side first."""
     return lu_solve(LU_data, LU_pivots, self)
 
@@ -113,7 +117,7 @@ def lu_solve_of_packed(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
 # --------------------------------------------------------------------------- triangles
 
 
-def _of_triangle(g: Any, triangle: Any, upper: bool) -> Any:
+def _of_triangle(g: Tensor, triangle: Tensor, upper: bool) -> Tensor:
     """The gradient of a Cholesky factor by that of the matrix it is the factor of."""
     both = g + turned(g)
     return triangle @ both if upper else both @ triangle
@@ -129,16 +133,17 @@ gradient(
 
 @joint("aten::cholesky_solve", of="self input2")
 def _cholesky_solve(
-    gs: Any, wanted: Any, self: Any, input2: Any, result: Any, upper: bool = False
-) -> Any:
+    gs: Tensors, wanted: Wanted, self: Tensor, input2: Tensor, result: Tensor, upper: bool = False
+) -> tuple[Tensor, Tensor]:
     of_right = aten.cholesky_solve(gs[0], input2, upper)
     return of_right, _of_triangle(-of_right @ turned(result), input2, upper)
 
 
 @composite("aten::triangular_solve")
 def triangular_solve(
-    self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> Any:
+    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+    unitriangular: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The solution of a triangular system, and the matrix."""
     matrix = A.transpose(-2, -1) if transpose else A
     solution = aten.linalg_solve_triangular(
@@ -151,7 +156,9 @@ def triangular_solve(
 
 
 @composite("aten::linalg_lstsq", apart=(2,))
-def lstsq(self: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
+def lstsq(
+    self: Tensor, b: Tensor, rcond: float | None = None, driver: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Solutions with least squares, and these."""
     is_vector = b.ndim == 1 or (b.ndim == self.ndim - 1 and b.shape == self.shape[:-1])
     right = b.unsqueeze(-1) if is_vector else b
@@ -166,12 +173,12 @@ def lstsq(self: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
     return solution.squeeze(-1) if is_vector else solution, residuals
 
 
-def _cond_name(self: Any, p: Any) -> str:
+def _cond_name(self: Tensor, p: int | None) -> str:
     return "SqueezeBackward1" if p is None or p in (2, -2) else "MulBackward0"
 
 
 @composite("aten::linalg_cond", name=_cond_name)
-def cond(self: Any, p: Any = None) -> Any:
+def cond(self: Tensor, p: Scalar | str | None = None) -> Tensor:
     """The largest singular value over the smallest, or the product of two norms."""
     if p is None or p in (2, -2):
         values = aten.linalg_svd(self, False)[1]
@@ -182,7 +189,7 @@ def cond(self: Any, p: Any = None) -> Any:
 
 
 @composite("aten::linalg_tensorinv", name="ReshapeAliasBackward0")
-def tensorinv(self: Any, ind: int = 2) -> Any:
+def tensorinv(self: Tensor, ind: int = 2) -> Tensor:
     """The inverse of a tensor seen as a matrix."""
     first, last = list(self.shape[:ind]), list(self.shape[ind:])
     count = aten.ones(first).numel()
@@ -190,7 +197,7 @@ def tensorinv(self: Any, ind: int = 2) -> Any:
 
 
 @composite("aten::linalg_tensorsolve", name="ViewBackward0")
-def tensorsolve(self: Any, other: Any, dims: Any = None) -> Any:
+def tensorsolve(self: Tensor, other: Tensor, dims: Ints | None = None) -> Tensor:
     """The solution of a system whose matrix is a tensor."""
     if dims is not None:
         moved = [d % self.ndim for d in dims]

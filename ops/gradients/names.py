@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from .rows import ROWS
+from ..tensors.tensor import Tensor
+from .rows import ROWS, Ints
 
 _PLAIN = """
 remainder.Tensor Remainder1; remainder.Scalar_Tensor Remainder1; rsub.Tensor Rsub0
@@ -54,19 +54,19 @@ def _rename(operator: str, name: str | Callable[..., str]) -> None:
 
 
 def _by_reduction(plain: str) -> Callable[..., str]:
-    def name(*args: Any) -> str:
+    def name(*args: object) -> str:
         reduction = args[-1] if isinstance(args[-1], int) else 1
         return ("Mean" if reduction == 1 else "Sum" if reduction == 2 else plain) + "Backward0"
 
     return name
 
 
-def _convolution(*args: Any) -> str:
+def _convolution(input: Tensor, weight: Tensor, *rest: object) -> str:
     """A single sample goes through as a batch of one."""
-    return "SqueezeBackward1" if args[0].ndim < args[1].ndim else "ConvolutionBackward0"
+    return "SqueezeBackward1" if input.ndim < weight.ndim else "ConvolutionBackward0"
 
 
-def _padding(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> str:
+def _padding(self: Tensor, pad: Ints, mode: str = "constant", value: object = None) -> str:
     if mode == "constant":
         return "ConstantPadNdBackward0"
     if mode == "circular":
@@ -76,7 +76,7 @@ def _padding(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> 
 
 
 def _by_kind(real: str, complex: str) -> Callable[..., str]:
-    def name(self: Any, *rest: Any) -> str:
+    def name(self: Tensor, *rest: object) -> str:
         return complex if self._array.dtype.kind == "c" else real
 
     return name
@@ -86,30 +86,30 @@ def _by_rank(other: str, **named: str) -> Callable[..., str]:
     """Named by the rank of the first argument: `one="DivBackward0"`."""
     words = ("none", "one", "two")
 
-    def name(self: Any, *rest: Any) -> str:
+    def name(self: Tensor, *rest: object) -> str:
         return named.get(words[self.ndim], other) if self.ndim < len(words) else other
 
     return name
 
 
-def _inner(self: Any, other: Any) -> str:
+def _inner(self: Tensor, other: Tensor) -> str:
     return "ViewBackward0" if self.ndim and other.ndim else "MulBackward0"
 
 
-def _divergence(self: Any, target: Any, reduction: int, log_target: bool) -> str:
+def _divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> str:
     plain = "Mul" if log_target else "Sub"
     return ("Mean" if reduction == 1 else "Sum" if reduction == 2 else plain) + "Backward0"
 
 
-def _matrix_norm(self: Any, order: Any, dim: Any, keepdim: bool, dtype: Any) -> str:
+def _matrix_norm(self: Tensor, order: str | float, dim: Ints, keepdim: bool, dtype: object) -> str:
     if order == "fro":
         return "LinalgVectorNormBackward0"
-    if order == "nuc":
+    if isinstance(order, str):
         return "PermuteBackward0" if keepdim else "SumBackward1"
     return "AmaxBackward0" if order > 0 else "AminBackward0"
 
 
-def _recurrent(*args: Any) -> str:
+def _recurrent(*args: object) -> str:
     return "TransposeBackward0" if args[-1] else "StackBackward0"
 
 

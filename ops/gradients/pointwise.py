@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient, same_as
 
 _TWO_PI = 2 / math.sqrt(math.pi)
 
 
-def _is_complex(x: Any) -> bool:
+def _is_complex(x: object) -> bool:
     return isinstance(x, Tensor) and x._array.dtype.kind == "c"
 
 
@@ -80,7 +80,7 @@ gradient(
 composite("aten::ldexp", name="MulBackward0")(lambda self, other: self * aten.pow(2.0, other))
 
 
-def scaled(g: Any, factor: Any) -> Any:
+def scaled(g: Tensor, factor: Tensor | Scalar) -> Tensor:
     """A gradient times a number."""
     return g if factor == 1 else -g if factor == -1 else g * factor
 
@@ -88,7 +88,7 @@ def scaled(g: Any, factor: Any) -> Any:
 # --------------------------------------------------------------------------- powers
 
 
-def _power_base(g: Any, self: Any, exponent: Any) -> Any:
+def _power_base(g: Tensor, self: Tensor, exponent: Scalar | Tensor) -> Tensor:
     if isinstance(exponent, Tensor):
         factor = exponent * self.pow(exponent - 1)
         zero = aten.eq(exponent, 0)
@@ -98,12 +98,12 @@ def _power_base(g: Any, self: Any, exponent: Any) -> Any:
     return g * conj(self.pow(exponent - 1) * exponent)
 
 
-def _power_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
+def _power_exponent(g: Tensor, self: Scalar | Tensor, exponent: Tensor, result: Tensor) -> Tensor:
     if not isinstance(self, Tensor):
         if self == 0:
             return aten.where(exponent >= 0, 0.0, g * -math.inf)
         return g * conj(
-            result * (np.log(self).item() if self.__class__ is complex or self > 0 else math.nan)
+            result * (np.log(self).item() if isinstance(self, complex) or self > 0 else math.nan)
         )
     zero = aten.eq(self, 0)
     hidden = zero if _is_complex(exponent) else zero.logical_and(exponent >= 0)
@@ -183,14 +183,10 @@ gradient(
 )
 
 
-def _log_or(x: Any) -> Any:
-    return x.log() if isinstance(x, Tensor) else math.log(x)
-
-
 gradient(
     "aten::xlogy",
     self=lambda g, self, other: (
-        g * _log_or(other)
+        g * math.log(other)
         if not isinstance(other, Tensor)
         else g * other.log().masked_fill((self == 0).logical_and(other <= 0), 0)
     ),
@@ -225,18 +221,18 @@ gradient(
 )
 
 
-def _over_zero(result: Any, self: Any) -> Any:
+def _over_zero(result: Tensor, self: Tensor) -> Tensor:
     """`result / self`, a half at zero, as the Bessel functions have it."""
     zero = self == 0
     quotient = result / self.masked_fill(zero, 1)
     return aten.where(zero, 0.5, quotient)
 
 
-def _normal_density(x: Any) -> Any:
+def _normal_density(x: Tensor) -> Tensor:
     return (x * x * -0.5).exp() / math.sqrt(2 * math.pi)
 
 
-def _sinc_slope(x: Any) -> Any:
+def _sinc_slope(x: Tensor) -> Tensor:
     scaled_x = x * math.pi
     slope = (scaled_x.cos() * scaled_x - scaled_x.sin()) / (scaled_x * x)
     return slope.masked_fill(scaled_x * x == 0, 0)
@@ -252,7 +248,7 @@ for _name, _words in _SPECIAL.items():
 
 
 @composite("aten::mvlgamma", "aten::special_multigammaln")
-def multigamma(self: Any, p: int) -> Any:
+def multigamma(self: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function."""
     places = aten.arange(p, dtype=self.dtype) / 2
     total = (self.unsqueeze(-1) - places).lgamma().sum([-1])
@@ -262,7 +258,7 @@ def multigamma(self: Any, p: int) -> Any:
 # --------------------------------------------------------------------------- signs and limits
 
 
-def _abs(g: Any, self: Any) -> Any:
+def _abs(g: Tensor, self: Tensor) -> Tensor:
     return g * self.sgn()
 
 
@@ -281,7 +277,7 @@ same_as(
 gradient("aten::resolve_neg", self=lambda g: g)
 
 
-def _angle(g: Any, self: Any) -> Any:
+def _angle(g: Tensor, self: Tensor) -> Tensor:
     if not _is_complex(self):
         return aten.zeros_like(g)
     size = self.abs()
@@ -292,7 +288,7 @@ def _angle(g: Any, self: Any) -> Any:
 gradient("aten::angle", self=_angle)
 
 
-def _sgn(g: Any, self: Any, result: Any) -> Any:
+def _sgn(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
     if not _is_complex(self):
         return aten.zeros_like(g)
     size = self.abs()
@@ -314,7 +310,7 @@ gradient("aten::nan_to_num", self=lambda g, self: g * self.isfinite())
 gradient("aten::frexp", self=lambda g, results: g / aten.pow(2.0, results[1]))
 
 
-def _within(self: Any, min: Any, max: Any) -> Any:
+def _within(self: Tensor, min: float, max: float) -> Tensor:
     inside = aten.ones_like(self, dtype=None).isfinite()
     if min is not None:
         inside = inside.logical_and(self >= min)
@@ -347,7 +343,7 @@ gradient(
 )
 
 
-def _shared(g: Any, chosen: Any, equal: Any) -> Any:
+def _shared(g: Tensor, chosen: Tensor, equal: Tensor) -> Tensor:
     """The gradient where one was chosen; half of it where both were equal."""
     return aten.where(equal, g / 2, g).masked_fill(chosen.logical_or(equal).logical_not(), 0)
 
@@ -445,7 +441,7 @@ gradient(
 )
 
 
-def _keep_scale(p: Any) -> float:
+def _keep_scale(p: float) -> float:
     return 0.0 if not p or p >= 1 else 1 / (1 - p)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .rows import aten, composite, gradient, joint
+from ..tensors.tensor import Tensor
+from .rows import Tensors, Wanted, aten, composite, gradient, joint
 
 _WITH_MASK = (
     "aten::fake_quantize_per_tensor_affine_cachemask",
@@ -19,9 +18,11 @@ gradient(*_WITH_MASK, self=lambda gs, results: gs[0] * results[1])
     "aten::fake_quantize_per_tensor_affine",
     name="FakeQuantizePerTensorAffineCachemaskBackward0",
 )
-def of_tensor(self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> Any:
+def of_tensor(
+    self: Tensor, scale: Tensor | float, zero_point: Tensor | int, quant_min: int, quant_max: int
+) -> Tensor:
     """Values on the grid of one scale, which may be in a tensor."""
-    if not isinstance(scale, float):
+    if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
         scale, zero_point = scale.item(), zero_point.item()
     made = aten.fake_quantize_per_tensor_affine_cachemask(
         self, scale, zero_point, quant_min, quant_max
@@ -34,8 +35,8 @@ def of_tensor(self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max:
     name="FakeQuantizePerChannelAffineCachemaskBackward0",
 )
 def of_channels(
-    self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
-) -> Any:
+    self: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
     """Values on a grid for each channel."""
     made = aten.fake_quantize_per_channel_affine_cachemask(
         self, scale, zero_point, axis, quant_min, quant_max
@@ -45,10 +46,10 @@ def of_channels(
 
 @composite("aten::fused_moving_avg_obs_fake_quant", name="FusedMovingAvgObsFqHelperBackward0")
 def observed(
-    self: Any, observer_on: Any, fake_quant_on: Any, running_min: Any, running_max: Any, scale: Any,
-    zero_point: Any, averaging_const: float, quant_min: int, quant_max: int, ch_axis: int,
-    per_row_fake_quant: bool = False, symmetric_quant: bool = False,
-) -> Any:  # fmt: skip
+    self: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor,
+    running_max: Tensor, scale: Tensor, zero_point: Tensor, averaging_const: float, quant_min: int,
+    quant_max: int, ch_axis: int, per_row_fake_quant: bool = False, symmetric_quant: bool = False,
+) -> Tensor:  # fmt: skip
     """Values on the grid of an observed range."""
     made = aten._fused_moving_avg_obs_fq_helper(
         self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point,
@@ -58,8 +59,9 @@ def observed(
 
 
 def _learned(
-    g: Any, x: Any, scale: Any, zero: Any, low: int, high: int, factor: float, dims: list[int]
-) -> Any:
+    g: Tensor, x: Tensor, scale: Tensor, zero: Tensor, low: int, high: int, factor: float,
+    dims: list[int],
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The gradients of values, scale and zero point, the latter two summed over `dims`."""
     numbers = (zero + x * (1 / scale)).round()
     held = numbers.clamp(low, high)
@@ -72,9 +74,9 @@ def _learned(
 
 @joint("aten::_fake_quantize_learnable_per_tensor_affine", of="self scale zero_point")
 def learnable(
-    gs: Any, wanted: Any, self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int,
-    grad_factor: float = 1.0,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, self: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int,
+    quant_max: int, grad_factor: float = 1.0,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """One scale and zero point, which are learned."""
     zero = (zero_point + 0.5).clamp(quant_min, quant_max).trunc()
     dims = list(range(self.ndim))
@@ -84,9 +86,9 @@ def learnable(
 
 @joint("aten::_fake_quantize_learnable_per_channel_affine", of="self scale zero_point")
 def learnable_channels(
-    gs: Any, wanted: Any, self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int,
-    quant_max: int, grad_factor: float = 1.0,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, self: Tensor, scale: Tensor, zero_point: Tensor, axis: int,
+    quant_min: int, quant_max: int, grad_factor: float = 1.0,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """A learned scale and zero point for each channel."""
     sizes = [1] * self.ndim
     sizes[axis] = -1

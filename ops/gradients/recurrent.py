@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ..layers.dropout import FACTORS
-from .rows import Run, aten, composite, rewritten
+from ..memory.dtype import Array
+from ..tensors.tensor import Tensor
+from .rows import Grads, Run, Tensors, aten, composite, rewritten
 
-Step = Callable[[Any, Any, list[Any]], Any]
+Step = Callable[[Tensor, Tensors, Grads], tuple[Tensor, ...]]
 """A cell: (the input's part, the state, weights) -> the state."""
+Options = tuple[Tensors, bool, int, float, bool, bool]
+"""Weights, whether there are biases, layers, dropout, training, both directions."""
 
 
-def _parts(x: Any, h: Any, weights: list[Any]) -> tuple[Any, Any]:
+def _parts(x: Tensor, h: Tensor, weights: Grads) -> tuple[Tensor, Tensor]:
     w_ih, w_hh, *biases = [*weights, None, None][:4]
     return aten.linear(x, w_ih, biases[0]), aten.linear(h, w_hh, biases[1])
 
 
-def _lstm_step(x: Any, state: Any, weights: list[Any]) -> Any:
+def _lstm_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, Tensor]:
     h, c = state
     if len(weights) in (3, 5):  # the last one projects the state
         *weights, projection = weights
@@ -30,7 +33,7 @@ def _lstm_step(x: Any, state: Any, weights: list[Any]) -> Any:
     return (h if projection is None else aten.linear(h, projection)), c
 
 
-def _gru_step(x: Any, state: Any, weights: list[Any]) -> Any:
+def _gru_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
     (h,) = state
     mine, own = _parts(x, h, weights)
     r, z, n = mine.chunk(3, -1)
@@ -40,17 +43,19 @@ def _gru_step(x: Any, state: Any, weights: list[Any]) -> Any:
     return ((h - n) * z + n,)
 
 
-def _tanh_step(x: Any, state: Any, weights: list[Any]) -> Any:
+def _tanh_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
     mine, own = _parts(x, state[0], weights)
     return ((mine + own).tanh(),)
 
 
-def _relu_step(x: Any, state: Any, weights: list[Any]) -> Any:
+def _relu_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
     mine, own = _parts(x, state[0], weights)
     return ((mine + own).relu(),)
 
 
-def _one_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) -> tuple[Any, Any]:
+def _one_way(
+    step: Step, inputs: Tensors, state: Tensors, weights: Tensors
+) -> tuple[list[Tensor], Tensors]:
     """One layer in one direction; later steps may be of fewer rows, whose states come to rest."""
     outputs, resting = [], []
     for x in inputs:
@@ -66,10 +71,12 @@ def _one_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) -> t
     return outputs, state
 
 
-def _other_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) -> tuple[Any, Any]:
+def _other_way(
+    step: Step, inputs: Tensors, state: Tensors, weights: Tensors
+) -> tuple[list[Tensor], Tensors]:
     """From the last step on, which may be of fewer rows than earlier ones."""
-    outputs: list[Any] = []
-    now = [s.narrow(0, 0, inputs[-1].shape[0]) for s in state]
+    outputs: list[Tensor] = []
+    now: Tensors = [s.narrow(0, 0, inputs[-1].shape[0]) for s in state]
     for x in reversed(inputs):
         rows = now[0].shape[0]
         if x.shape[0] > rows:
@@ -84,13 +91,13 @@ def _other_way(step: Step, inputs: list[Any], state: Any, weights: list[Any]) ->
 
 
 def _layers(
-    step: Step, inputs: list[Any], states: list[Any], params: Any, has_biases: bool,
+    step: Step, inputs: Tensors, states: Tensors, params: Tensors, has_biases: bool,
     num_layers: int, dropout: float, train: bool, bidirectional: bool,
-) -> tuple[list[Any], list[Any]]:  # fmt: skip
+) -> tuple[Tensors, list[Tensor]]:  # fmt: skip
     """All layers: the outputs by step, and the last states stacked."""
     ways = 2 if bidirectional else 1
     each = len(params) // (num_layers * ways)
-    ends: list[Any] = []
+    ends: list[Tensors] = []
     for layer in range(num_layers):
         found = []
         for way in range(ways):
@@ -107,7 +114,9 @@ def _layers(
     return inputs, stacked
 
 
-def _whole(step: Step, input: Any, states: list[Any], batch_first: bool, *options: Any) -> Any:
+def _whole(
+    step: Step, input: Tensor, states: Tensors, batch_first: bool, *options: *Options
+) -> tuple[Tensor, ...]:
     single = input.ndim == 2
     x = input.unsqueeze(1) if single else input.transpose(0, 1) if batch_first else input
     states = [s.unsqueeze(1) for s in states] if single and states[0].ndim == 2 else states
@@ -118,7 +127,9 @@ def _whole(step: Step, input: Any, states: list[Any], batch_first: bool, *option
     return (y.transpose(0, 1) if batch_first else y), *ends
 
 
-def _packed(step: Step, data: Any, batch_sizes: Any, states: list[Any], *options: Any) -> Any:
+def _packed(
+    step: Step, data: Tensor, batch_sizes: Tensor, states: Tensors, *options: *Options
+) -> tuple[Tensor, ...]:
     inputs = list(data.split(batch_sizes.tolist(), 0))
     outputs, ends = _layers(step, inputs, states, *options)
     return aten.cat(outputs, 0), *ends
@@ -126,9 +137,9 @@ def _packed(step: Step, data: Any, batch_sizes: Any, states: list[Any], *options
 
 @composite("aten::lstm.input", name="TransposeBackward0")
 def lstm(
-    input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
+    input: Tensor, hx: Tensors, params: Tensors, has_biases: bool, num_layers: int, dropout: float,
     train: bool, bidirectional: bool, batch_first: bool,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Long short-term memory."""
     options = (params, has_biases, num_layers, dropout, train, bidirectional)
     return _whole(_lstm_step, input, list(hx), batch_first, *options)
@@ -136,9 +147,9 @@ def lstm(
 
 @composite("aten::lstm.data", name="CatBackward0")
 def lstm_packed(
-    data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
-    dropout: float, train: bool, bidirectional: bool,
-) -> Any:  # fmt: skip
+    data: Tensor, batch_sizes: Tensor, hx: Tensors, params: Tensors, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Long short-term memory over packed sequences."""
     options = (params, has_biases, num_layers, dropout, train, bidirectional)
     return _packed(_lstm_step, data, batch_sizes, list(hx), *options)
@@ -147,22 +158,25 @@ def lstm_packed(
 def _declare(name: str, step: Step) -> None:
     @composite(f"aten::{name}.input", name="TransposeBackward0")
     def whole(
-        input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
-        train: bool, bidirectional: bool, batch_first: bool,
-    ) -> Any:  # fmt: skip
+        input: Tensor, hx: Tensor, params: Tensors, has_biases: bool, num_layers: int,
+        dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
         options = (params, has_biases, num_layers, dropout, train, bidirectional)
         return _whole(step, input, [hx], batch_first, *options)
 
     @composite(f"aten::{name}.data", name="CatBackward0")
     def packed(
-        data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
-        dropout: float, train: bool, bidirectional: bool,
-    ) -> Any:  # fmt: skip
+        data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Tensors, has_biases: bool,
+        num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
         options = (params, has_biases, num_layers, dropout, train, bidirectional)
         return _packed(step, data, batch_sizes, [hx], *options)
 
     @composite(f"aten::{name}_cell", name="AddBackward0")
-    def cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+    def cell(
+        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
+        b_hh: Tensor | None,
+    ) -> Tensor:  # fmt: skip
         return step(input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
 
 
@@ -170,9 +184,9 @@ def _declare(name: str, step: Step) -> None:
 
 
 def _one_by_one(
-    run: Run, layer: Callable[..., Any], data: Any, hx: Any, params: Any,
-    num_layers: int, dropout: float, bidirectional: bool,
-) -> Any:  # fmt: skip
+    run: Run, layer: Callable[..., tuple[Array, ...]], data: Array, hx: Array | list[Array],
+    params: Sequence[Array], num_layers: int, dropout: float, bidirectional: bool,
+) -> tuple[Array, ...]:  # fmt: skip
     """The layers as operators of one layer each, the input of all but the first times noise."""
     ways = 2 if bidirectional else 1
     each = len(params) // num_layers
@@ -194,15 +208,16 @@ def _one_by_one(
 def _declare_with_dropout(name: str) -> None:
     @rewritten(f"aten::{name}.input")
     def whole(
-        run: Run, input: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
-        dropout: float, train: bool, bidirectional: bool, batch_first: bool,
-    ) -> Any:  # fmt: skip
+        run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
+        num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> tuple[Array, ...] | None:  # fmt: skip
         if not dropout or not train or num_layers < 2:
             return None
 
-        def layer(data: Any, hx: Any, weights: Any) -> Any:
+        def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
             options = weights, has_biases, 1, 0.0, train, bidirectional, False
-            return run(f"aten::{name}.input", data, hx, *options)
+            made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *options)
+            return made
 
         turned = batch_first and input.ndim == 3
         data = run("aten::transpose.int", input, 0, 1) if turned else input
@@ -211,15 +226,16 @@ def _declare_with_dropout(name: str) -> None:
 
     @rewritten(f"aten::{name}.data")
     def packed(
-        run: Run, data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool,
-        num_layers: int, dropout: float, train: bool, bidirectional: bool,
-    ) -> Any:  # fmt: skip
+        run: Run, data: Array, batch_sizes: Array, hx: Array | list[Array], params: Sequence[Array],
+        has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    ) -> tuple[Array, ...] | None:  # fmt: skip
         if not dropout or not train or num_layers < 2:
             return None
 
-        def layer(data: Any, hx: Any, weights: Any) -> Any:
+        def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
             options = weights, has_biases, 1, 0.0, train, bidirectional
-            return run(f"aten::{name}.data", data, batch_sizes, hx, *options)
+            made: tuple[Array, ...] = run(f"aten::{name}.data", data, batch_sizes, hx, *options)
+            return made
 
         return _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
 
@@ -230,7 +246,9 @@ _declare("rnn_relu", _relu_step)
 
 
 @composite("aten::lstm_cell", name="MulBackward0")
-def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+def lstm_cell(
+    input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """One step of a long short-term memory."""
     return _lstm_step(input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])
 

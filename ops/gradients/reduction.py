@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..memory.dtype import Scalar
 from ..reductions.totals import segment_lengths
 from ..tensors.tensor import Tensor
-from .rows import aten, composite, conj, constant, gradient
+from .rows import Formula, Grads, Ints, Tensors, aten, composite, conj, constant, gradient
 
 
-def dims_of(dim: Any, ndim: int) -> list[int]:
+def dims_of(dim: int | Ints | None, ndim: int) -> list[int]:
     """The dimensions meant by `dim`, all if it is None or empty."""
     if dim is None or (isinstance(dim, (list, tuple)) and not dim):
         return list(range(ndim))
@@ -21,7 +21,7 @@ def dims_of(dim: Any, ndim: int) -> list[int]:
     return sorted(d % ndim if ndim else 0 for d in given)
 
 
-def restored(x: Any, sizes: Sequence[int], dim: Any, keepdim: bool) -> Any:
+def restored(x: Tensor, sizes: Ints, dim: int | Ints | None, keepdim: bool) -> Tensor:
     """A reduced tensor with the dimensions it lost, of size 1."""
     if keepdim or not sizes:
         return x
@@ -32,15 +32,15 @@ def restored(x: Any, sizes: Sequence[int], dim: Any, keepdim: bool) -> Any:
     return x
 
 
-def _spread(g: Any, self_sizes: Any, dim: Any = None, keepdim: Any = False) -> Any:
+def _spread(g: Tensor, self_sizes: Ints, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
     return restored(g, self_sizes, dim, keepdim).expand(list(self_sizes))
 
 
-def _count(sizes: Sequence[int], dim: Any) -> int:
+def _count(sizes: Sequence[int], dim: Ints | None) -> int:
     return math.prod(sizes[d] for d in dims_of(dim, len(sizes))) if sizes else 1
 
 
-def _mean(g: Any, self_sizes: Any, dim: Any = None, keepdim: Any = False) -> Any:
+def _mean(g: Tensor, self_sizes: Ints, dim: Ints | None = None, keepdim: bool = False) -> Tensor:
     return _spread(g, self_sizes, dim, keepdim) / _count(self_sizes, dim)
 
 
@@ -68,7 +68,9 @@ composite("aten::nanmean")(
 # --------------------------------------------------------------------------- products
 
 
-def _product(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any = False) -> Any:
+def _product(
+    g: Tensor, self: Tensor, result: Tensor, dim: int | None = None, keepdim: bool = False
+) -> Tensor:
     if not self.ndim:
         return g
     if dim is None:
@@ -78,7 +80,7 @@ def _product(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any = Fal
     return _product_along(g, self, result, dim % self.ndim)
 
 
-def _product_along(g: Any, self: Any, result: Any, dim: int) -> Any:
+def _product_along(g: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     if not bool((self == 0).any()):
         return g * conj(result / self)
     ones = aten.ones_like(self.narrow(dim, 0, 1))
@@ -96,16 +98,16 @@ gradient("aten::prod.dim_int", self=_product, name="ProdBackward1")
 # --------------------------------------------------------------------------- spreads
 
 
-def _correction(unbiased: Any, correction: Any) -> float:
+def _correction(unbiased: bool | None, correction: float | None) -> float:
     if correction is not None:
         return float(correction)
     return 1.0 if unbiased is None or unbiased else 0.0
 
 
 def _variance(
-    g: Any, self: Any, dim: Any = None, unbiased: Any = None, correction: Any = None,
-    keepdim: Any = False,
-) -> Any:  # fmt: skip
+    g: Tensor, self: Tensor, dim: Ints | None = None, unbiased: bool | None = None,
+    correction: float | None = None, keepdim: bool = False,
+) -> Tensor:  # fmt: skip
     dims = dims_of(dim, self.ndim)
     left = _count(self.shape, dims if self.ndim else None) - _correction(unbiased, correction)
     middle = self.mean(dims, True) if self.ndim else self
@@ -114,18 +116,18 @@ def _variance(
 
 
 def _deviation(
-    g: Any, self: Any, result: Any, dim: Any = None, unbiased: Any = None,
-    correction: Any = None, keepdim: Any = False,
-) -> Any:  # fmt: skip
+    g: Tensor, self: Tensor, result: Tensor, dim: Ints | None = None, unbiased: bool | None = None,
+    correction: float | None = None, keepdim: bool = False,
+) -> Tensor:  # fmt: skip
     share = (g / (result * 2)).masked_fill(result == 0, 0)
     return _variance(share, self, dim, unbiased, correction, keepdim)
 
 
-def _with_mean(of_spread: Any, is_deviation: bool) -> Any:
+def _with_mean(of_spread: Callable[..., Tensor], is_deviation: bool) -> Formula:
     def formula(
-        gs: Any, self: Any, results: Any, dim: Any = None, unbiased: Any = None,
-        correction: Any = None, keepdim: Any = False,
-    ) -> Any:  # fmt: skip
+        gs: Grads, self: Tensor, results: Tensors, dim: Ints | None = None,
+        unbiased: bool | None = None, correction: float | None = None, keepdim: bool = False,
+    ) -> Tensor | None:  # fmt: skip
         total = None
         if gs[0] is not None:
             more = (results[0],) if is_deviation else ()
@@ -147,7 +149,9 @@ gradient("aten::std_mean", self=_with_mean(_deviation, True))
 # --------------------------------------------------------------------------- extremes
 
 
-def _at_extremes(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any = False) -> Any:
+def _at_extremes(
+    g: Tensor, self: Tensor, result: Tensor, dim: int | Ints | None = None, keepdim: bool = False
+) -> Tensor:
     """Shared evenly among the elements that are extreme."""
     g, result = (restored(x, self.shape, dim, keepdim) for x in (g, result))
     mask = self == result
@@ -155,7 +159,7 @@ def _at_extremes(g: Any, self: Any, result: Any, dim: Any = None, keepdim: Any =
     return g * mask / (mask.sum(dims, True) if self.ndim else 1)
 
 
-def scattered(g: Any, sizes: Sequence[int], dim: int, index: Any, keepdim: bool) -> Any:
+def scattered(g: Tensor, sizes: Sequence[int], dim: int, index: Tensor, keepdim: bool) -> Tensor:
     """A gradient at the places `index` of a dimension."""
     if not sizes:
         return g
@@ -181,7 +185,7 @@ gradient(
 )
 
 
-def _at_one(g: Any, self: Any, result: Any) -> Any:
+def _at_one(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """The first element that equals the result."""
     flat = self._array.reshape(-1)
     same = np.isnan(flat) if np.isnan(result._array) else flat == result._array
@@ -196,7 +200,9 @@ gradient("aten::median", self=_at_one)
 gradient("aten::nanmedian", self=_at_one)
 
 
-def _both_extremes(gs: Any, self: Any, results: Any, dim: Any = None, keepdim: Any = False) -> Any:
+def _both_extremes(
+    gs: Grads, self: Tensor, results: Tensors, dim: int | None = None, keepdim: bool = False
+) -> Tensor | None:
     total = None
     for g, result in zip(gs, results, strict=True):
         if g is not None:
@@ -222,7 +228,7 @@ constant("argsort", "count_nonzero")
 # --------------------------------------------------------------------------- running sums
 
 
-def _running_from_end(x: Any, dim: int) -> Any:
+def _running_from_end(x: Tensor, dim: int) -> Tensor:
     return x.flip([dim]).cumsum(dim).flip([dim]) if x.ndim else x
 
 
@@ -230,7 +236,7 @@ gradient("aten::cumsum", self=lambda g, dim: _running_from_end(g, dim))
 
 
 @composite("aten::cumprod")
-def cumprod(self: Any, dim: int, dtype: Any = None) -> Any:
+def cumprod(self: Tensor, dim: int, dtype: int | None = None) -> Tensor:
     """Running products, one after the other."""
     x = self if dtype is None else aten.to(self, dtype=dtype)
     if not x.ndim or not x.shape[dim]:
@@ -248,7 +254,7 @@ gradient(
 )
 
 
-def _log_running(g: Any, self: Any, result: Any, dim: int) -> Any:
+def _log_running(g: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     if not self.ndim:
         return g
     size = self.shape[dim]
@@ -261,7 +267,7 @@ def _log_running(g: Any, self: Any, result: Any, dim: int) -> Any:
     return found.movedim(-1, dim)
 
 
-def _log_sum(g: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
+def _log_sum(g: Tensor, self: Tensor, result: Tensor, dim: Ints, keepdim: bool) -> Tensor:
     g, result = (restored(x, self.shape, dim, keepdim) for x in (g, result))
     return g * conj((self - result).exp())
 
@@ -273,8 +279,9 @@ gradient("aten::logsumexp", "aten::special_logsumexp", self=_log_sum)
 
 
 def _segments(
-    g: Any, result: Any, data: Any, reduce: str, lengths: Any, offsets: Any, axis: int, initial: Any
-) -> Any:
+    g: Tensor, result: Tensor, data: Tensor, reduce: str, lengths: Tensor | None,
+    offsets: Tensor | None, axis: int, initial: Scalar | None,
+) -> Tensor:  # fmt: skip
     """The gradient of each run of a dimension, spread over what it was made of."""
     axis %= data.ndim
     sizes_of, places_of = (None if each is None else each._array for each in (lengths, offsets))
@@ -282,7 +289,7 @@ def _segments(
     total, rest = int(counts.sum()), list(data.shape[axis + 1 :])
     places = Tensor._of(np.repeat(np.arange(counts.size), counts.reshape(-1)))
 
-    def spread(x: Any) -> Any:
+    def spread(x: Tensor) -> Tensor:
         return x.reshape([counts.size, *rest]).index_select(0, places)
 
     rows = data.reshape([-1, *rest])
@@ -315,8 +322,9 @@ gradient("aten::segment_reduce", data=_segments)
 
 
 def _norm(
-    g: Any, self: Any, result: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False
-) -> Any:
+    g: Tensor, self: Tensor, result: Tensor, ord: float | None = 2, dim: Ints | None = None,
+    keepdim: bool = False,
+) -> Tensor:  # fmt: skip
     g, norm = (restored(x, self.shape, dim, keepdim) for x in (g, result))
     order = 2.0 if ord is None else float(ord)
     if order == 0:

@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, mul
 
 import numpy as np
 
+from ..memory.dtype import Array
 from ..table.table import TABLE
-from .rows import aten, composite, gradient
+from ..tensors.tensor import Tensor
+from .rows import Ints, Tensors, aten, composite, gradient
 from .windows import spread
 
 # --------------------------------------------------------------------------- resizing
 
 
 def _weights(
-    name: str, size: int, wanted: int, axis: int, count: int, align: Any, scale: Any
-) -> Any:
+    name: str, size: int, wanted: int, axis: int, count: int, align: bool | None,
+    scale: float | None,
+) -> Array:  # fmt: skip
     """How much of each element of one dimension goes to each result: the operator on unit rows."""
     shape = [1, size, *[1] * count]
     shape[2 + axis] = size
     unit = np.eye(size).reshape(shape)
     sizes = [1] * count
     sizes[axis] = wanted
-    scales = [None] * count
+    scales: list[float | None] = [None] * count
     scales[axis] = scale
     options = [] if align is None else [align]
     entry = TABLE.operator(f"aten::{name}")
     assert entry is not None
-    found: Any = entry.forward(unit, sizes, *options, *scales)
+    found = np.asarray(entry.forward(unit, sizes, *options, *scales))
     return found.reshape(size, wanted).T
 
 
-def _resized(name: str, count: int) -> Any:
-    def of_sizes(g: Any, given: Any, align: Any, scales: Any) -> Any:
+def _resized(name: str, count: int) -> Callable[..., Tensor]:
+    def of_sizes(
+        g: Tensor, given: Ints, align: bool | None, scales: Sequence[float | None] | None
+    ) -> Tensor:
         for axis in range(count):
             dim = 2 + axis
             scale = None if scales is None else scales[axis]
@@ -48,13 +55,16 @@ def _declare(name: str, count: int) -> None:
     compute = _resized(name, count)
 
     def plain(
-        g: Any, self_sizes: Any, align_corners: Any = None, scales: Any = None,
-        scales_d: Any = None, scales_h: Any = None, scales_w: Any = None,
-    ) -> Any:  # fmt: skip
+        g: Tensor, self_sizes: Ints, align_corners: bool | None = None, scales: float | None = None,
+        scales_d: float | None = None, scales_h: float | None = None, scales_w: float | None = None,
+    ) -> Tensor:  # fmt: skip
         given = [scales] if count == 1 else [scales_d, scales_h, scales_w][-count:]
         return compute(g, self_sizes, align_corners, given)
 
-    def by_factors(g: Any, input_sizes: Any, scale_factors: Any, align_corners: Any = None) -> Any:
+    def by_factors(
+        g: Tensor, input_sizes: Ints, scale_factors: Sequence[float] | None,
+        align_corners: bool | None = None,
+    ) -> Tensor:  # fmt: skip
         return compute(g, input_sizes, align_corners, scale_factors)
 
     words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
@@ -78,12 +88,12 @@ _ZEROS, _BORDER, _REFLECTION = 0, 1, 2
 _LINEAR, _NEAREST, _CUBIC = 0, 1, 2
 
 
-def _unscaled(x: Any, size: int, align: bool) -> Any:
+def _unscaled(x: Tensor, size: int, align: bool) -> Tensor:
     """Places from -1 to 1 as places of elements."""
     return (x + 1) * ((size - 1) / 2) if align else ((x + 1) * size - 1) / 2
 
 
-def _reflected(x: Any, low: float, high: float) -> Any:
+def _reflected(x: Tensor, low: float, high: float) -> Tensor:
     """Places reflected into a range."""
     if low == high:
         return x * 0
@@ -95,22 +105,21 @@ def _reflected(x: Any, low: float, high: float) -> Any:
     return aten.where(even, rest + low, span - rest + low)
 
 
-def _placed(x: Any, size: int, padding: int, align: bool) -> Any:
+def _placed(x: Tensor, size: int, padding: int, align: bool) -> Tensor:
     if padding == _REFLECTION:
         x = _reflected(x, 0, size - 1) if align else _reflected(x, -0.5, size - 0.5)
     return x if padding == _ZEROS else x.clamp(0, size - 1)
 
 
-def _read(input: Any, places: list[Any]) -> Any:
+def _read(input: Tensor, places: Tensors) -> Tensor:
     """The elements at whole places (N, ...), 0 outside: (N, C, ...)."""
     sizes = input.shape[2:]
-    inside: Any = None
-    flat: Any = None
-    for place, size in zip(places, sizes, strict=True):
-        good = (place >= 0).logical_and(place < size)
-        inside = good if inside is None else inside.logical_and(good)
-        safe = place.clamp(0, size - 1).long()
-        flat = safe if flat is None else flat * size + safe
+    pairs = list(zip(places, sizes, strict=True))
+    good = [(place >= 0).logical_and(place < size) for place, size in pairs]
+    inside = reduce(lambda one, other: one.logical_and(other), good)
+    flat, *safe = [place.clamp(0, size - 1).long() for place, size in pairs]
+    for more, size in zip(safe, sizes[1:], strict=True):
+        flat = flat * size + more
     batch, channels = input.shape[:2]
     shape = list(flat.shape[1:])
     index = flat.reshape([batch, 1, -1]).expand([batch, channels, math.prod(shape)])
@@ -118,46 +127,43 @@ def _read(input: Any, places: list[Any]) -> Any:
     return found * inside.unsqueeze(1)
 
 
-def _corners(input: Any, places: list[Any]) -> Any:
+def _corners(input: Tensor, places: Tensors) -> Tensor:
     lows = [place.detach().floor() for place in places]
-    total = None
+    values = []
     for corner in range(2 ** len(places)):
-        weight, at = None, []
+        weights, at = [], []
         for d, (place, low) in enumerate(zip(places, lows, strict=True)):
             up = bool(corner >> d & 1)
-            part = place - low if up else low + 1 - place
-            weight = part if weight is None else weight * part
+            weights.append(place - low if up else low + 1 - place)
             at.append(low + 1 if up else low)
-        value = _read(input, at) * weight.unsqueeze(1)  # type: ignore[union-attr]
-        total = value if total is None else total + value
-    return total
+        values.append(_read(input, at) * reduce(mul, weights).unsqueeze(1))
+    return reduce(add, values)
 
 
-def _cubic(t: Any) -> list[Any]:
+def _cubic(t: Tensor) -> list[Tensor]:
     """The weights of four neighbours."""
     a = -0.75
 
-    def near(x: Any) -> Any:
+    def near(x: Tensor) -> Tensor:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
-    def far(x: Any) -> Any:
+    def far(x: Tensor) -> Tensor:
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
-def _cubic_sample(input: Any, places: list[Any], padding: int, align: bool) -> Any:
+def _cubic_sample(input: Tensor, places: Tensors, padding: int, align: bool) -> Tensor:
     y, x = places
     height, width = input.shape[2:]
     low_y, low_x = y.detach().floor(), x.detach().floor()
-    total = None
+    values = []
     for i, weight_y in enumerate(_cubic(y - low_y)):
         for j, weight_x in enumerate(_cubic(x - low_x)):
             at_y = _placed(low_y + (i - 1), height, padding, align)
             at_x = _placed(low_x + (j - 1), width, padding, align)
-            value = _read(input, [at_y, at_x]) * (weight_y * weight_x).unsqueeze(1)
-            total = value if total is None else total + value
-    return total
+            values.append(_read(input, [at_y, at_x]) * (weight_y * weight_x).unsqueeze(1))
+    return reduce(add, values)
 
 
 @composite(
@@ -168,8 +174,8 @@ def _cubic_sample(input: Any, places: list[Any], padding: int, align: bool) -> A
     name="GridSampler2DBackward0",
 )
 def grid_sampler(
-    input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
     """Values read at the places of a grid."""
     sizes = input.shape[2:]
     last = len(sizes) - 1

@@ -20,17 +20,24 @@ overload's name is for all overloads, and for the in-place twin too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeVar, overload
 
 from ..eager.dispatch import EagerFunction, eager_function
+from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 
 __all__ = [
+    "Formula",
+    "Grads",
+    "Ints",
     "ROWS",
     "Row",
     "Run",
+    "Several",
+    "Tensors",
+    "Wanted",
     "aten",
     "composite",
     "conj",
@@ -43,7 +50,15 @@ __all__ = [
     "same_as",
 ]
 
+Ints = Sequence[int]
+Tensors = Sequence[Tensor]
+Grads = Sequence[Tensor | None]
+"""Gradients of several tensors; None of one that nothing depends on."""
+Wanted = Mapping[str, bool]
+"""Of each argument whether its gradient is asked for."""
 Formula = Callable[..., Any]
+F = TypeVar("F", bound=Formula)
+Several = Callable[..., tuple[Tensor, ...]]
 Run = Callable[..., Any]
 """Runs an overload, `aten::mul.Tensor`, on machine values, and records it."""
 Rewriting = Callable[..., Any]
@@ -90,10 +105,10 @@ def gradient(
         ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart)
 
 
-def joint(*operators: str, of: str, name: str | None = None) -> Callable[[Formula], Formula]:
+def joint(*operators: str, of: str, name: str | None = None) -> Callable[[F], F]:
     """Declare the decorated function to give the gradients of several arguments, as a tuple."""
 
-    def declare(formula: Formula) -> Formula:
+    def declare(formula: F) -> F:
         for operator in operators:
             ROWS[operator] = Row(operator, joint=formula, of=tuple(of.split()), name=name)
         return formula
@@ -105,10 +120,10 @@ def composite(
     *operators: str,
     name: str | Callable[..., str] | None = None,
     apart: tuple[int, ...] = (),
-) -> Callable[[Formula], Formula]:
+) -> Callable[[F], F]:
     """Declare the decorated function to compute what operators do, from others."""
 
-    def declare(formula: Formula) -> Formula:
+    def declare(formula: F) -> F:
         for operator in operators:
             ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart)
         return formula
@@ -116,12 +131,12 @@ def composite(
     return declare
 
 
-def rewritten(operator: str) -> Callable[[Rewriting], Rewriting]:
+def rewritten(operator: str) -> Callable[[F], F]:
     """Declare the decorated function to run in an operator's place where gradients are recorded:
     what the operator draws at random is then an argument of another one, which keeps it.  A row
     that there is stands for the calls that are not rewritten."""
 
-    def declare(rewriting: Rewriting) -> Rewriting:
+    def declare(rewriting: F) -> F:
         ROWS[operator] = replace(ROWS.get(operator, Row(operator)), rewritten=rewriting)
         return rewriting
 
@@ -149,7 +164,7 @@ def same_as(operator: str, *others: str) -> None:
         ROWS[other] = ROWS[operator]
 
 
-def refused(g: Tensor) -> Any:
+def refused(g: Tensor) -> NoReturn:
     """The formula of an argument that torch has no gradient for."""
     raise RuntimeError("the derivative for this argument is not implemented")
 
@@ -157,8 +172,18 @@ def refused(g: Tensor) -> Any:
 class _Operators:
     """The eager functions by name: `aten.mul(x, y)`."""
 
-    def __getattr__(self, name: str) -> EagerFunction:
-        found = eager_function(f"aten::{name}")
+    _fused_moving_avg_obs_fq_helper: Several
+    broadcast_tensors: Several
+    fake_quantize_per_channel_affine_cachemask: Several
+    fake_quantize_per_tensor_affine_cachemask: Several
+    linalg_eig: Several
+    linalg_eigh: Several
+    linalg_svd: Several
+    lu_unpack: Several
+    sort: Several
+
+    def __getattr__(self, name: str) -> Callable[..., Tensor]:
+        found: EagerFunction = eager_function(f"aten::{name}")
         setattr(self, name, found)
         return found
 
@@ -166,7 +191,11 @@ class _Operators:
 aten: Final = _Operators()
 
 
-def conj(value: Any) -> Any:
+@overload
+def conj(value: Tensor) -> Tensor: ...
+@overload
+def conj(value: Scalar) -> Scalar: ...
+def conj(value: Tensor | Scalar) -> Tensor | Scalar:
     """The complex conjugate of a tensor or number; real ones are their own."""
     if isinstance(value, Tensor):
         return value.conj() if value._array.dtype.kind == "c" else value

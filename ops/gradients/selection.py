@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import aten, gradient, joint, moving, same_as
+from .rows import Grads, Ints, Tensors, Wanted, aten, gradient, joint, moving, same_as
 
 
-def _indexed(g: Any, self_sizes: Any, indices: Any) -> Any:
+def _indexed(g: Tensor, self_sizes: Ints, indices: Grads) -> Tensor:
     return g.new_zeros(list(self_sizes)).index_put(indices, g, True)
 
 
@@ -100,7 +101,7 @@ gradient(
 )
 
 
-def _masked_source(g: Any, mask: Any, sizes: Any) -> Any:
+def _masked_source(g: Tensor, mask: Tensor, sizes: Ints) -> Tensor:
     chosen = g.masked_select(mask)
     count = 1
     for size in sizes:
@@ -132,9 +133,9 @@ gradient(
 )
 
 
-def _places(sizes: Any, strides: Any, offset: int) -> Any:
+def _places(sizes: Ints, strides: Ints, offset: int) -> Array:
     """Where in its storage each element of a tensor lies."""
-    places: Any = np.full(tuple(sizes), offset, np.int64)
+    places: Array = np.full(tuple(sizes), offset, np.int64)
     for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
         shape = [1] * len(sizes)
         shape[dim] = size
@@ -142,7 +143,9 @@ def _places(sizes: Any, strides: Any, offset: int) -> Any:
     return places.ravel()
 
 
-def _strided_back(g: Any, self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def _strided_back(
+    g: Tensor, self: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None
+) -> Tensor:
     """Through the storage: what two elements of `self` share there is shared out among them."""
     start = self.storage_offset()
     own = _places(self.shape, self.stride(), start)
@@ -182,7 +185,7 @@ gradient(
 )
 
 
-def _table(g: Any, sizes: Any, indices: Any, padding: int, by_count: bool) -> Any:
+def _table(g: Tensor, sizes: Ints, indices: Tensor, padding: int, by_count: bool) -> Tensor:
     """The gradient of a table of which rows were read; the row `padding` gets none."""
     flat = indices.reshape([-1]).long()
     rows = g.reshape([flat.numel(), *sizes[1:]])
@@ -194,8 +197,9 @@ def _table(g: Any, sizes: Any, indices: Any, padding: int, by_count: bool) -> An
 
 
 def _exclusive(
-    g: Any, self: Any, src: Any, result: Any, reduce: Any, count: Any, at: Any
-) -> tuple[Any, Any]:
+    g: Tensor, self: Tensor, src: Tensor, result: Tensor, reduce: Callable[..., Tensor],
+    count: Callable[..., Tensor], at: Callable[..., Tensor],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The gradients of a product at places: each factor's is the product of the others.
 
     A factor of `self` that is 0 is left out of the product; so is one of `src`, if no other factor
@@ -212,9 +216,9 @@ def _exclusive(
 
 
 def _at_places(
-    g: Any, self: Any, src: Any, result: Any, how: str, include: bool, reduce: Any, count: Any,
-    at: Any,
-) -> tuple[Any, Any]:  # fmt: skip
+    g: Tensor, self: Tensor, src: Tensor, result: Tensor, how: str, include: bool,
+    reduce: Callable[..., Tensor], count: Callable[..., Tensor], at: Callable[..., Tensor],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The gradients of what `src` holds reduced into places of `self`; see `_exclusive`."""
     if how == "sum":
         return g, at(g)
@@ -231,9 +235,9 @@ def _at_places(
 
 @joint("aten::scatter_reduce", of="self src")
 def _reduced(
-    gs: Any, wanted: Any, self: Any, dim: int, index: Any, src: Any, reduce: str,
-    include_self: bool, result: Any,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str,
+    include_self: bool, result: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     mine, theirs = _at_places(
         gs[0], self, src, result, reduce, include_self,
         lambda a, b: aten.scatter_reduce(a, dim, index, b, reduce, include_self=include_self),
@@ -245,9 +249,9 @@ def _reduced(
 
 @joint("aten::index_reduce", of="self source")
 def _index_reduced(
-    gs: Any, wanted: Any, self: Any, dim: int, index: Any, source: Any, reduce: str,
-    include_self: bool, result: Any,
-) -> Any:  # fmt: skip
+    gs: Tensors, wanted: Wanted, self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str,
+    include_self: bool, result: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     mine, theirs = _at_places(
         gs[0], self, source, result, reduce, include_self,
         lambda a, b: a.index_reduce(dim, index, b, reduce, include_self=include_self),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
-from .rows import aten, composite, gradient, moving, same_as
+from ..tensors.tensor import Tensor
+from .rows import Grads, Ints, Tensors, aten, composite, gradient, moving, same_as
 
 
-def _back(g: Any, self_sizes: Any) -> Any:
+def _back(g: Tensor, self_sizes: Ints) -> Tensor:
     return g.reshape(list(self_sizes))
 
 
@@ -50,7 +51,7 @@ gradient(
 )
 
 
-def _permuted_back(g: Any, dims: Any) -> Any:
+def _permuted_back(g: Tensor, dims: Ints) -> Tensor:
     order = [d % len(dims) for d in dims]
     return g.permute([order.index(i) for i in range(len(dims))])
 
@@ -82,20 +83,20 @@ gradient(
 )
 
 
-def _narrowed(g: Any, sizes: Any, dim: int, start: Any, length: int) -> Any:
+def _narrowed(g: Tensor, sizes: Ints, dim: int, start: int, length: int) -> Tensor:
     first = int(start)
     first += sizes[dim] if first < 0 else 0
     return aten.slice_scatter(g.new_zeros(list(sizes)), g, dim, first, first + length, 1)
 
 
-def _zeros_for(grads: Any, sizes: Any) -> Any:
+def _zeros_for(grads: Grads, sizes: Sequence[Ints]) -> list[Tensor]:
     like = next(g for g in grads if g is not None)
     return [
         like.new_zeros(list(size)) if g is None else g for g, size in zip(grads, sizes, strict=True)
     ]
 
 
-def _unbound(gs: Any, self_sizes: Any, dim: int = 0) -> Any:
+def _unbound(gs: Tensors, self_sizes: Ints, dim: int = 0) -> Tensor:
     part = [size for d, size in enumerate(self_sizes) if d != dim % len(self_sizes)]
     return aten.stack(_zeros_for(gs, [part] * len(gs)), dim)
 
@@ -103,7 +104,7 @@ def _unbound(gs: Any, self_sizes: Any, dim: int = 0) -> Any:
 gradient("aten::unbind", self=_unbound)
 
 
-def _parts_back(gs: Any, self_sizes: Any, split_size: Any, dim: int = 0) -> Any:
+def _parts_back(gs: Tensors, self_sizes: Ints, split_size: int | Ints, dim: int = 0) -> Tensor:
     total = self_sizes[dim]
     if isinstance(split_size, int):
         sizes = [min(split_size, total - i * split_size) for i in range(len(gs))]
@@ -140,7 +141,7 @@ for _name, _node in (
 # --------------------------------------------------------------------------- joining
 
 
-def _joined_back(g: Any, tensors_sizes: Any, dim: int = 0) -> Any:
+def _joined_back(g: Tensor, tensors_sizes: Sequence[Ints], dim: int = 0) -> list[Tensor]:
     ndim = g.ndim
     dim %= max(ndim, 1)
     grads, start = [], 0
@@ -158,20 +159,20 @@ same_as("aten::cat", "aten::concat", "aten::concatenate")
 gradient("aten::stack", tensors=lambda g, dim=0: list(g.unbind(dim)))
 
 
-def _as_stacked(sizes: Any, dims: int) -> list[int]:
+def _as_stacked(sizes: Ints, dims: int) -> list[int]:
     """The sizes that a tensor has in `hstack` (1 dimension), `vstack` (2) or `dstack` (3)."""
     missing = max(dims - len(sizes), 0)
     behind = int(dims == 3 and missing > 0)
     return [1] * (missing - behind) + list(sizes) + [1] * behind
 
 
-def _stacked_back(g: Any, tensors_sizes: Any, dims: int) -> Any:
+def _stacked_back(g: Tensor, tensors_sizes: Sequence[Ints], dims: int) -> list[Tensor]:
     full = [_as_stacked(sizes, dims) for sizes in tensors_sizes]
     dim = {1: min(g.ndim, 2) - 1, 2: 0, 3: 2}[dims]
     return _reshaped(_joined_back(g, full, dim), tensors_sizes)
 
 
-def _reshaped(grads: Any, wanted: Any) -> Any:
+def _reshaped(grads: Tensors, wanted: Sequence[Ints]) -> list[Tensor]:
     return [grad.reshape(list(sizes)) for grad, sizes in zip(grads, wanted, strict=True)]
 
 
@@ -184,7 +185,7 @@ for _dims, _names in ((1, "hstack"), (2, "vstack row_stack"), (3, "dstack")):
         )
 
 
-def _columns_back(g: Any, tensors_sizes: Any) -> Any:
+def _columns_back(g: Tensor, tensors_sizes: Sequence[Ints]) -> list[Tensor]:
     full = [list(s) if len(s) > 1 else [math.prod(s), 1] for s in tensors_sizes]
     return _reshaped(_joined_back(g, full, 1), tensors_sizes)
 
@@ -192,7 +193,7 @@ def _columns_back(g: Any, tensors_sizes: Any) -> Any:
 gradient("aten::column_stack", tensors=_columns_back, name="CatBackward0")
 
 
-def _blocks_back(g: Any, tensors_sizes: Any) -> Any:
+def _blocks_back(g: Tensor, tensors_sizes: Sequence[Ints]) -> list[Tensor]:
     grads, row, column = [], 0, 0
     for sizes in tensors_sizes:
         height, width = _as_stacked(sizes, 2)
@@ -252,7 +253,7 @@ gradient(
 )
 
 
-def _repeated_back(g: Any, sizes: Any, repeats: Any) -> Any:
+def _repeated_back(g: Tensor, sizes: Ints, repeats: Ints) -> Tensor:
     full = [1] * (len(repeats) - len(sizes)) + list(sizes)
     if 0 in repeats:
         return g.new_zeros(list(sizes))
@@ -274,7 +275,7 @@ gradient("aten::triu", self=lambda g, diagonal=0: g.triu(diagonal))
 gradient("aten::trace", self=lambda g, self_sizes: aten.eye(*self_sizes, dtype=g.dtype) * g)
 
 
-def _padded_back(g: Any, pad: Any) -> Any:
+def _padded_back(g: Tensor, pad: Ints) -> Tensor:
     return aten.constant_pad_nd(g, [-n for n in pad], 0)
 
 
@@ -282,7 +283,9 @@ gradient("aten::constant_pad_nd", self=_padded_back)
 
 
 @composite("aten::pad", "aten::_pad_enum", name="ConstantPadNdBackward0")
-def padded(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> Any:
+def padded(
+    self: Tensor, pad: Ints, mode: int | str = "constant", value: float | None = None
+) -> Tensor:
     """Padding by the operator of its mode."""
     modes = ["constant", "reflect", "replicate", "circular"]
     word = modes[mode] if isinstance(mode, int) else mode
@@ -291,7 +294,8 @@ def padded(self: Any, pad: Any, mode: Any = "constant", value: Any = None) -> An
     if word == "circular":
         return aten._pad_circular(self, pad)
     kind = "reflection" if word == "reflect" else "replication"
-    return getattr(aten, f"{kind}_pad{len(pad) // 2}d")(self, pad)
+    found: Tensor = getattr(aten, f"{kind}_pad{len(pad) // 2}d")(self, pad)
+    return found
 
 
 gradient("aten::view_as_real", self=lambda g: aten.complex(g.select(-1, 0), g.select(-1, 1)))

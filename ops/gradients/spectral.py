@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..tensors.tensor import Tensor
-from .rows import aten, composite, conj, gradient
+from .rows import Ints, aten, composite, conj, gradient
 
 gradient(
     "aten::_fft_c2c",
@@ -15,13 +13,13 @@ gradient(
 )
 
 
-def _adjoint_c2c(g: Any, n: Any, dim: int, norm: Any, size: int, back: str) -> Any:
+def _adjoint_c2c(g: Tensor, n: object, dim: int, norm: str | None, size: int, back: str) -> Tensor:
     turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     found = getattr(aten, back)(g, None, dim, turned[norm])
     return resized(found, size, dim)
 
 
-def resized(x: Any, size: int, dim: int) -> Any:
+def resized(x: Tensor, size: int, dim: int) -> Tensor:
     """Cut off or filled with zeros."""
     now = x.shape[dim]
     if now >= size:
@@ -47,7 +45,7 @@ gradient(
 )
 
 
-def _of_real(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
+def _of_real(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
     """The adjoint of keeping half of a transform."""
     size = self_sizes[dim] if n is None else n
     whole = resized(g, size, dim)
@@ -57,7 +55,7 @@ def _of_real(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
 gradient("aten::fft_rfft", self=_of_real, name="FftR2CBackward0")
 
 
-def _of_half(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
+def _of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
     """The adjoint of a transform of half a spectrum: the halves not seen count twice."""
     size = g.shape[dim]
     turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -74,7 +72,7 @@ def _of_half(g: Any, self_sizes: Any, n: Any, dim: int, norm: Any) -> Any:
 gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
 
 
-def _dims(self: Any, s: Any, dim: Any) -> list[int]:
+def _dims(self: Tensor, s: Ints | None, dim: Ints | None) -> list[int]:
     if dim is None:
         return list(range(self.ndim)) if s is None else list(range(-len(s), 0))
     return list(dim)
@@ -83,7 +81,9 @@ def _dims(self: Any, s: Any, dim: Any) -> list[int]:
 def _declare(kind: str, first: str | None, last: str | None, each: str) -> None:
     """A transform over several dimensions, one after the other."""
 
-    def transform(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+    def transform(
+        self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
+    ) -> Tensor:
         dims = _dims(self, s, dim)
         sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
         pairs = list(zip(dims, sizes, strict=True))
@@ -111,38 +111,43 @@ _OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ort
 
 
 @composite("aten::fft_hfft", name="FftC2RBackward0")
-def hfft(self: Any, n: Any = None, dim: int = -1, norm: Any = None) -> Any:
+def hfft(self: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The real transform of half a signal."""
     return aten.fft_irfft(conj(self), n, dim, _OPPOSITE[norm])
 
 
 @composite("aten::fft_ihfft", name="ConjBackward0")
-def ihfft(self: Any, n: Any = None, dim: int = -1, norm: Any = None) -> Any:
+def ihfft(self: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Its inverse."""
     return conj(aten.fft_rfft(self, n, dim, _OPPOSITE[norm]))
 
 
 @composite("aten::fft_hfft2", "aten::fft_hfftn", name="FftC2RBackward0")
-def hfftn(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+def hfftn(
+    self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
+) -> Tensor:
     """The same over several dimensions."""
     return aten.fft_irfftn(conj(self), s, dim, _OPPOSITE[norm])
 
 
-def _ihfftn_name(self: Any, s: Any, dim: Any, norm: Any) -> str:
+def _ihfftn_name(self: Tensor, s: Ints | None, dim: Ints, norm: object) -> str:
     return "ConjBackward0" if len(_dims(self, s, dim)) == 1 else "FftC2CBackward0"
 
 
 @composite("aten::fft_ihfft2", "aten::fft_ihfftn", name=_ihfftn_name)
-def ihfftn(self: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
+def ihfftn(
+    self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
+) -> Tensor:
     """Their inverse."""
     return conj(aten.fft_rfftn(self, s, dim, _OPPOSITE[norm]))
 
 
 @composite("aten::stft")
 def stft(
-    self: Any, n_fft: int, hop_length: Any, win_length: Any, window: Any, normalized: bool,
-    onesided: Any, return_complex: Any, center: bool = False, pad_mode: str = "reflect",
-) -> Any:  # fmt: skip
+    self: Tensor, n_fft: int, hop_length: int | None, win_length: int | None, window: Tensor | None,
+    normalized: bool, onesided: bool | None, return_complex: bool | None, center: bool = False,
+    pad_mode: str = "reflect",
+) -> Tensor:  # fmt: skip
     """The transforms of overlapping pieces."""
     single = self.ndim == 1
     x = self.unsqueeze(0) if single else self
@@ -164,9 +169,9 @@ def stft(
 
 @composite("aten::istft")
 def istft(
-    self: Any, n_fft: int, hop_length: Any, win_length: Any, window: Any, center: bool,
-    normalized: bool, onesided: Any, length: Any, return_complex: bool,
-) -> Any:  # fmt: skip
+    self: Tensor, n_fft: int, hop_length: int | None, win_length: int | None, window: Tensor | None,
+    center: bool, normalized: bool, onesided: bool | None, length: int | None, return_complex: bool,
+) -> Tensor:  # fmt: skip
     """The pieces of the signal, added where they overlap, by what their windows add up to."""
     single = self.ndim == 2
     spectrum = (self.unsqueeze(0) if single else self).transpose(1, 2)
@@ -190,14 +195,14 @@ def istft(
     return found.squeeze(0) if single else found
 
 
-def _padded_window(like: Any, window: Any, n_fft: int, size: int) -> Any:
+def _padded_window(like: Tensor, window: Tensor | None, n_fft: int, size: int) -> Tensor:
     """The window, of ones if there is none, in the middle of a piece."""
     ones = aten.abs(like.detach()).new_ones([size]) if window is None else window
     left = (n_fft - size) // 2
     return aten.constant_pad_nd(ones, [left, n_fft - size - left], 0)
 
 
-def _overlapped(pieces: Any, hop: int) -> Any:
+def _overlapped(pieces: Tensor, hop: int) -> Tensor:
     """The sum of pieces (batch, piece, place), each `hop` further than the one before."""
     batch, count, size = pieces.shape
     places = (np.arange(count)[:, None] * hop + np.arange(size)).ravel()

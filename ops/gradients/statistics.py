@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
+from ..memory.dtype import Scalar
+from ..tensors.tensor import Tensor
 from .linear import turned
-from .rows import aten, composite
+from .rows import Ints, Tensors, aten, composite
 
 
-def _mean_and_count(x: Any, weights: Any) -> tuple[Any, Any]:
+def _mean_and_count(x: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor | int]:
     if weights is None:
         return x.mean([1], True), x.shape[1]
     total = weights.sum()
@@ -16,7 +18,10 @@ def _mean_and_count(x: Any, weights: Any) -> tuple[Any, Any]:
 
 
 @composite("aten::cov", name="SqueezeBackward0")
-def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(
+    self: Tensor, correction: int = 1, fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """Covariances of the rows."""
     x = self if self.ndim > 1 else self.reshape([1, -1])
     weights = fweights
@@ -34,14 +39,14 @@ def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = No
     return found.squeeze()
 
 
-def _corrcoef_name(self: Any) -> str:
+def _corrcoef_name(self: Tensor) -> str:
     if self.ndim < 2 or self._array.shape[0] == 1:
         return "DivBackward0"
     return "ComplexBackward0" if self._array.dtype.kind == "c" else "ClampBackward1"
 
 
 @composite("aten::corrcoef", name=_corrcoef_name)
-def corrcoef(self: Any) -> Any:
+def corrcoef(self: Tensor) -> Tensor:
     """Correlations of the rows."""
     found = aten.cov(self)
     if not found.ndim:
@@ -53,7 +58,7 @@ def corrcoef(self: Any) -> Any:
     return found.clamp(-1, 1)
 
 
-def _ranks(x: Any, q: Any, skipping: bool) -> Any:
+def _ranks(x: Tensor, q: Tensor, skipping: bool) -> Tensor:
     """Where in its sorted row each quantile stands; a row with a NaN stands at its end."""
     last = x.shape[-1] - 1
     missing = x.isnan()
@@ -63,7 +68,7 @@ def _ranks(x: Any, q: Any, skipping: bool) -> Any:
     return (q * last).masked_fill(missing.any(-1, True), last)
 
 
-def _between(x: Any, ranks: Any, interpolation: str) -> Any:
+def _between(x: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
     """The elements of sorted rows at ranks that need not be whole."""
     if interpolation == "nearest":
         return x.gather(-1, ranks.round().long())
@@ -77,33 +82,36 @@ def _between(x: Any, ranks: Any, interpolation: str) -> Any:
 
 
 def _quantile(
-    self: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skipping: bool
-) -> Any:
+    self: Tensor, q: Tensor | float, dim: int | None, keepdim: bool, interpolation: str,
+    skipping: bool,
+) -> Tensor:  # fmt: skip
     several = not isinstance(q, float) and q.ndim > 0
     wanted = aten.full([1], q, dtype=self.dtype) if isinstance(q, float) else q.reshape([-1])
     x = self.reshape([-1]) if dim is None else self.unsqueeze(-1) if not self.ndim else self
-    at = -1 if dim is None or not self.ndim else dim
+    at = dim if dim is not None and self.ndim else -1
     x = aten.sort(x.movedim(at, -1))[0]
     found = _between(x, _ranks(x, wanted, skipping), interpolation)
     if keepdim and dim is None:
         found = found.reshape([1] * self.ndim + [-1])
     elif keepdim and self.ndim:
-        found = found.unsqueeze(-2).movedim(-2, dim % self.ndim)
+        found = found.unsqueeze(-2).movedim(-2, at % self.ndim)
     return found.movedim(-1, 0) if several else found.squeeze(-1)
 
 
 @composite("aten::quantile", name="SqueezeBackward4")
 def quantile(
-    self: Any, q: Any, dim: Any = None, keepdim: bool = False, interpolation: str = "linear"
-) -> Any:
+    self: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False,
+    interpolation: str = "linear",
+) -> Tensor:  # fmt: skip
     """Elements at parts of the sorted ones."""
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
 @composite("aten::nanquantile", name="SqueezeBackward4")
 def nanquantile(
-    self: Any, q: Any, dim: Any = None, keepdim: bool = False, interpolation: str = "linear"
-) -> Any:
+    self: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False,
+    interpolation: str = "linear",
+) -> Tensor:  # fmt: skip
     """The same without NaN."""
     return _quantile(self, q, dim, keepdim, interpolation, True)
 
@@ -111,12 +119,12 @@ def nanquantile(
 # --------------------------------------------------------------------------- differences
 
 
-def _along(x: Any, dim: int, ndim: int) -> Any:
+def _along(x: Tensor, dim: int, ndim: int) -> Tensor:
     """A vector as a tensor along one of several dimensions."""
     return x.reshape([-1 if d == dim else 1 for d in range(ndim)])
 
 
-def _even(x: Any, dim: int, step: Any, edge_order: int) -> Any:
+def _even(x: Tensor, dim: int, step: float, edge_order: int) -> Tensor:
     size = x.shape[dim]
     inner = (x.narrow(dim, 2, size - 2) - x.narrow(dim, 0, size - 2)) / (2 * step)
     part = [x.narrow(dim, i, 1) for i in (0, 1, 2, -1, -2, -3)[: 6 if size > 2 else 2]]
@@ -129,7 +137,7 @@ def _even(x: Any, dim: int, step: Any, edge_order: int) -> Any:
     return aten.cat([first, inner, last], dim)
 
 
-def _uneven(x: Any, dim: int, places: Any, edge_order: int) -> Any:
+def _uneven(x: Tensor, dim: int, places: Tensor, edge_order: int) -> Tensor:
     size, ndim = x.shape[dim], x.ndim
     steps = _along(aten.diff(places), dim, ndim)
     before, after = steps.narrow(dim, 0, size - 2), steps.narrow(dim, 1, size - 2)
@@ -140,7 +148,7 @@ def _uneven(x: Any, dim: int, places: Any, edge_order: int) -> Any:
         + x.narrow(dim, 2, size - 2) * (before / (after * both))
     )
 
-    def edge(at: int, inward: int, sign: int) -> Any:
+    def edge(at: int, inward: int, sign: int) -> Tensor:
         one = steps.narrow(dim, at, 1)
         start = 0 if at == 0 else size - 1
         if edge_order == 1:
@@ -157,10 +165,12 @@ def _uneven(x: Any, dim: int, places: Any, edge_order: int) -> Any:
 
 
 @composite("aten::gradient", name="CatBackward0")
-def differences(self: Any, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
+def differences(
+    self: Tensor, spacing: Scalar | Sequence[Scalar] | Tensors | None = None,
+    dim: int | Ints | None = None, edge_order: int = 1,
+) -> list[Tensor]:  # fmt: skip
     """Central differences along dimensions."""
-    whole = dim is None
-    dims = list(range(self.ndim)) if whole else [dim] if isinstance(dim, int) else list(dim)
+    dims = list(range(self.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     steps = spacing if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     found = []
     for d, step in zip(dims, steps, strict=True):
@@ -175,7 +185,7 @@ def differences(self: Any, spacing: Any = None, dim: Any = None, edge_order: int
 # --------------------------------------------------------------------------- integrals
 
 
-def _areas(y: Any, x: Any, dx: Any, dim: int) -> Any:
+def _areas(y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
     """Twice the areas under the pieces between neighbours."""
     size = y.shape[dim]
     sums = y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)
@@ -188,22 +198,24 @@ def _areas(y: Any, x: Any, dx: Any, dim: int) -> Any:
     return sums * aten.diff(x, 1, dim)
 
 
-def _trapezoid_name(y: Any, x: Any, *rest: Any) -> str:
+def _trapezoid_name(y: Tensor, x: object, *rest: object) -> str:
     return "DivBackward1" if hasattr(x, "ndim") else "MulBackward1"
 
 
 @composite("aten::trapezoid", "aten::trapz", name=_trapezoid_name)
-def trapezoid(y: Any, x: Any = None, dx: Any = 1, dim: int = -1) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, dx: float = 1, dim: int = -1) -> Tensor:
     """The area under a polyline."""
     return _areas(y, x, dx, dim).sum([dim]) / 2
 
 
-def _cumulative_name(y: Any, x: Any, *rest: Any) -> str:
+def _cumulative_name(y: Tensor, x: object, *rest: object) -> str:
     return "DivBackward1" if hasattr(x, "ndim") else "CumsumBackward0"
 
 
 @composite("aten::cumulative_trapezoid", name=_cumulative_name)
-def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1, dim: int = -1) -> Any:
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, dx: float = 1, dim: int = -1
+) -> Tensor:
     """The areas under the beginnings of a polyline."""
     return _areas(y, x, dx, dim).cumsum(dim) / 2
 
@@ -212,7 +224,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1, dim: int = -1) -> A
 
 
 @composite("aten::linalg_vander", name="CatBackward0")
-def vander(x: Any, N: Any = None) -> Any:
+def vander(x: Tensor, N: int | None = None) -> Tensor:
     """Powers of each element."""
     count = x.shape[-1] if N is None else N
     ones = aten.ones([*x.shape, 1], dtype=x.dtype)
@@ -221,7 +233,7 @@ def vander(x: Any, N: Any = None) -> Any:
 
 
 @composite("aten::renorm")
-def renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+def renorm(self: Tensor, p: Scalar, dim: int, maxnorm: Scalar) -> Tensor:
     """Slices scaled down to a norm."""
     others = [d for d in range(self.ndim) if d != dim % self.ndim]
     norms = aten.linalg_vector_norm(self, p, others, True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import aten, gradient
+from .rows import Ints, Several, aten, gradient
 
 
-def spread(g: Any, matrix: Any, dim: int) -> Any:
+def spread(g: Tensor, matrix: Array, dim: int) -> Tensor:
     """The gradient of what a matrix (results, elements) makes of every row along a dimension.
 
     What is not finite reaches only the elements that its result was made of.
@@ -26,7 +26,7 @@ def spread(g: Any, matrix: Any, dim: int) -> Any:
     return whole.index_add(-1, Tensor._of(elements), parts).movedim(-1, dim)
 
 
-def _each(value: Any, count: int, default: Any = None) -> list[int]:
+def _each(value: Ints | int, count: int, default: Ints = ()) -> list[int]:
     given = [value] if isinstance(value, int) else list(value or ())
     if not given:
         return list(default)
@@ -38,7 +38,7 @@ def _each(value: Any, count: int, default: Any = None) -> list[int]:
 
 def _window_sums(
     size: int, kernel: int, step: int, pad: int, ceil: bool, with_pad: bool
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Which elements each window along one dimension holds, and how many it counts."""
     room = size + 2 * pad - kernel
     count = (-(-room // step) if ceil else room // step) + 1
@@ -57,13 +57,13 @@ def _window_sums(
 
 
 def _of_means(
-    g: Any, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
-    count_include_pad: bool, divisor_override: Any, count: int,
-) -> Any:  # fmt: skip
+    g: Tensor, sizes: Ints, kernel_size: Ints, stride: Ints, padding: Ints | int, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: int | None, count: int,
+) -> Tensor:  # fmt: skip
     """The gradient of what the means of windows are of."""
     kernels = _each(kernel_size, count)
     steps, pads = _each(stride, count, kernels), _each(padding, count, [0] * count)
-    divisor: Any = np.ones(())
+    divisor: Array = np.ones(())
     along = []
     for d in range(count):
         dim = len(sizes) - count + d
@@ -89,7 +89,7 @@ for _count in (1, 2, 3):
     )  # fmt: skip
 
 
-def _shares(size: int, count: int) -> Any:
+def _shares(size: int, count: int) -> Array:
     """The means of as many parts as there are results."""
     shares = np.zeros((count, size))
     for place in range(count):
@@ -98,7 +98,7 @@ def _shares(size: int, count: int) -> Any:
     return shares
 
 
-def _of_shares(g: Any, sizes: Any, output_size: Any) -> Any:
+def _of_shares(g: Tensor, sizes: Ints, output_size: Ints) -> Tensor:
     """The gradient of what the means of as many parts as there are results are of."""
     for d, size in enumerate(output_size):
         dim = len(sizes) - len(output_size) + d
@@ -119,7 +119,7 @@ gradient(
 # --------------------------------------------------------------------------- extremes
 
 
-def _placed(g: Any, sizes: Any, indices: Any, count: int) -> Any:
+def _placed(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     """A gradient at places counted over the last dimensions."""
     lead = list(sizes[: len(sizes) - count])
     flat = g.new_zeros([*lead, math.prod(sizes[len(sizes) - count :])])
@@ -162,11 +162,12 @@ for _count in (2, 3):
     )
 
 
-def _indices(count: int, self: Any, *options: Any) -> Any:
-    return getattr(aten, f"max_pool{count}d_with_indices")(self.detach(), *options)[1]
+def _indices(count: int, self: Tensor, *options: object) -> Tensor:
+    pool: Several = getattr(aten, f"max_pool{count}d_with_indices")
+    return pool(self.detach(), *options)[1]
 
 
-def _taken(g: Any, sizes: Any, indices: Any, count: int) -> Any:
+def _taken(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     lead = list(sizes[: len(sizes) - count])
     flat = g.reshape([*lead, math.prod(g.shape[len(lead) :])])
     places = indices.reshape([*lead, math.prod(indices.shape[len(lead) :])])

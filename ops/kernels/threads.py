@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Final
 
 from ...frontend.locks import after_fork
 from ...frontend.started import started
@@ -22,7 +22,7 @@ __all__ = ["followers", "get_threads", "set_threads", "share"]
 class _Part:
     """A piece of work for whichever thread comes first."""
 
-    def __init__(self, work: Callable[..., Any], *values: Any) -> None:
+    def __init__(self, work: Callable[..., object], *values: object) -> None:
         self._work = work
         self._values = values
         self._begun = threading.Lock()
@@ -146,7 +146,7 @@ def _limit_blas(count: int) -> None:
     threadpool_limits(limits=count, user_api="blas")
 
 
-def share(kernel: Callable[..., Any], count: int, least: int, *rest: Any) -> None:
+def share(kernel: Callable[..., object], count: int, least: int, *rest: object) -> None:
     """Call `kernel(start, stop, *rest)` for ranges that together are 0 to `count`.
 
     A thread gets at least `least` of them.  The ranges never change what a kernel writes: each

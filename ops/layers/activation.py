@@ -12,7 +12,7 @@ from ..arithmetic.comparison import clamp
 from ..arithmetic.maths import sigmoid
 from ..kernels import LARGE, by_formula, pointwise
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
@@ -45,10 +45,10 @@ _add: Final = np.add
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
 _float32: Final = np.dtype(np.float32)
-_ZEROS: Final[dict[np.dtype[Any], Array]] = {}
+_ZEROS: Final[dict[Dtype, Array]] = {}
 
 
-def _zero(dtype: np.dtype[Any]) -> Array:
+def _zero(dtype: Dtype) -> Array:
     """A 0-d zero, made once a dtype: a Python number would cost a conversion each time."""
     found = _ZEROS.get(dtype)
     if found is None:
@@ -101,7 +101,7 @@ def check_float(self: Array, name: str) -> None:
 def in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
     """Compute 16-bit floats in float32 and round."""
 
-    def call(self: Array, *rest: Any) -> Array:
+    def call(self: Array, *rest: object) -> Array:
         if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
             return function(self.astype(np.float32), *rest).astype(self.dtype)
         return function(self, *rest)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import blas, family
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..shapes.windows import (
@@ -182,7 +182,7 @@ def _transposed(
     dilation: Ints,
     output_padding: Ints,
     groups: int,
-    kept: np.dtype[Any],
+    kept: Dtype,
 ) -> Array:
     """The transposed convolution without bias: every input adds a scaled kernel to the output.
 

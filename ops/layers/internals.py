@@ -37,7 +37,7 @@ def _number(value: Any) -> Any:
     return item(value) if isinstance(value, np.ndarray) else as_c_int(value)
 
 
-def _complex(x: Any, y: Any) -> complex:
+def _complex(x: object, y: object) -> complex:
     real, imag = _number(x), _number(y)
     return complex(real, imag)
 

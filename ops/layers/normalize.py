@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arithmetic.convert import is_channels_last
 from ..kernels import LARGE, blas, family, is_ready
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, wide_dtype
 from ..table.pointwise import operand
@@ -32,7 +32,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 _NONE: Final = np.empty(0, _FLOAT32)
 
 
-def statistics_dtype(input: Array, *parameters: Array | None, read_first: int = 0) -> np.dtype[Any]:
+def statistics_dtype(input: Array, *parameters: Array | None, read_first: int = 0) -> Dtype:
     """The dtype of saved means: float32 if the parameters are in it, else that of the input.
 
     So many of the last parameters are looked at first where torch reads them before the others.
@@ -70,7 +70,7 @@ def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
     count = operand(rows.shape[-1], rows.dtype)
     mean = _total(rows, -1, None, None, True)
     _divide(mean, count, mean)
-    centered = _subtract(rows, mean)
+    centered = _subtract(rows, mean, order="C")
     squares = blas.vecdot(centered, centered)[:, None]
     if squares.size and not squares.item(squares.argmax()) < math.inf:
         squares = np.square(centered, dtype=np.float64).sum(-1, keepdims=True)

@@ -149,7 +149,7 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
     out="",
     cost="products-by-letters",
 )
-def einsum(equation: str, tensors: list[Array], path: Any) -> Array:
+def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
     if not tensors:
         raise _error("must provide at least one operand")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -401,7 +401,7 @@ def _features_differ(input: Array, weight: Array) -> OperatorError:
     )
 
 
-def once(forward: Callable[..., Array], *values: Any) -> Array | None:
+def once(forward: Callable[..., Array], *values: object) -> Array | None:
     """What `forward` makes of 16-bit floats of one dtype: computed in float32, rounded once.
 
     None for operands of other dtypes.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.promotion import kind
 
@@ -33,7 +31,7 @@ LinAlgError.__module__ = "torch._C"
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
-def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def real_dtype(dtype: Dtype) -> Dtype:
     """The dtype of the absolute values."""
     if dtype.kind != "c":
         return dtype

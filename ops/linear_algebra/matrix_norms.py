@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import LARGE, blas
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype, of_numpy
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.storage import strides_of, view_of
 from ..reductions.folding import folded
@@ -37,7 +37,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 
 
-def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _wide(dtype: Dtype) -> Dtype:
     """The real dtype in which sums are made: float32 for 16-bit floats."""
     real = real_dtype(dtype)
     return np.dtype(np.float32) if real.itemsize < 4 else real

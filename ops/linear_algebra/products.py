@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..arithmetic.elementwise import mul, sub
 from ..kernels import blas
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.shape import diagonal, expand
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
@@ -348,7 +348,7 @@ def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | 
     count = rows.shape[1]
     frequency = _weights(fweights, "fweights", count, True)
     importance = _weights(aweights, "aweights", count, False)
-    dtype: np.dtype[Any] = self.dtype if kind(self.dtype) >= 2 else np.dtype(np.float32)
+    dtype: Dtype = self.dtype if kind(self.dtype) >= 2 else np.dtype(np.float32)
     if importance is not None:
         dtype = promote(dtype, importance.dtype)
     values = _wide(cast(rows, dtype))

@@ -449,11 +449,11 @@ def linalg_lstsq(
     rank = np.empty(0, np.int64)
     if driver != "gels":
         rank = np.broadcast_to(_rank(self, *tolerance, False), batch).copy()
-    values = np.empty(0, real)
+    values: Array = np.empty(0, real)
     if driver in ("gelsd", "gelss"):
         each = singular_values(self)
         values = np.broadcast_to(each, (*batch, each.shape[-1])).copy()
-    residuals = np.empty(0, real)
+    residuals: Array = np.empty(0, real)
     if rows > columns and driver != "gelsy" and (driver == "gels" or (rank == columns).all()):
         gaps = np.abs(right - blas.matmul(self, found))
         residuals = as_array((gaps * gaps).sum(-2)).astype(real)

@@ -6,12 +6,12 @@ The algorithms are LAPACK's; they go column by column over a whole batch at once
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import blas
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
 from ..table.out_dtypes import AS_EXPECTED, SAME
@@ -85,7 +85,7 @@ def _permutation(pivots: Array, rows: int) -> Array:
     return order.reshape(*pivots.shape[:-1], rows)
 
 
-def _permutation_matrix(pivots: Array, rows: int, dtype: np.dtype[Any]) -> Array:
+def _permutation_matrix(pivots: Array, rows: int, dtype: Dtype) -> Array:
     order = _permutation(pivots, rows)
     return np.asarray(order[..., None, :] == np.arange(rows)[:, None]).astype(dtype)
 

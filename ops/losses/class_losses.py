@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..arithmetic.elementwise import div, div_number, mul_number
 from ..layers.softmax import log_softmax
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import MEAN, NONE, SUM, reduced, widened
@@ -123,7 +123,7 @@ def _losses(
 
 
 def _rounded_sums(
-    losses: Array, weights: Array, dtype: np.dtype[Any], is_weighted: bool
+    losses: Array, weights: Array, dtype: Dtype, is_weighted: bool
 ) -> tuple[Array, Array]:
     """The sums of losses and weights, rounded to 16 bits after every addition."""
     total = _cascaded(weights.astype(dtype)) if is_weighted else weights.sum().astype(dtype)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..layers.activation import log_sigmoid
-from ..memory.dtype import Array, dtype_of, of_numpy
+from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
@@ -24,7 +24,7 @@ _HALVES: Final = "float16 bfloat16"
 
 
 def _of_pairs(
-    function: Callable[..., Any], name: str, dtype: np.dtype[Any]
+    function: Callable[..., object], name: str, dtype: Dtype
 ) -> Callable[[Array, Array], Array]:
     """`function` of two floats of `dtype`, the 16-bit ones computed in float32.
 
@@ -46,7 +46,7 @@ def _pairwise(
     target: Array,
     reduction: int,
     name: str,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     by_steps: str = "",
 ) -> Array:
     """The reduced losses; 16-bit floats named in `by_steps` are rounded after every step."""
@@ -169,7 +169,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
     return reduced(losses, reduction)
 
 
-def _rounding(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+def _rounding(dtype: Dtype) -> Callable[[Any], Any]:
     """Rounds what was computed in float32 to a 16-bit dtype, as each of torch's steps does."""
     if dtype.itemsize >= 4 or kind(dtype) != 2:
         return lambda value: value

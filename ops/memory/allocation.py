@@ -60,7 +60,7 @@ class Ledger:
         native = _native()
         return None if native is None else native.enter(self.address)
 
-    def close(self, entered: Any) -> None:
+    def close(self, entered: object) -> None:
         """Count no more."""
         native = _native()
         if native is not None:
@@ -122,7 +122,7 @@ def uncounted() -> Iterator[None]:
             native.swap(before)
 
 
-def carrying(work: Callable[..., Any]) -> Callable[..., Any]:
+def carrying(work: Callable[..., object]) -> Callable[..., Any]:
     """Work for another thread that counts in this thread's ledger; it must end before that is
     closed."""
     ledger = _THREAD.ledger
@@ -130,7 +130,7 @@ def carrying(work: Callable[..., Any]) -> Callable[..., Any]:
     if native is None:
         return work
 
-    def carried(*values: Any) -> Any:
+    def carried(*values: object) -> Any:
         before = native.swap(ledger.address)
         try:
             return work(*values)
@@ -173,7 +173,7 @@ _RAW: Final = 0
 class _Native:
     """The compiled functions."""
 
-    def __init__(self, engine: Any, set_handler: Any, handler: Any) -> None:
+    def __init__(self, engine: Any, set_handler: Any, handler: object) -> None:
         self.swap = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(
             engine.get_function_address("swap")
         )
@@ -185,7 +185,7 @@ class _Native:
         self.swap(ledger)
         return before
 
-    def leave(self, handler: Any) -> None:
+    def leave(self, handler: object) -> None:
         self.swap(0)
         self._set_handler(handler)
 
@@ -282,7 +282,7 @@ def _structure(kind: Any, engine: Any, name: str, context: int | None) -> Any:
     return made
 
 
-def _put_in_place(engine: Any, python: Any) -> None:
+def _put_in_place(engine: object, python: Any) -> None:
     large = _structure(_PythonAllocator, engine, "raw", None)
     python.PyMem_SetAllocator(_RAW, ctypes.byref(large))
     python.PyObject_SetArenaAllocator(ctypes.byref(_structure(_Arenas, engine, "arena", None)))
@@ -310,7 +310,7 @@ def _default_handler() -> Any:
     return found
 
 
-def _capsule(engine: Any) -> Any:
+def _capsule(engine: object) -> Any:
     """Our handler as NumPy takes it; it stays for ever, as arrays may outlive everything."""
     handler = _Handler(b"rushlight", 1)
     handler.allocator = _structure(_PythonAllocator, engine, "array", None)

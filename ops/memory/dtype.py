@@ -31,7 +31,10 @@ __all__ = [
     "set_default_dtype",
 ]
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+Dtype = np.dtype[Any]
+"""NumPy's dtype of an array's elements."""
+
+Array = np.ndarray[tuple[int, ...], Dtype]
 """A tensor at run time."""
 
 Scalar = bool | int | float | complex
@@ -57,7 +60,7 @@ class DType:
         self.scalar_name = scalar_name
         self.is_floating_point = kind == "f"
         self.is_complex = kind == "c"
-        self._numpy: np.dtype[Any] | None = None
+        self._numpy: Dtype | None = None
 
     @property
     def is_signed(self) -> bool:
@@ -65,7 +68,7 @@ class DType:
         return self.kind in "ifc"
 
     @property
-    def numpy(self) -> np.dtype[Any]:
+    def numpy(self) -> Dtype:
         """The dtype of arrays.
 
         Raises:
@@ -97,7 +100,7 @@ _QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}
 """The whole numbers that quantized elements are kept as."""
 
 
-def _numpy_dtype(name: str) -> np.dtype[Any]:
+def _numpy_dtype(name: str) -> Dtype:
     if name in _QUANTIZED:  # a record of one field: NumPy computes with no such thing by mistake
         return np.dtype([(name, _QUANTIZED[name])])
     if name in ("bfloat16", "complex32") or name.startswith("float8"):
@@ -108,7 +111,7 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
         found = getattr(np, name, None)
     if found is None:
         raise NotImplementedError(f"tensors of torch.{name} are not supported")
-    dtype: np.dtype[Any] = np.dtype(found)
+    dtype: Dtype = np.dtype(found)
     return dtype
 
 
@@ -173,7 +176,7 @@ def dtype_by_number(number: int) -> DType:
     return _BY_NUMBER[number]
 
 
-def numpy_dtype(number: int) -> np.dtype[Any]:
+def numpy_dtype(number: int) -> Dtype:
     """The array dtype of a dtype's number."""
     return _BY_NUMBER[number].numpy
 
@@ -187,7 +190,7 @@ def dtype_of(array: Array) -> DType:
     return of_numpy(array.dtype)
 
 
-def of_numpy(dtype: np.dtype[Any]) -> DType:
+def of_numpy(dtype: Dtype) -> DType:
     """The dtype that a NumPy dtype stands for.
 
     Raises:

@@ -66,7 +66,7 @@ class Owned:
 
     __slots__ = ("__array_interface__", "base", "kept", "passing")
 
-    def __init__(self, like: Array, base: Any, kept: Any, passing: Any) -> None:
+    def __init__(self, like: Array, base: object, kept: object, passing: object) -> None:
         address = like.__array_interface__["data"][0]
         word = f"|V{like.itemsize}"
         self.base = base
@@ -107,20 +107,20 @@ def _may_be_read() -> bool:
     return any(map(_is_amid, others.values()))
 
 
-def _check(array: Any) -> None:
+def _check(array: object) -> None:
     if type(array) not in CHANGEABLE:
         raise TypeError(f"a {type(array).__name__} cannot be changed into another tensor")
     if np.ndarray.__basicsize__ != _BEFORE_HANDLER + _WORD:
         raise OperatorError("tensors of this NumPy version cannot be changed into others")
 
 
-def _under(base: Any) -> Owned | None:
+def _under(base: object) -> Owned | None:
     """What an array lies in whose base this is, if it was changed."""
     found = getattr(base, "base", None)
     return found if isinstance(found, Owned) else None
 
 
-def _leads_to(array: Array, base: Any) -> bool:
+def _leads_to(array: Array, base: object) -> bool:
     """Whether what keeps memory alive is the array itself, or something that it keeps alive."""
     while base is not None and base is not array:
         base = getattr(base, "base", None)

@@ -110,7 +110,7 @@ def _shared() -> OperatorError:
     )
 
 
-def check_inputs(target: Array, operands: Iterable[Any]) -> None:
+def check_inputs(target: Array, operands: Iterable[object]) -> None:
     """Refuse to write a tensor that shares memory with an input it is not equal to.
 
     Raises:
@@ -124,7 +124,7 @@ def check_inputs(target: Array, operands: Iterable[Any]) -> None:
             raise _shared()
 
 
-def check_apart(target: Array, operands: Iterable[Any], itself: bool = True) -> None:
+def check_apart(target: Array, operands: Iterable[object], itself: bool = True) -> None:
     """Refuse to write a tensor that shares memory with an input, even where it is the input.
 
     `itself` says that its elements may not share memory with each other either.
@@ -140,7 +140,7 @@ def check_apart(target: Array, operands: Iterable[Any], itself: bool = True) -> 
             raise _shared()
 
 
-def check_written(target: Array, operands: Iterable[Any] = ()) -> None:
+def check_written(target: Array, operands: Iterable[object] = ()) -> None:
     """Refuse to write a tensor whose elements share memory with each other or with an input.
 
     Raises:
@@ -188,25 +188,25 @@ def check_resized(overlap: OutOverlap, out: Array, count: int, operands: Iterabl
                 raise _shared()
 
 
-def _flat(operands: Iterable[Any]) -> Iterable[Any]:
+def _flat(operands: Iterable[object]) -> Iterable[Any]:
     return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 
-def guarded(written: Written, forward: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., Any]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
     if written == "unchecked" or getattr(forward, "checks_overlap", False):
         return forward
     if written == "itself":
 
         @wraps(forward)
-        def checked_alone(self: Any, *rest: Any) -> Any:
+        def checked_alone(self: Any, *rest: object) -> Any:
             check_written(self)
             return forward(self, *rest)
 
         return checked_alone
 
     @wraps(forward)
-    def checked(self: Any, *rest: Any) -> Any:
+    def checked(self: Any, *rest: object) -> Any:
         check_written(self, rest)
         return forward(self, *rest)
 

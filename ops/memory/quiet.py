@@ -21,7 +21,7 @@ try:
 except ImportError:  # another NumPy
     QUIET = None
 
-    def enter(state: Any) -> Any:
+    def enter(state: object) -> Any:
         """Switch warnings off; what it returns goes to `leave`."""
         switched = np.errstate(all="ignore")
         switched.__enter__()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .counts import MOST_DIMENSIONS, too_many_dimensions
-from .dtype import Array
+from .dtype import Array, Dtype
 from .errors import OperatorError
 
 __all__ = [
@@ -82,7 +82,7 @@ def view_of(
     sizes: Ints,
     strides: Ints,
     offset: int = 0,
-    dtype: np.dtype[Any] | None = None,
+    dtype: Dtype | None = None,
     writeable: bool = True,
 ) -> Array:
     """An array of other sizes and strides in the memory between an array's lowest and highest byte.
@@ -145,7 +145,7 @@ class _Place:
         self.__array_interface__ = told
 
 
-def _placed(seen: Array, sizes: Ints, strides: Ints, offset: int, kind: np.dtype[Any]) -> Array:
+def _placed(seen: Array, sizes: Ints, strides: Ints, offset: int, kind: Dtype) -> Array:
     told = seen.__array_interface__
     first, fixed = told["data"]
     told["data"] = first + offset, fixed

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
@@ -29,7 +29,7 @@ __all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
 _INT64: Final = np.dtype(np.int64)
 
 
-def lowest(dtype: np.dtype[Any]) -> Any:
+def lowest(dtype: Dtype) -> Any:
     """What no element is below."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 

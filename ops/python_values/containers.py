@@ -38,7 +38,7 @@ def for_keys(
     It is written out for keys that are never NaN.
     """
 
-    def declare(forward: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(forward: Callable[..., object]) -> Callable[..., Any]:
         takes_key = ", KEY" in templates[0].partition("->")[0]
         for key in KEYS:
             careful = takes_key and key in _MAYBE_NAN
@@ -56,13 +56,13 @@ def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
     Python finds a NaN by its identity; one made anew is never found.
     """
 
-    def call(mapping: Dict, key: Any, *rest: Any) -> Any:
+    def call(mapping: Dict, key: Any, *rest: object) -> Any:
         return forward(mapping, key if key == key else key + 0.0, *rest)
 
     return call
 
 
-def _for_tensors(forward: Callable[..., Any]) -> Callable[..., Any]:
+def _for_tensors(forward: Callable[..., object]) -> Callable[..., Any]:
     """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
     if forward is dict:
         return TensorDict
@@ -124,7 +124,7 @@ def get_element(values: List, index: int) -> Any:
     inline=inline("{0}[{1}] = {2}", writes=True),
     native=native("{0}[{1}] = {2}", _INDEX, writes=True),
 )
-def set_element(values: List, index: int, element: Any) -> List:
+def set_element(values: List, index: int, element: object) -> List:
     try:
         values[index] = element
     except IndexError:
@@ -137,7 +137,7 @@ def set_element(values: List, index: int, element: Any) -> List:
     instruction="append",
     native=native("{0}.append({1})", writes=True),
 )
-def append(values: List, element: Any) -> List:
+def append(values: List, element: object) -> List:
     values.append(element)
     return values
 
@@ -160,7 +160,7 @@ def pop(values: List, index: int) -> Any:
 
 
 @operator("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()")
-def insert(values: List, index: int, element: Any) -> None:
+def insert(values: List, index: int, element: object) -> None:
     values.insert(index, element)
 
 
@@ -209,16 +209,16 @@ operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
 _NOT_THERE: Final = object()
 
 
-def _sought(element: Any) -> Any:
+def _sought(element: object) -> Any:
     """What to seek in Python's list, which takes a NaN to equal itself; here it never does."""
     return element if element == element else _NOT_THERE
 
 
-def contains(values: List, element: Any) -> bool:
+def contains(values: List, element: object) -> bool:
     return _sought(element) in values
 
 
-def count(values: List, element: Any) -> int:
+def count(values: List, element: object) -> int:
     return values.count(_sought(element))
 
 
@@ -292,7 +292,7 @@ def count_tensor(values: list[Array], element: Array) -> int:
     *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str")),
     order="Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
 )
-def index_of(values: List, element: Any) -> int:
+def index_of(values: List, element: object) -> int:
     try:
         return values.index(_sought(element))
     except ValueError:
@@ -313,7 +313,7 @@ def index_of_tensor(values: list[Array], element: Array) -> int:
     *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str")),
     order="int float bool Tensor",
 )
-def remove(values: List, element: Any) -> None:
+def remove(values: List, element: object) -> None:
     try:
         values.remove(_sought(element))
     except ValueError:
@@ -364,7 +364,25 @@ def native_sort_ints(values: Any) -> None:
     ),
 )
 def sort(values: List, reverse: bool) -> None:
-    values.sort(reverse=reverse)
+    if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
+        _insert_in_order(values, reverse)
+    else:
+        values.sort(reverse=reverse)
+
+
+def _insert_in_order(values: List, reverse: bool) -> None:
+    """Sort floats, some of them NaN, one after the other, as torch does with up to 16 elements.
+    NaNs have no order, so what comes out depends on what is compared."""
+    for number in range(1, len(values)):
+        value, place = values[number], number
+        while place and _is_before(value, values[place - 1], reverse):
+            place -= 1
+        place = 0 if _is_before(value, values[0], reverse) else place
+        values.insert(place, values.pop(number))
+
+
+def _is_before(one: float, other: float, reverse: bool) -> bool:
+    return one != other and (one < other) != reverse
 
 
 @operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
@@ -375,7 +393,9 @@ def sort_any(values: List, reverse: bool) -> None:
 
 @operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
 def sorted_list(values: List) -> List:
-    return sorted(values)
+    made = list(values)
+    sort(made, False)
+    return made
 
 
 @operator("aten::sorted.any(t[](a) self) -> t[]")
@@ -512,7 +532,7 @@ def items_of(mapping: Dict) -> list[tuple[Any, Any]]:
     return list(mapping.items())
 
 
-def key_error(key: Any) -> OperatorError:
+def key_error(key: object) -> OperatorError:
     """The error of a key that a dict does not have."""
     text = format_for_print(key) if isinstance(key, np.ndarray) else key
     shown = "this tensor" if isinstance(key, np.ndarray) else f"key {key!r}"
@@ -525,7 +545,7 @@ def key_error(key: Any) -> OperatorError:
     "aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)",
     written=inline("{0}[{1}]"),
 )
-def get_value(mapping: Dict, key: Any) -> Any:
+def get_value(mapping: Dict, key: object) -> Any:
     try:
         return mapping[key]
     except KeyError:
@@ -536,12 +556,12 @@ def get_value(mapping: Dict, key: Any) -> Any:
     "aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()",
     written=inline("{0}[{1}] = {2}", writes=True),
 )
-def set_value(mapping: Dict, key: Any, value: Any) -> None:
+def set_value(mapping: Dict, key: object, value: object) -> None:
     mapping[key] = value
 
 
 @for_keys("aten::Delete.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> ()")
-def delete_key(mapping: Dict, key: Any) -> None:
+def delete_key(mapping: Dict, key: object) -> None:
     try:
         del mapping[key]
     except KeyError:
@@ -549,7 +569,7 @@ def delete_key(mapping: Dict, key: Any) -> None:
 
 
 @for_keys("aten::pop.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> t(*)")
-def pop_value(mapping: Dict, key: Any) -> Any:
+def pop_value(mapping: Dict, key: object) -> Any:
     try:
         return mapping.pop(key)
     except KeyError:

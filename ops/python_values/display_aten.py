@@ -139,7 +139,7 @@ def format_tensor(array: Array) -> str:
 # --------------------------------------------------------------------------- any value
 
 
-def format_for_print(value: Any) -> str:
+def format_for_print(value: object) -> str:
     """The text of a run-time value; strings have quotes nowhere, also not in containers."""
     if isinstance(value, str):
         return value
@@ -167,7 +167,7 @@ def _container_text(value: Any, known: dict[int, str]) -> str:
         OperatorError: it would be too long.
     """
 
-    def text(part: Any) -> str:
+    def text(part: object) -> str:
         return known[id(part)] if id(part) in known else format_for_print(part)
 
     if sum(len(known[id(part)]) for part in containers_in(value)) > LONGEST:

@@ -24,19 +24,19 @@ __all__: list[str] = []
 _OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 
 
-def _first(data: Any) -> Any:
+def _first(data: object) -> Any:
     while isinstance(data, list) and data:
         data = data[0]
     return data
 
 
-def _element_type(data: Any) -> str:
+def _element_type(data: object) -> str:
     """The type of the elements of lists of which nothing else tells it."""
     first = _first(data)
     return "float" if isinstance(first, list) else type_name(first)
 
 
-def _shape(data: Any) -> list[int]:
+def _shape(data: object) -> list[int]:
     shape: list[int] = []
     while isinstance(data, list):
         shape.append(len(data))
@@ -46,7 +46,7 @@ def _shape(data: Any) -> list[int]:
     return shape
 
 
-def _array_of_lists(data: Any, element: str) -> Array:
+def _array_of_lists(data: object, element: str) -> Array:
     """A tensor of the numbers in lists, of the dtype that their type gives.
 
     Raises:
@@ -63,7 +63,7 @@ def _array_of_lists(data: Any, element: str) -> Array:
 _DTYPES: Final = {"int": np.dtype(np.int64), "float": np.dtype(float), "bool": np.dtype(bool)}
 
 
-def _check_element(element: str, data: Any) -> None:
+def _check_element(element: str, data: object) -> None:
     if element == "complex" or (element.startswith("Union[") and "bool" not in element):
         shown = element.replace("[", "(").replace("]", ")")
         raise OperatorError(

@@ -7,7 +7,7 @@ does; the hashes of a tuple's parts are combined as Boost's `hash_combine` does.
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def _bytes_hash(data: bytes) -> int:
     return found ^ found >> _SHIFT
 
 
-def _tuple_hash(value: tuple[Any, ...]) -> int:
+def _tuple_hash(value: tuple[object, ...]) -> int:
     seed = 0
     for part in value:
         seed ^= (_unsigned(part) + _GOLDEN + (seed << 6) + (seed >> 2)) & _MASK
@@ -54,7 +54,7 @@ def _device_hash(value: Device) -> int:
     return kind << 16 | (index & 0xFF)
 
 
-def _unsigned(value: Any) -> int:
+def _unsigned(value: object) -> int:
     if value is None:
         return 0
     if isinstance(value, bool | int):
@@ -72,7 +72,7 @@ def _unsigned(value: Any) -> int:
     raise OperatorError(f"unhashable type: '{type_name(value)}'")
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The type of a value as torch writes it."""
     if isinstance(value, list):
         return f"List[{type_name(value[0])}]" if value else "List[Tensor]"
@@ -85,7 +85,7 @@ def type_name(value: Any) -> str:
 
 
 @operator("aten::hash.generic(t value) -> int")
-def hash_of(value: Any) -> int:
+def hash_of(value: object) -> int:
     """The hash; of a tensor its identity.
 
     Raises:

@@ -24,7 +24,7 @@ _WARNED: dict[Any, Any] = {}
 
 
 @operator("prim::Print(...) -> ()", effects=True)
-def print_values(*values: Any) -> None:
+def print_values(*values: object) -> None:
     text = " ".join(map(format_for_print, values)) + "\n"
     note_output(len(text))
     if not text.isascii():
@@ -42,7 +42,7 @@ def _check_characters(text: str) -> None:
 
 
 @operator("aten::str(t elem) -> str")
-def text_of(elem: Any) -> str:
+def text_of(elem: object) -> str:
     return format_for_print(elem)
 
 
@@ -68,7 +68,7 @@ def warn(
 
 
 @operator("aten::format(str self, ...) -> str")
-def format_values(self: str, *values: Any) -> str:
+def format_values(self: str, *values: object) -> str:
     """Every `{}` replaced by a value; further values are left out."""
     pieces = self.split("{}")
     if len(pieces) - 1 > len(values):
@@ -98,7 +98,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
 )
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """torch's word for the kind of a run-time value."""
     if isinstance(value, Mapping):
         return "GenericDict"
@@ -141,7 +141,7 @@ def _as_c_float(specifier: str, number: float) -> str:
     return text.upper() if specifier == "E" else text
 
 
-def _character(value: Any) -> str:
+def _character(value: object) -> str:
     """What `%c` writes: a string of one byte, or the low byte of a whole number."""
     if isinstance(value, str) and len(to_bytes(value)) == 1:
         return value

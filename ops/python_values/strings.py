@@ -29,10 +29,10 @@ def from_bytes(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _on_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+def _on_bytes(function: Callable[..., object]) -> Callable[..., Any]:
     """Let a function written for `str` see bytes, as Latin-1, where a string is not ASCII."""
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> Any:
         if all(a.isascii() for a in arguments if isinstance(a, str)):
             return function(*arguments)
         narrow = (to_bytes(a).decode("latin-1") if isinstance(a, str) else a for a in arguments)
@@ -41,7 +41,7 @@ def _on_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _widen(value: Any) -> Any:
+def _widen(value: object) -> Any:
     if isinstance(value, str):
         return from_bytes(value.encode("latin-1"))
     if isinstance(value, (list, tuple)):
@@ -94,7 +94,7 @@ def character(s: str, index: int) -> str:
 @_on_bytes
 def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
     if not step:
-        raise OperatorError("slice step cannot be zero")
+        raise OperatorError("List slice should have non-zero step")
     return string[start:end:step]
 
 

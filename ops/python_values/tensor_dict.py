@@ -35,14 +35,14 @@ class TensorDict(dict[Any, Any]):
 
     __slots__ = ()
 
-    def __init__(self, items: Iterable[tuple[Array, Any]] | Mapping[Array, Any] = ()) -> None:
+    def __init__(self, items: Iterable[tuple[Array, object]] | Mapping[Array, object] = ()) -> None:
         super().__init__()
         self.update(items)
 
     def __getitem__(self, key: Array) -> Any:
         return super().__getitem__(_Key(key))
 
-    def __setitem__(self, key: Array, value: Any) -> None:
+    def __setitem__(self, key: Array, value: object) -> None:
         super().__setitem__(_Key(key), value)
 
     def __delitem__(self, key: Array) -> None:
@@ -62,11 +62,11 @@ class TensorDict(dict[Any, Any]):
         """The arrays with their values."""
         return ItemsView(self)
 
-    def get(self, key: Array, default: Any = None) -> Any:
+    def get(self, key: Array, default: object = None) -> Any:
         """The value of an array, or the default."""
         return super().get(_Key(key), default)
 
-    def pop(self, key: Array, *default: Any) -> Any:
+    def pop(self, key: Array, *default: object) -> Any:
         """The value of an array, which is taken out."""
         return super().pop(_Key(key), *default)
 
@@ -75,7 +75,7 @@ class TensorDict(dict[Any, Any]):
         key, value = super().popitem()
         return key.array, value
 
-    def setdefault(self, key: Array, default: Any = None) -> Any:
+    def setdefault(self, key: Array, default: object = None) -> Any:
         """The value of an array; the default, which is put in, if it has none."""
         return super().setdefault(_Key(key), default)
 

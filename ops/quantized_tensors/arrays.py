@@ -83,7 +83,7 @@ class Quantizer:
         return scale, self.zero_point.reshape(shape)
 
 
-class QuantizedArray(np.ndarray[Any, Any]):
+class QuantizedArray(Array):
     """The numbers of a quantized tensor."""
 
     quantizer: Quantizer | None
@@ -94,7 +94,7 @@ class QuantizedArray(np.ndarray[Any, Any]):
             quantizer = None  # its axis is not known any more
         self.quantizer = quantizer
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **options: object) -> Any:
         raise unsupported(str(ufunc.__name__))
 
     def item(self, *place: Any) -> Any:
@@ -321,7 +321,7 @@ operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor", out="")(dequantize
 
 
 @operator("aten::dequantize.any(Any tensors) -> Any")
-def dequantize_any(tensors: Any) -> Any:
+def dequantize_any(tensors: object) -> Any:
     if isinstance(tensors, np.ndarray):
         return dequantize_tensor(tensors)
     if isinstance(tensors, (list, tuple)):

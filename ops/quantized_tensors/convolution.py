@@ -46,7 +46,7 @@ def _sums(x: Array, weight: Array, packed: PackedConvolution) -> Array:
     )
 
 
-def _along_channels(values: Any, x: Array) -> Any:
+def _along_channels(values: object, x: Array) -> Any:
     """Numbers for each output channel, shaped to combine with a result."""
     array = np.asarray(values, F32)
     return array.reshape(-1, *(1,) * (x.ndim - 2)) if array.ndim else array
@@ -117,9 +117,9 @@ def _declare_static(dims: int, relu: bool) -> None:
     def old(
         x: Array,
         packed: PackedConvolution,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
+        stride: object,
+        padding: object,
+        dilation: object,
         groups: int,
         scale: float,
         zero_point: int,
@@ -260,7 +260,7 @@ def conv_unpack(packed: PackedConvolution) -> tuple[Array, Array | None]:
     "float output_scale, int output_zero_point) -> Tensor",
     cost="convolved",
 )
-def conv2d_add(x: Array, other: Array, packed: Any, scale: float, zero_point: int) -> Array:
+def conv2d_add(x: Array, other: Array, packed: object, scale: float, zero_point: int) -> Array:
     return _added(x, other, packed, scale, zero_point, False)
 
 
@@ -269,5 +269,5 @@ def conv2d_add(x: Array, other: Array, packed: Any, scale: float, zero_point: in
     "float output_scale, int output_zero_point) -> Tensor",
     cost="convolved",
 )
-def conv2d_add_relu(x: Array, other: Array, packed: Any, scale: float, zero_point: int) -> Array:
+def conv2d_add_relu(x: Array, other: Array, packed: object, scale: float, zero_point: int) -> Array:
     return _added(x, other, packed, scale, zero_point, True)

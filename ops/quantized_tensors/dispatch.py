@@ -33,7 +33,7 @@ F32: Final = np.float32
 Forward = Callable[..., Any]
 
 
-def _is_quantized(value: Any) -> bool:
+def _is_quantized(value: object) -> bool:
     if type(value) is list:
         return bool(value) and type(value[0]) is QuantizedArray
     return type(value) is QuantizedArray
@@ -63,7 +63,7 @@ def _join(full_name: str, special: Forward) -> None:
 # --------------------------------------------------------------------------- moving numbers
 
 
-def _again(made: Any, like: Array, quantizer: Quantizer) -> Any:
+def _again(made: object, like: Array, quantizer: Quantizer) -> Any:
     """Results that are whole numbers of the tensor's kind, as quantized tensors."""
     if isinstance(made, np.ndarray):
         same = made.dtype == numbers_of(like[:0] if like.ndim else like).dtype
@@ -73,12 +73,12 @@ def _again(made: Any, like: Array, quantizer: Quantizer) -> Any:
     return made
 
 
-def _on_numbers(plain: Forward, x: Array, *rest: Any) -> Any:
+def _on_numbers(plain: Forward, x: Array, *rest: object) -> Any:
     quantizer = quantizer_of(x, "view")
     return _again(plain(numbers_of(x), *rest), x, quantizer)
 
 
-def _on_uniform_numbers(plain: Forward, x: Array, *rest: Any) -> Any:
+def _on_uniform_numbers(plain: Forward, x: Array, *rest: object) -> Any:
     if quantizer_of(x, "view").axis is not None:
         raise OperatorError("Setting strides is only possible on a uniformly quantized tensor")
     return _on_numbers(plain, x, *rest)
@@ -103,7 +103,7 @@ for _name in _UNIFORM:
 # --------------------------------------------------------------------------- by way of floats
 
 
-def _same_scale(plain: Forward, x: Array, *rest: Any) -> Array:
+def _same_scale(plain: Forward, x: Array, *rest: object) -> Array:
     """Computed in floats, given back with the tensor's own quantizer."""
     return quantize(plain(dequantize(x), *rest), dtype_of(x), quantizer_of(x, "mean"))
 
@@ -112,7 +112,7 @@ for _name in ("mean", "mean.dim", "leaky_relu", "elu", "std", "std.dim", "thresh
     _join(f"aten::{_name}", _same_scale)
 
 
-def _rounded_numbers(plain: Forward, x: Array, *rest: Any) -> Array:
+def _rounded_numbers(plain: Forward, x: Array, *rest: object) -> Array:
     """Means of the numbers less their zero point, rounded with it: ties are those of numbers."""
     quantizer = quantizer_of(x, "mean")
     if quantizer.axis is not None:
@@ -206,7 +206,7 @@ _join("aten::cat", _cat)
 _join("aten::stack", _stack)
 
 
-def _copy(plain: Forward, x: Array, source: Array, *rest: Any) -> Array:
+def _copy(plain: Forward, x: Array, source: Array, *rest: object) -> Array:
     values = dequantize(source) if source.dtype.names is not None else source
     made = quantize(np.broadcast_to(values, x.shape), dtype_of(x), quantizer_of(x, "copy_"))
     numbers_of(x)[...] = numbers_of(made)
@@ -233,7 +233,7 @@ def _constant_pad(plain: Forward, x: Array, pad: list[int], value: Scalar = 0) -
 _join("aten::constant_pad_nd", _constant_pad)
 
 
-def _compared(plain: Forward, x: Array, other: Any) -> Any:
+def _compared(plain: Forward, x: Array, other: object) -> Any:
     values = other
     if isinstance(other, np.ndarray) and other.dtype.names is not None:
         values = dequantize(other)

@@ -50,7 +50,7 @@ def _bag(
     mode: int,
     samples: Any,
     pruned: bool,
-    mapping: Any,
+    mapping: object,
     last: bool,
 ) -> Array:
     if pruned or mapping is not None:

@@ -30,7 +30,7 @@ def _check_zero_points(zero_point: Any, quant_min: int, quant_max: int) -> None:
 
 
 def _rounded(
-    self: Array, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+    self: Array, scale: object, zero_point: Any, quant_min: int, quant_max: int
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
     dtype = self.dtype

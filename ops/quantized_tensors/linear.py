@@ -5,7 +5,7 @@ Products of whole numbers are summed in double precision, which is exact for the
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def half(values: Array) -> Array:
 
 
 def requantize(
-    sums: Array, multiplier: Any, bias: Any, scale: float, zero_point: int, relu: bool
+    sums: Array, multiplier: object, bias: object, scale: float, zero_point: int, relu: bool
 ) -> Array:
     """Exact sums of products -> numbers of quint8: scaled to the output, with a float bias.
 

@@ -135,7 +135,7 @@ class CellParams(PackedWeights):
 # --------------------------------------------------------------------------- from archives
 
 
-def _linear(state: Any) -> PackedLinear:
+def _linear(state: object) -> PackedLinear:
     match state:
         case (np.ndarray() as weight, np.ndarray() | None as bias) if weight.ndim == 2:
             return PackedLinear(weight, bias)
@@ -165,7 +165,7 @@ def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
     return make
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: object) -> Any:
     """The number in a tensor of one element; others as they are, to be refused."""
     return number.item() if isinstance(number, np.ndarray) and number.size == 1 else number
 
@@ -191,14 +191,14 @@ def _of_numbers(
     )
 
 
-def _embedding(state: Any) -> PackedEmbedding:
+def _embedding(state: object) -> PackedEmbedding:
     match state:
         case (int(), [np.ndarray() as weight], list(), list()) if weight.ndim == 2:
             return PackedEmbedding(weight)
     raise _bad(PackedEmbedding.class_name)
 
 
-def _cell(state: Any) -> CellParams:
+def _cell(state: object) -> CellParams:
     match state:
         case (str(kind), list() as tensors, list() as floats, list() as ints, list() as packed):
             return CellParams(kind, tensors, floats, ints, packed)

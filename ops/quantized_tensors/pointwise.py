@@ -184,12 +184,12 @@ def joined(tensors: list[Array], dim: int, scale: Any, zero_point: Any, relu: bo
 
 
 @operator("quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor")
-def cat(qx: list[Array], dim: int, scale: Any, zero_point: Any) -> Array:
+def cat(qx: list[Array], dim: int, scale: object, zero_point: object) -> Array:
     return joined(qx, dim, scale, zero_point, False)
 
 
 @operator("quantized::cat_relu(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor")
-def cat_relu(qx: list[Array], dim: int, scale: Any, zero_point: Any) -> Array:
+def cat_relu(qx: list[Array], dim: int, scale: object, zero_point: object) -> Array:
     return joined(qx, dim, scale, zero_point, True)
 
 
@@ -229,7 +229,7 @@ def leaky(qx: Array, slope: Scalar, inplace: bool, scale: float, zero_point: int
     "Scalar input_scale=1) -> Tensor"
 )
 def exponential(
-    qx: Array, out_scale: float, zero_point: int, alpha: Any, scale: Any, input_scale: Any
+    qx: Array, out_scale: float, zero_point: int, alpha: object, scale: object, input_scale: object
 ) -> Array:
     return requantized(
         _plain("elu")(dequantize(qx), alpha, scale, input_scale), qx, out_scale, zero_point
@@ -271,13 +271,13 @@ def clamp(qx: Array, low: Scalar | None, high: Scalar | None) -> Array:
 
 
 @operator("quantized::threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy")
-def threshold(qx: Array, level: Any, value: Any) -> Array:
+def threshold(qx: Array, level: object, value: Any) -> Array:
     x, quantizer = dequantize(qx), quantizer_of(qx, "threshold")
     return quantize(np.where(x > level, x, F32(value)), dtype_of(qx), quantizer)
 
 
 @operator(f"quantized::dropout(Tensor self, {_OUT}, Scalar p=0.5, bool training=False) -> Tensor")
-def dropout(qx: Array, scale: float, zero_point: int, p: Any, training: bool) -> Array:
+def dropout(qx: Array, scale: float, zero_point: int, p: object, training: bool) -> Array:
     if training:
         raise OperatorError("quantized::dropout: training is not supported")
     return qx

@@ -73,7 +73,7 @@ def _declare_cell(name: str) -> None:
     is_lstm = name == "lstm"
 
     def cell(
-        input: Array, hx: Any, w_ih: PackedLinear, w_hh: PackedLinear, b_ih: Any, b_hh: Any
+        input: Array, hx: Any, w_ih: PackedLinear, w_hh: PackedLinear, b_ih: object, b_hh: object
     ) -> Any:
         weights = Weights(None, partial(_gates, w_hh, True), None, None, None)
         state = tuple(hx) if is_lstm else (hx,)

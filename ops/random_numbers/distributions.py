@@ -387,7 +387,7 @@ def _whole_like(
     order="Tensor low_dtype generator Tensor_generator low_generator_dtype",
 )
 def randint_like_from(
-    self: Array, high: int, generator: Generator | None, dtype: int | None, *options: Any
+    self: Array, high: int, generator: Generator | None, dtype: int | None, *_: object
 ) -> Array:
     return _whole_like(self, 0, high, generator, dtype)
 
@@ -399,7 +399,7 @@ def randint_like_from(
     face="function",
 )
 def randint_like_between_from(
-    self: Array, low: int, high: int, generator: Generator | None, dtype: int | None, *options: Any
+    self: Array, low: int, high: int, generator: Generator | None, dtype: int | None, *_: object
 ) -> Array:
     return _whole_like(self, low, high, generator, dtype)
 
@@ -419,7 +419,7 @@ def randint_like_below(self: Array, high: Array, dtype: int | None, *options: An
     face="function",
 )
 def randint_like_below_from(
-    self: Array, high: Array, generator: Generator | None, dtype: int | None, *options: Any
+    self: Array, high: Array, generator: Generator | None, dtype: int | None, *_: object
 ) -> Array:
     return _whole_like(self, 0, int(high.item()), generator, dtype)
 

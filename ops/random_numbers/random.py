@@ -18,7 +18,7 @@ import numpy as np
 
 from ...frontend.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
-from ..memory.dtype import CPU, Array, Device, dtype_of
+from ..memory.dtype import CPU, Array, Device, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 
 __all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
@@ -292,7 +292,7 @@ def _sine_and_cosine(x: Array) -> tuple[Array, Array]:
 # --------------------------------------------------------------------------- uniform numbers
 
 
-def uniform(g: Generator, count: int, dtype: np.dtype[Any], low: float, high: float) -> Array:
+def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> Array:
     """`count` numbers in [low, high), in the given float dtype."""
     if dtype == D:
         return fused_double(g.doubles(count), high - low, low)
@@ -351,13 +351,13 @@ def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
     return np.stack(pair, 1).reshape(-1)
 
 
-def normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
+def normal(g: Generator, count: int, dtype: Dtype, mean: float, std: float) -> Array:
     """`count` normal numbers for a contiguous tensor of a float dtype."""
     with g.lock:
         return _normal(g, count, dtype, mean, std)
 
 
-def _normal(g: Generator, count: int, dtype: np.dtype[Any], mean: float, std: float) -> Array:
+def _normal(g: Generator, count: int, dtype: Dtype, mean: float, std: float) -> Array:
     if count < 16:
         return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
     whole = count // 16 * 16
@@ -478,7 +478,7 @@ def permutation(g: Generator | None, count: int) -> Array:
     return np.array(shuffled, np.int64)
 
 
-def unbounded(g: Generator | None, count: int, dtype: np.dtype[Any]) -> Array:
+def unbounded(g: Generator | None, count: int, dtype: Dtype) -> Array:
     """Numbers over the whole range of a dtype: all of an int, all whole ones a float can hold."""
     generator = g or default_generator
     if dtype == np.int64:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.counts import check_storage
-from ..memory.dtype import DTYPES, Array, Device, dtype_by_number, dtype_of, numpy_dtype
+from ..memory.dtype import DTYPES, Array, Device, Dtype, dtype_by_number, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
@@ -55,15 +55,15 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
         filled: Array = fill(made, first, second, generator)
         return filled
 
-    def plain(size: Sizes, dtype: int | None, *options: Any) -> Array:
+    def plain(size: Sizes, dtype: int | None, *_: object) -> Array:
         return drawn(size, None, dtype)
 
     def from_generator(
-        size: Sizes, generator: Generator | None, dtype: int | None, *options: Any
+        size: Sizes, generator: Generator | None, dtype: int | None, *_: object
     ) -> Array:
         return drawn(size, generator, dtype)
 
-    def like(self: Array, dtype: int | None, *options: Any) -> Array:
+    def like(self: Array, dtype: int | None, *_: object) -> Array:
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
         made = empty_like(self, wanted)
         filled: Array = fill(made, first, second, None)
@@ -75,7 +75,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
 
 
-def _no_floats(name: str, dtype: np.dtype[Any]) -> UnsupportedDtype:
+def _no_floats(name: str, dtype: Dtype) -> UnsupportedDtype:
     word = dtype_of(np.empty(0, dtype)).scalar_name
     return UnsupportedDtype(
         f"\"check_uniform_bounds\" not implemented for '{word}'"
@@ -183,7 +183,7 @@ def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | N
 
 
 @operator(f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
-def randint(high: int, size: Sizes, dtype: int | None, *options: Any) -> Array:
+def randint(high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, 0, high, None, dtype)
 
 
@@ -192,13 +192,13 @@ def randint(high: int, size: Sizes, dtype: int | None, *options: Any) -> Array:
     "-> Tensor"
 )
 def randint_from(
-    high: int, size: Sizes, generator: Generator | None, dtype: int | None, *options: Any
+    high: int, size: Sizes, generator: Generator | None, dtype: int | None, *_: object
 ) -> Array:
     return _whole(size, 0, high, generator, dtype)
 
 
 @operator(f"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
-def randint_between(low: int, high: int, size: Sizes, dtype: int | None, *options: Any) -> Array:
+def randint_between(low: int, high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, low, high, None, dtype)
 
 
@@ -212,7 +212,7 @@ def randint_between_from(
     size: Sizes,
     generator: Generator | None,
     dtype: int | None,
-    *options: Any,
+    *_: object,
 ) -> Array:
     return _whole(size, low, high, generator, dtype)
 
@@ -236,19 +236,17 @@ def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Ar
     out="",
     face="function",
 )
-def randint_like_between(
-    self: Array, low: int, high: int, dtype: int | None, *options: Any
-) -> Array:
+def randint_like_between(self: Array, low: int, high: int, dtype: int | None, *_: object) -> Array:
     return _whole_like(self, low, high, dtype)
 
 
 @operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor")
-def randperm(n: int, dtype: int | None, *options: Any) -> Array:
+def randperm(n: int, dtype: int | None, *_: object) -> Array:
     return randperm_from(n, None, dtype)
 
 
 @operator(f"aten::randperm.generator(SymInt n, *, Generator? generator, {_NUMBERS}) -> Tensor")
-def randperm_from(n: int, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
+def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: object) -> Array:
     if n < 0:
         raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     wanted = DTYPES["int64"] if dtype is None else dtype_by_number(dtype)
@@ -286,7 +284,7 @@ def random_between(self: Array, low: int, high: int | None, generator: Generator
 _DIGITS: Final = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 
 
-def _above_all(dtype: np.dtype[Any]) -> int:
+def _above_all(dtype: Dtype) -> int:
     """One more than the largest whole number that a dtype holds with all before it."""
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).max) + 1

@@ -49,8 +49,8 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             if found is not None:
                 return found
         if kind(values.dtype) == 2 and values.itemsize < 8:
-            return as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype)
-        return as_array(accumulate(values, axis, values.dtype))
+            return contiguous(as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype))
+        return contiguous(as_array(accumulate(values, axis, values.dtype)))
 
     return running
 
@@ -287,7 +287,11 @@ def _check_ends(self: Array, end: Array, axis: int) -> None:
 
 
 def _check_gradient(
-    self: Array, dims: tuple[int, ...], edge_order: int, spacing: Sequence[Any] | None, given: bool
+    self: Array,
+    dims: tuple[int, ...],
+    edge_order: int,
+    spacing: Sequence[object] | None,
+    given: bool,
 ) -> None:
     if edge_order not in (1, 2):
         raise OperatorError("torch.gradient only supports edge_order=1 and edge_order=2.")
@@ -362,7 +366,7 @@ def _edge(f: Array, near: Array, far: Array) -> Array:
     return as_array(first * f[0] + second * f[1] + third * f[2])
 
 
-def _gradient_over(self: Array, spacing: Any, dim: Any, edge_order: int) -> list[Array]:
+def _gradient_over(self: Array, spacing: object, dim: Any, edge_order: int) -> list[Array]:
     if self.dtype == np.uint8:
         raise OperatorError("torch.gradient does not support uint8 input.", code="dtype-mismatch")
     if self.dtype.kind == "b":

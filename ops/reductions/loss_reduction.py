@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..table.pointwise import as_array, operand
 from ..table.promotion import kind
@@ -30,7 +30,7 @@ def widened(array: Array) -> Array:
     return array
 
 
-def reduced(losses: Any, reduction: int, dtype: np.dtype[Any] | None = None) -> Array:
+def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array:
     """The losses themselves, their mean or their sum, in `dtype` if given."""
     losses = as_array(losses)
     dtype = dtype or losses.dtype

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels import LARGE, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Scalar, default_dtype, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import OutOverlap
 from ..table.faces import Face
@@ -32,6 +32,7 @@ __all__ = [
 
 
 Dims = Sequence[int] | None
+Kernel = Callable[..., Array]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)
@@ -40,9 +41,9 @@ _FLOAT64: Final = np.dtype(np.float64)
 _FEW: Final = 64
 _SHORT: Final = 16
 """So few numbers in a row are added up one by one as well as in pairs."""
-_add_over: Final[Callable[..., Any]] = np.add.reduce
-_max_over: Final[Callable[..., Any]] = np.maximum.reduce
-_multiply_over: Final[Callable[..., Any]] = np.multiply.reduce
+_add_over: Final[Kernel] = np.add.reduce
+_max_over: Final[Kernel] = np.maximum.reduce
+_multiply_over: Final[Kernel] = np.multiply.reduce
 
 
 # --------------------------------------------------------------------------- sums
@@ -240,7 +241,7 @@ def _real(number: Scalar) -> float:
     return number.real if isinstance(number, complex) else number
 
 
-def _real_dtype(self: Array) -> np.dtype[Any]:
+def _real_dtype(self: Array) -> Dtype:
     return dtype_of(self).to_real().numpy if self.dtype.kind == "c" else self.dtype
 
 
@@ -291,7 +292,7 @@ def std_mean(
     return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
-def _declare_unbiased(name: str, forward: Callable[..., Any], result: str) -> None:
+def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
     def of_all(self: Array, unbiased: bool) -> Any:
         return forward(self, None, int(unbiased), False)
 
@@ -527,7 +528,7 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
     return as_array(low), as_array(high)
 
 
-def _position(name: str, choose: Any) -> Callable[[Array, int | None, bool], Array]:
+def _position(name: str, choose: Callable[..., Array]) -> Kernel:
     def position(self: Array, dim: int | None, keepdim: bool) -> Array:
         if self.dtype is not _FLOAT32:
             check_ordered(f"{name}():", self, "bc", "input")

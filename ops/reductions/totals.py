@@ -77,6 +77,7 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     autocast_in_graphs="full",
     out_dtype=SAME,
+    layout="C",
 )
 def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     """The slices along a dimension, those of a larger norm scaled down to `maxnorm`."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Known
@@ -30,7 +30,7 @@ __all__ = ["resized"]
 
 Scales = Sequence[float | None]
 _FLOAT64: Final = np.dtype(np.float64)
-MakeTaps = Callable[[int, int, bool, float | None, np.dtype[Any]], Taps]
+MakeTaps = Callable[[int, int, bool, float | None, Dtype], Taps]
 
 
 # --------------------------------------------------------------------------- filters

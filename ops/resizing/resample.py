@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import family, is_ready
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..table.pointwise import as_array
 
 __all__ = [
@@ -29,8 +29,6 @@ __all__ = [
     "nearest",
     "smooth",
 ]
-
-Dtype = np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def nearest(
     return Taps([places])
 
 
-def _sources(count: int, ratio: Any, align: bool, dtype: Dtype) -> Array:
+def _sources(count: int, ratio: object, align: bool, dtype: Dtype) -> Array:
     at = np.arange(count, dtype=dtype)
     half = dtype.type(0.5)
     return np.asarray(at * ratio if align else ratio * (at + half) - half)

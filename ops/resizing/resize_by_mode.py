@@ -29,21 +29,21 @@ _SMOOTH: Final = {
 }
 
 
-def _call(name: str, *values: Any) -> Array:
+def _call(name: str, *values: object) -> Array:
     entry = TABLE.operator(name)
     assert entry is not None
     made: Any = entry.forward(*values)
     return np.asarray(made)
 
 
-def _each(value: Any, dims: int) -> Any:
+def _each(value: object, dims: int) -> Any:
     return value if value is None or isinstance(value, Sequence) else [value] * dims
 
 
 def _interpolate(
     input: Array,
-    size: Any,
-    scale_factor: Any,
+    size: object,
+    scale_factor: object,
     mode: str,
     align_corners: bool | None,
     recompute_scale_factor: bool | None,
@@ -81,16 +81,16 @@ for _form, _size, _scale in (
 
 
 def _upsample(
-    input: Array, size: Any, scale_factor: Any, mode: str, align_corners: bool | None
+    input: Array, size: object, scale_factor: object, mode: str, align_corners: bool | None
 ) -> Array:
     return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
 
 
-def _upsample_nearest(input: Array, size: Any, scale_factor: Any) -> Array:
+def _upsample_nearest(input: Array, size: object, scale_factor: object) -> Array:
     return _interpolate(input, size, scale_factor, "nearest", None, None, False)
 
 
-def _upsample_bilinear(input: Array, size: Any, scale_factor: Any) -> Array:
+def _upsample_bilinear(input: Array, size: object, scale_factor: object) -> Array:
     return _interpolate(input, size, scale_factor, "bilinear", True, None, False)
 
 

@@ -14,7 +14,6 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled, view_of
-from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import (
     cast,
@@ -37,6 +36,7 @@ from .index_errors import (
     outside_dimension,
 )
 from .places import MANY, combined_natively, taken_natively
+from .read_layout import WHOLE, laid, takes_rows
 
 __all__ = [
     "check_index",
@@ -64,7 +64,7 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
     key: list[Any] = []
     for position, index in enumerate(indices):
         if index is None:
-            key.append(slice(None))
+            key.append(WHOLE)
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
@@ -102,7 +102,7 @@ def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     if len(indices) == 1 and self.size:
         (only,) = indices
-        if only is not None and only.dtype is _INT64 and self.ndim:
+        if only is not None and only.dtype is _INT64 and self.ndim and takes_rows(self, only):
             try:
                 return np.asarray(self.take(only, 0))
             except IndexError:  # which is told in the words of the other way
@@ -114,8 +114,7 @@ def index(self: Array, indices: Indices) -> Array:
         result = np.asarray(self[of_nothing(self, key, error)])
     if np.may_share_memory(result, self):
         return result.copy()
-    in_order = list(self.strides) == sorted(self.strides, reverse=True)
-    return contiguous(result) if in_order else result
+    return laid(result, self, key) if result.ndim > 1 else result
 
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
@@ -303,7 +302,7 @@ def check_ranks(self: Array, index: Array, axis: int, other: str = "input") -> N
             )
 
 
-def check_scatter(self: Array, dim: int, index: Array, src: Any) -> int:
+def check_scatter(self: Array, dim: int, index: Array, src: object) -> int:
     """The dimension that `scatter` and its kin write along.
 
     Raises:

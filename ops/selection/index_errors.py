@@ -48,7 +48,13 @@ def no_such_element(wrong: int, count: int) -> IndexOutOfRange:
 
 def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
     for dim in range(mask.ndim):
-        if start + dim >= self.ndim or mask.shape[dim] != self.shape[start + dim]:
+        if start + dim >= self.ndim:
+            raise IndexOutOfRange(
+                f"Dimension out of range (expected to be in range of [-{self.ndim}, "
+                f"{self.ndim - 1}], but got {start + dim})",
+                headline=f"a mask of {mask.ndim} dimensions for a tensor of {self.ndim}",
+            )
+        if mask.shape[dim] != self.shape[start + dim]:
             raise IndexOutOfRange(
                 f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
                 f"shape of the indexed tensor {list(self.shape)} at index {start + dim}",
@@ -57,7 +63,7 @@ def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> Non
             )
 
 
-def index_error(self: Array, error: IndexError, key: tuple[Any, ...]) -> IndexOutOfRange:
+def index_error(self: Array, error: IndexError, key: tuple[object, ...]) -> IndexOutOfRange:
     """What torch says of the first place that is none; it counts the dimensions indexed."""
     text = str(error)
     arrays = [part for part in key if isinstance(part, np.ndarray)]
@@ -83,7 +89,7 @@ def index_error(self: Array, error: IndexError, key: tuple[Any, ...]) -> IndexOu
     )
 
 
-def of_nothing(self: Array, key: tuple[Any, ...], error: IndexError) -> tuple[Any, ...]:
+def of_nothing(self: Array, key: tuple[object, ...], error: IndexError) -> tuple[Any, ...]:
     """A key of the same shape for a tensor without elements, whose indices torch does not look at.
 
     Raises:

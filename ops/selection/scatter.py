@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.counts import check_storage
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled
@@ -36,7 +36,7 @@ _COMBINE: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+def _neutral(reduce: str, dtype: Dtype) -> Any:
     """The number that combining with changes nothing."""
     if reduce in ("sum", "add", "mean"):
         return 0
@@ -51,7 +51,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
     return limits.min if low else limits.max
 
 
-def combine_at(target: Array, key: Key, values: Any, reduce: str, include_self: bool) -> None:
+def combine_at(target: Array, key: Key, values: object, reduce: str, include_self: bool) -> None:
     """Combine values into the positions of a key, several into one position too.
 
     16-bit floats are combined in float32.

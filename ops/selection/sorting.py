@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import family, is_large
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import check_dim_not_empty
 from ..table.layouts import contiguous
@@ -54,7 +54,7 @@ def msort(self: Array) -> Array:
 # --------------------------------------------------------------------------- median mode
 
 
-def _of_nothing(dtype: np.dtype[Any]) -> Array:
+def _of_nothing(dtype: Dtype) -> Array:
     """The median of no elements: NaN, as a processor converts it."""
     if kind(dtype) >= 2:
         return number_as(float("nan"), dtype)

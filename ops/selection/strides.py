@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..arithmetic.convert import in_format
 from ..memory.counts import check_count
-from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Device, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.overlap import overlaps_itself
@@ -40,7 +40,7 @@ _MOST: Final = 2**63 - 1
 # --------------------------------------------------------------------------- views of a storage
 
 
-def elements_of(array: Array, dtype: np.dtype[Any]) -> Array:
+def elements_of(array: Array, dtype: Dtype) -> Array:
     """The storage of an array as a vector of elements of a dtype."""
     memory = memory_of(array)
     return view_of(memory, (memory.size // dtype.itemsize,), (dtype.itemsize,), 0, dtype)
@@ -92,9 +92,7 @@ def _check_size(
     return needed
 
 
-def _view_of_bytes(
-    memory: Array, dtype: np.dtype[Any], size: Sizes, stride: Sizes, offset: int
-) -> Array:
+def _view_of_bytes(memory: Array, dtype: Dtype, size: Sizes, stride: Sizes, offset: int) -> Array:
     width = dtype.itemsize
     needed = _check_size(size, stride, offset, width)
     if needed > memory.size:
@@ -185,7 +183,7 @@ def empty_strided(
     return _empty(size, stride, float_dtype(dtype))
 
 
-def _empty(size: Sizes, stride: Sizes, dtype: np.dtype[Any]) -> Array:
+def _empty(size: Sizes, stride: Sizes, dtype: Dtype) -> Array:
     if min(size, default=0) >= 0:
         check_count(size)
     check_sizes(size, "empty_strided")
@@ -255,7 +253,7 @@ def empty_permuted(
 def _in_place(view: Callable[..., Array]) -> Callable[..., Array]:
     """The in-place form of a view: the tensor itself becomes it."""
 
-    def change(self: Array, *rest: Any) -> Array:
+    def change(self: Array, *rest: object) -> Array:
         return become(self, view(self, *rest))
 
     return change

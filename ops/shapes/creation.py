@@ -11,14 +11,7 @@ import numpy as np
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
-from ..memory.dtype import (
-    Array,
-    Device,
-    Scalar,
-    check_device,
-    default_dtype,
-    numpy_dtype,
-)
+from ..memory.dtype import Array, Device, Dtype, Scalar, check_device, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
 from ..table.ordered import check_dtype
@@ -66,7 +59,7 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
     return size
 
 
-def float_dtype(dtype: int | None) -> np.dtype[Any]:
+def float_dtype(dtype: int | None) -> Dtype:
     """The array dtype of an optional dtype number: the default dtype for none."""
     return default_dtype.float if dtype is None else numpy_dtype(dtype)
 
@@ -357,7 +350,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     return _linspace(start, end, steps, wanted)
 
 
-def _linspace(start: Any, end: Any, steps: int, dtype: np.dtype[Any]) -> Array:
+def _linspace(start: Any, end: Any, steps: int, dtype: Dtype) -> Array:
     if steps < 2:
         return np.full(steps, start, dtype)
     number = dtype.type

@@ -76,7 +76,7 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
     dtype, rank = first.dtype, first.ndim
     if rank > 1 and 0 <= dim < rank and all(t.dtype is dtype and t.ndim == rank for t in tensors):
         try:
-            return _concatenate(tensors, dim)
+            return _joined(_concatenate(tensors, dim))
         except ValueError:
             raise _cat_error(tensors, first, dim) from None
     tensors = _common(tensors)
@@ -91,9 +91,16 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
         )
     axis = wrap_dim(dim, real[0].ndim)
     try:
-        return np.concatenate(real, axis)
+        return _joined(np.concatenate(real, axis))
     except ValueError:
         raise _cat_error(tensors, real[0], axis) from None
+
+
+def _joined(result: Array) -> Array:
+    """What was joined: contiguous, but for images, which NumPy leaves with their channels last."""
+    if result.flags.c_contiguous or result.ndim in (4, 5):
+        return result
+    return contiguous(result)
 
 
 def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorError:
@@ -147,10 +154,10 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
                 f"the first has {list(shape)}",
             )
     if dim == 0 and shape:
-        return _concatenate(tensors).reshape(len(tensors), *shape)
+        return contiguous(_concatenate(tensors)).reshape(len(tensors), *shape)
     if -1 <= dim < 2 and len(shape) == 1:
         return _array(tensors).T.copy()
-    return np.stack(tensors, wrap_dim(dim, len(shape) + 1))
+    return contiguous(np.stack(tensors, wrap_dim(dim, len(shape) + 1)))
 
 
 @operator("aten::hstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
@@ -394,14 +401,20 @@ _kept: Final = remembered(8 << 20)(_made)
 
 
 @operator(
-    "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", out_dtype=SAME, out_overlap="read-first"
+    "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
+    layout="C",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def tril(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal, True)
 
 
 @operator(
-    "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", out_dtype=SAME, out_overlap="read-first"
+    "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
+    layout="C",
+    out_dtype=SAME,
+    out_overlap="read-first",
 )
 def triu(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal - 1, False)

@@ -6,8 +6,6 @@ A nested tensor is kept padded, with the lengths of its rows beside it.  Only th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..memory.dtype import Array, dtype_of
@@ -17,7 +15,7 @@ from ..table.table import operator
 __all__ = ["NestedArray", "nested"]
 
 
-class NestedArray(np.ndarray[Any, Any]):
+class NestedArray(Array):
     """(B, T, E) with `lengths` (B): what lies behind a row's end means nothing."""
 
     lengths: Array

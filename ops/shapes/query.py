@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arithmetic.convert import truth
 from ..memory.dims import wrap_dim
-from ..memory.dtype import CPU, Array, Device, Scalar, dtype_by_number, dtype_of, of_numpy
+from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import storage_of, strides_of
 from ..table.inline import inline
@@ -205,7 +205,7 @@ def device_index(self: Device) -> int | None:
 # --------------------------------------------------------------------------- promotion
 
 
-def _number(dtype: np.dtype[Any]) -> int:
+def _number(dtype: Dtype) -> int:
     return of_numpy(dtype).number
 
 
@@ -246,12 +246,12 @@ def can_cast_to(from_: int, to: int) -> bool:
     "prim::unchecked_cast(t x) -> t",
     "prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)",
 )
-def unchecked(x: Any) -> Any:
+def unchecked(x: object) -> Any:
     return x
 
 
 @operator("aten::_unwrap_optional(t(a)? optional) -> t(a)")
-def unwrap_optional(optional: Any) -> Any:
+def unwrap_optional(optional: object) -> Any:
     if optional is None:
         raise OperatorError(
             "Unwrapping null optional", code="none-value", headline="this value is None"
@@ -260,7 +260,7 @@ def unwrap_optional(optional: Any) -> Any:
 
 
 @operator("prim::TupleIndex(Any tup, int i) -> Any")
-def tuple_index(tup: tuple[Any, ...], i: int) -> Any:
+def tuple_index(tup: tuple[object, ...], i: int) -> Any:
     if not -len(tup) <= i < len(tup):
         raise IndexOutOfRange("Tuple list index out of range")
     return tup[i]

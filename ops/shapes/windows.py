@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..table.layouts import contiguous
@@ -43,12 +43,12 @@ def per_dimension(values: int | Ints, count: int) -> tuple[int, ...]:
     return tuple(values) * count if len(values) == 1 else tuple(values)
 
 
-def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def wide_dtype(dtype: Dtype) -> Dtype:
     """The dtype to compute in: 16-bit floats are summed in float32."""
     return _FLOAT32 if dtype.itemsize < 4 and kind(dtype) == 2 else dtype
 
 
-def check_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+def check_room(shape: Sequence[int], dtype: Dtype) -> None:
     """Refuse sizes that no memory can have.
 
     Raises:
@@ -60,7 +60,7 @@ def check_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
         )
 
 
-def padded(array: Array, pads: Pads, value: Any = 0, *, slack: int = 0) -> Array:
+def padded(array: Array, pads: Pads, value: object = 0, *, slack: int = 0) -> Array:
     """A copy with its space enlarged by `pads`, the new elements being `value`.
 
     `slack` elements more are allocated behind the last one, so that `windows` of whole rows may

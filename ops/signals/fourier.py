@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of
 from ..shapes.creation import OPTIONS, float_dtype
@@ -31,7 +31,7 @@ _FLIPPED: Final = {None: "forward", "backward": "forward", "ortho": "ortho", "fo
 # --------------------------------------------------------------------------- operands
 
 
-def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def complex_of(dtype: Dtype) -> Dtype:
     """The complex dtype whose parts have that dtype."""
     if dtype.kind == "c":
         return dtype
@@ -398,7 +398,7 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
     out_layout="C",
     out_overlap="read-first",
 )
-def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
+def fft_fftfreq(n: int, d: float, dtype: int | None, *options: object) -> Array:
     steps = np.arange(_checked_count(n))
     steps[(n + 1) // 2 :] -= n
     return _frequencies(steps, n, d, dtype, "fftfreq")
@@ -409,7 +409,7 @@ def fft_fftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
     out_layout="C",
     out_overlap="read-first",
 )
-def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: Any) -> Array:
+def fft_rfftfreq(n: int, d: float, dtype: int | None, *options: object) -> Array:
     return _frequencies(np.arange(_checked_count(math.trunc(n / 2) + 1)), n, d, dtype, "rfftfreq")
 
 

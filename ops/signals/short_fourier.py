@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.pad import pad
 from ..table.pointwise import as_array
@@ -62,9 +62,7 @@ def _described(
     )
 
 
-def _whole_window(
-    window: Array | None, n_fft: int, length: int, dtype: np.dtype[Any]
-) -> Array | None:
+def _whole_window(window: Array | None, n_fft: int, length: int, dtype: Dtype) -> Array | None:
     """The window with zeros on both sides to the transform's length; None for all ones."""
     if window is None and length == n_fft:
         return None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.creation import OPTIONS, float_dtype
 from ..table.promotion import kind
@@ -18,7 +16,7 @@ _LENGTH = "int window_length"
 _NAMES = {"long int": "int64", "int": "int32", "bool": "bool", "unsigned char": "uint8"}
 
 
-def _dtype(name: str, length: int, dtype: int | None) -> np.dtype[Any]:
+def _dtype(name: str, length: int, dtype: int | None) -> Dtype:
     wanted = float_dtype(dtype)
     if kind(wanted) != 2:
         word = dtype_of(np.empty(0, wanted)).name
@@ -56,24 +54,22 @@ def _cosines(name: str, length: int, periodic: bool, dtype: int | None, *factors
 
 
 @operator(f"aten::hann_window({_LENGTH}, {OPTIONS}) -> Tensor")
-def hann_window(window_length: int, dtype: int | None, *options: Any) -> Array:
+def hann_window(window_length: int, dtype: int | None, *_: object) -> Array:
     return _cosines("hann_window", window_length, True, dtype, 0.5, 0.5)
 
 
 @operator(f"aten::hann_window.periodic({_LENGTH}, bool periodic, {OPTIONS}) -> Tensor")
-def hann_window_of(window_length: int, periodic: bool, dtype: int | None, *options: Any) -> Array:
+def hann_window_of(window_length: int, periodic: bool, dtype: int | None, *_: object) -> Array:
     return _cosines("hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 @operator(f"aten::hamming_window({_LENGTH}, {OPTIONS}) -> Tensor")
-def hamming_window(window_length: int, dtype: int | None, *options: Any) -> Array:
+def hamming_window(window_length: int, dtype: int | None, *_: object) -> Array:
     return _cosines("hamming_window", window_length, True, dtype, 0.54, 0.46)
 
 
 @operator(f"aten::hamming_window.periodic({_LENGTH}, bool periodic, {OPTIONS}) -> Tensor")
-def hamming_window_of(
-    window_length: int, periodic: bool, dtype: int | None, *options: Any
-) -> Array:
+def hamming_window_of(window_length: int, periodic: bool, dtype: int | None, *_: object) -> Array:
     return _cosines("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
@@ -82,7 +78,7 @@ def hamming_window_of(
     "-> Tensor"
 )
 def hamming_window_alpha(
-    window_length: int, periodic: bool, alpha: float, dtype: int | None, *options: Any
+    window_length: int, periodic: bool, alpha: float, dtype: int | None, *_: object
 ) -> Array:
     return _cosines("hamming_window", window_length, periodic, dtype, alpha, 0.46)
 
@@ -97,32 +93,28 @@ def hamming_window_alpha_beta(
     alpha: float,
     beta: float,
     dtype: int | None,
-    *options: Any,
+    *_: object,
 ) -> Array:
     return _cosines("hamming_window", window_length, periodic, dtype, alpha, beta)
 
 
 @operator(f"aten::blackman_window({_LENGTH}, {OPTIONS}) -> Tensor")
-def blackman_window(window_length: int, dtype: int | None, *options: Any) -> Array:
+def blackman_window(window_length: int, dtype: int | None, *_: object) -> Array:
     return _cosines("blackman_window", window_length, True, dtype, 0.42, 0.5, 0.08)
 
 
 @operator(f"aten::blackman_window.periodic({_LENGTH}, bool periodic, {OPTIONS}) -> Tensor")
-def blackman_window_of(
-    window_length: int, periodic: bool, dtype: int | None, *options: Any
-) -> Array:
+def blackman_window_of(window_length: int, periodic: bool, dtype: int | None, *_: object) -> Array:
     return _cosines("blackman_window", window_length, periodic, dtype, 0.42, 0.5, 0.08)
 
 
 @operator(f"aten::bartlett_window({_LENGTH}, {OPTIONS}) -> Tensor")
-def bartlett_window(window_length: int, dtype: int | None, *options: Any) -> Array:
+def bartlett_window(window_length: int, dtype: int | None, *_: object) -> Array:
     return bartlett_window_of(window_length, True, dtype)
 
 
 @operator(f"aten::bartlett_window.periodic({_LENGTH}, bool periodic, {OPTIONS}) -> Tensor")
-def bartlett_window_of(
-    window_length: int, periodic: bool, dtype: int | None, *options: Any
-) -> Array:
+def bartlett_window_of(window_length: int, periodic: bool, dtype: int | None, *_: object) -> Array:
     wanted = _dtype("bartlett_window", window_length, dtype)
     if window_length <= 1:
         return np.ones(window_length, wanted)
@@ -131,18 +123,18 @@ def bartlett_window_of(
 
 
 @operator(f"aten::kaiser_window({_LENGTH}, {OPTIONS}) -> Tensor")
-def kaiser_window(window_length: int, dtype: int | None, *options: Any) -> Array:
+def kaiser_window(window_length: int, dtype: int | None, *_: object) -> Array:
     return kaiser_window_beta(window_length, True, 12.0, dtype)
 
 
 @operator(f"aten::kaiser_window.periodic({_LENGTH}, bool periodic, {OPTIONS}) -> Tensor")
-def kaiser_window_of(window_length: int, periodic: bool, dtype: int | None, *options: Any) -> Array:
+def kaiser_window_of(window_length: int, periodic: bool, dtype: int | None, *_: object) -> Array:
     return kaiser_window_beta(window_length, periodic, 12.0, dtype)
 
 
 @operator(f"aten::kaiser_window.beta({_LENGTH}, bool periodic, float beta, {OPTIONS}) -> Tensor")
 def kaiser_window_beta(
-    window_length: int, periodic: bool, beta: float, dtype: int | None, *options: Any
+    window_length: int, periodic: bool, beta: float, dtype: int | None, *_: object
 ) -> Array:
     wanted = _dtype("kaiser_window", window_length, dtype)
     if window_length <= 1:

@@ -61,12 +61,12 @@ def _second_kind(order: int, x: Any) -> Any:
     return np.where(x > 0, result, np.where(x == 0, np.inf, np.nan))
 
 
-def k0e(x: Any) -> Any:
+def k0e(x: object) -> Any:
     """`exp(x) * K0(x)`; infinite at 0, NaN below."""
     return _second_kind(0, x)
 
 
-def k1e(x: Any) -> Any:
+def k1e(x: object) -> Any:
     """`exp(x) * K1(x)`; infinite at 0, NaN below."""
     return _second_kind(1, x)
 

@@ -26,7 +26,7 @@ def _coefficients() -> dict[str, tuple[float, ...]]:
     return {name: tuple(map(float, numbers)) for name, *numbers in lines}
 
 
-def _polynomial(name: str, x: Any) -> Any:
+def _polynomial(name: str, x: object) -> Any:
     """The value of a polynomial, the highest power's coefficient first."""
     first, *rest = _coefficients()[name]
     total = np.full_like(x, first)
@@ -35,7 +35,7 @@ def _polynomial(name: str, x: Any) -> Any:
     return total
 
 
-def _ratio(order: int, above: str, below: str, x: Any) -> Any:
+def _ratio(order: int, above: str, below: str, x: object) -> Any:
     return _polynomial(f"j{order}_{above}", x) / _polynomial(f"j{order}_{below}", x)
 
 

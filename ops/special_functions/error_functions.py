@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -151,14 +151,14 @@ def _in_blocks(kernel: Callable[[Array], Array], x: Array) -> Array:
     return result.reshape(x.shape)
 
 
-def erf(x: Any) -> Array:
+def erf(x: object) -> Array:
     """`2 / sqrt(pi)` times the integral of `exp(-t * t)` from 0 to x, for float32 and float64."""
     x = as_array(x)
     kernel = _single_erf if x.dtype == np.float32 else lambda part: _double(part, False)
     return _in_blocks(kernel, x)
 
 
-def erfc(x: Any) -> Array:
+def erfc(x: object) -> Array:
     """`1 - erf(x)`, exact to the last places where it is small."""
     x = as_array(x)
     wide = x.astype(np.float64, copy=False)
@@ -191,7 +191,7 @@ def _inverse(y: Array) -> Array:
     return np.copysign(x, y)
 
 
-def erfinv(x: Any) -> Array:
+def erfinv(x: object) -> Array:
     """The number whose error function is x; infinite at -1 and 1, NaN beyond."""
     x = as_array(x)
     wide = x.astype(np.float64, copy=False)

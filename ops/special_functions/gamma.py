@@ -113,7 +113,7 @@ def zeta(x: Any, q: Any) -> Any:
     return np.where(np.isinf(q) & (q > 0) & (x > 1), np.nan, result)
 
 
-def polygamma(n: int, x: Any) -> Any:
+def polygamma(n: int, x: object) -> Any:
     """The nth derivative of `digamma`."""
     if n == 0:
         return digamma(x)

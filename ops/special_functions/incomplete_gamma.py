@@ -28,7 +28,7 @@ _UNIFORM: Final = 26
 # --------------------------------------------------------------------------- series and fraction
 
 
-def _lower_series(a: Any, x: Any) -> Any:
+def _lower_series(a: Any, x: object) -> Any:
     """The lower function by its power series, for x up to about a."""
     term = total = 1 / a
     n = a
@@ -85,7 +85,7 @@ def _log_gamma_above_one(a: Any) -> Any:
     return total * a * a + a * (1 - np.euler_gamma) - np.log1p(a)
 
 
-def _upper_series(a: Any, x: Any, unit: Any) -> Any:
+def _upper_series(a: Any, x: Any, unit: object) -> Any:
     """The upper function where both arguments are small: what is left of 1 by the power series.
 
     As in torch, `1 + a` is rounded in the dtype `unit` before its gamma function is looked at.
@@ -124,7 +124,7 @@ def _excess(mu: Any) -> Any:
     return total * mu * mu
 
 
-def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
+def _uniform(a: Any, x: object) -> tuple[Any, Any]:
     """The lower and the upper function of large arguments near each other."""
     mu = (x - a) / a
     excess = _excess(mu)
@@ -146,7 +146,7 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
 # --------------------------------------------------------------------------- both
 
 
-def _incomplete(a: Any, x: Any, unit: Any) -> tuple[Any, Any]:
+def _incomplete(a: Any, x: Any, unit: object) -> tuple[Any, Any]:
     """The regularised lower and upper incomplete gamma functions."""
     a, x = np.broadcast_arrays(a, x)
     usable = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
@@ -175,11 +175,11 @@ def _incomplete(a: Any, x: Any, unit: Any) -> tuple[Any, Any]:
     return np.where(usable, below, edge), np.where(usable, above, 1 - edge)
 
 
-def igamma(a: Any, x: Any, unit: Any = np.float64) -> Any:
+def igamma(a: object, x: object, unit: object = np.float64) -> Any:
     """The regularised lower incomplete gamma function; `unit` is the dtype torch computes in."""
     return _incomplete(a, x, unit)[0]
 
 
-def igammac(a: Any, x: Any, unit: Any = np.float64) -> Any:
+def igammac(a: object, x: object, unit: object = np.float64) -> Any:
     """The regularised upper incomplete gamma function; `unit` is the dtype torch computes in."""
     return _incomplete(a, x, unit)[1]

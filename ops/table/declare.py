@@ -12,7 +12,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ..memory.dtype import Array, Scalar, default_dtype
+from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from .faces import Face
 from .pointwise import as_array, binary, cast, in_place, number_as
 from .promotion import common_dtype, common_dtype_with, kind
@@ -120,7 +120,7 @@ def of_two(
     return forward
 
 
-def _meeting_dtype(tensor: Array, number: Scalar) -> np.dtype[Any]:
+def _meeting_dtype(tensor: Array, number: Scalar) -> Dtype:
     """The dtype a function of floats computes in: a number is not wrapped to a whole dtype."""
     dtype = common_dtype_with(tensor, number)
     return default_dtype.float if kind(dtype) < 2 else dtype

@@ -51,10 +51,10 @@ class _GradMode:
 
     mode = True
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: Callable[..., object] | None = None) -> None:
         self._before: list[bool] = []
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, function: Callable[..., object] | None = None) -> Any:
         made = super().__new__(cls)
         if callable(function):  # @no_grad without brackets
             made.__init__()  # type: ignore[misc]
@@ -69,9 +69,9 @@ class _GradMode:
     def __exit__(self, *exception: object) -> None:
         _ENABLED.set(self._before.pop())
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[..., object]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             with self:
                 return function(*args, **kwargs)
 

@@ -106,7 +106,7 @@ def inline(
     return (Inline(text, given, at, of, wraps, writes, over, names),)
 
 
-def inline_kernel(name: str, kernel: Callable[[Any], Any]) -> tuple[Inline, ...]:
+def inline_kernel(name: str, kernel: Callable[[Any], object]) -> tuple[Inline, ...]:
     """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
     `name` is the operator's own."""
     called, forms = f"kernel_{name}", tuple[Inline, ...]()
@@ -154,7 +154,7 @@ def native(
     at: Mapping[int, str] = _NOTHING,
     of: Sequence[str] = (),
     writes: bool = False,
-    functions: Sequence[Callable[..., Any]] = (),
+    functions: Sequence[Callable[..., object]] = (),
     libm: str = "",
     lists: Literal["made", "flat", "rows"] = "made",
 ) -> tuple[Native, ...]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
@@ -25,6 +25,7 @@ __all__ = [
     "in_order",
     "into_resized",
     "laid_out",
+    "lies_beside",
     "lies_like",
     "like",
     "strides_like",
@@ -66,7 +67,7 @@ def in_order(array: Array, dims: Sequence[int]) -> Array:
     return contiguous(array.transpose(dims)).transpose(back)
 
 
-def _duplicate(array: Array, dtype: np.dtype[Any]) -> Array:
+def _duplicate(array: Array, dtype: Dtype) -> Array:
     """A copy in a dtype; dense tensors keep their strides, also where sizes are 1 or 0."""
     steps = strides_of(array)
     dims = sorted(range(array.ndim), key=lambda d: (steps[d], array.shape[d]), reverse=True)
@@ -92,10 +93,17 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
         step *= sizes[dim]
     else:
         return steps
+    return _strides_beside(sizes, (steps,))
+
+
+def _strides_beside(sizes: tuple[int, ...], operands: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The strides, in elements, of what is computed from operands with these: for each two
+    dimensions the first operand counts whose strides or sizes tell which lies inside."""
     order = list(reversed(range(len(sizes))))
     for at in range(1, len(order)):
         for place in reversed(range(at)):
-            inner = _is_inner(sizes, steps, order[at], order[place])
+            told = (_is_inner(sizes, steps, order[at], order[place]) for steps in operands)
+            inner = next((each for each in told if each is not None), None)
             if inner:
                 order[at], order[place] = order[place], order[at]
                 at = place
@@ -108,7 +116,7 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
     return tuple(found)
 
 
-def _is_inner(sizes: tuple[int, ...], steps: tuple[int, ...], one: int, other: int) -> bool | None:
+def _is_inner(sizes: tuple[int, ...], steps: Sequence[int], one: int, other: int) -> bool | None:
     """Whether a dimension lies inside of another; None if neither strides nor sizes tell."""
     if not steps[one] or not steps[other]:
         return None
@@ -117,13 +125,24 @@ def _is_inner(sizes: tuple[int, ...], steps: tuple[int, ...], one: int, other: i
     return True if sizes[one] < sizes[other] else None
 
 
+def lies_beside(result: Array, operands: Sequence[Sequence[int]]) -> Array:
+    """A result, or a copy of it, that lies as torch's do beside operands with these strides."""
+    wanted = _strides_beside(result.shape, operands)
+    if result.size < 2 or strides_of(result) == wanted:
+        return result
+    steps = [step * result.itemsize for step in wanted]
+    fresh = view_of(np.empty(result.size, result.dtype), result.shape, steps)
+    fresh[...] = result
+    return fresh
+
+
 def strides_like(array: Array) -> tuple[int, ...]:
     """The strides, in elements, of a new tensor like another one (`empty_like`)."""
     steps = strides_of(array)
     return steps if array.flags.c_contiguous else _dense_strides(array.shape, steps)
 
 
-def like(array: Array, dtype: np.dtype[Any]) -> Array:
+def like(array: Array, dtype: Dtype) -> Array:
     """An unfilled tensor of the sizes of another and, as far as that is dense, its strides."""
     steps = strides_like(array)
     if steps == contiguous_strides(array.shape):
@@ -163,7 +182,7 @@ OutLayout = Literal["", "C", "-", "L"]
 the dtype is that; like it, where it has no elements."""
 
 
-def into_resized(layout: OutLayout, result: Array, dtype: np.dtype[Any]) -> Array:
+def into_resized(layout: OutLayout, result: Array, dtype: Dtype) -> Array:
     """What an `out=` of another shape becomes: a copy of the result, in a dtype."""
     if layout == "C":
         result = contiguous(result)
@@ -207,12 +226,12 @@ def _like_the_first(
         return lies_like(result, given)
 
     @wraps(forward)
-    def of_one(given: Any, *arguments: Any) -> Any:
+    def of_one(given: Any, *arguments: object) -> Any:
         result = forward(given, *arguments)
         return lay(result, given) if isinstance(given, np.ndarray) else result
 
     @wraps(forward)
-    def of_many(given: Any, *arguments: Any) -> Any:
+    def of_many(given: Any, *arguments: object) -> Any:
         results = forward(given, *arguments)  # of a number or a list where it is another overload's
         if not isinstance(given, np.ndarray):
             return results

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ..memory.dtype import Array, dtype_of, of_numpy
+from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from .promotion import kind
 from .refusals import letter
@@ -14,7 +10,7 @@ from .refusals import letter
 __all__ = ["check_dtype", "check_kernel", "check_ordered"]
 
 
-def check_dtype(kernel: str, dtype: np.dtype[Any], refused: str = "c") -> None:
+def check_dtype(kernel: str, dtype: Dtype, refused: str = "c") -> None:
     """Refuse complex numbers, or the classes of dtypes `refused` names (see `refusals.letter`).
 
     Raises:

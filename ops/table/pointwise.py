@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dims import broadcast_error
-from ..memory.dtype import Array, Scalar, default_dtype, of_numpy
+from ..memory.dtype import Array, Dtype, Scalar, default_dtype, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
@@ -39,7 +39,6 @@ __all__ = [
     "write",
 ]
 
-Dtype = np.dtype[Any]
 Kernel = Callable[..., Any]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -59,7 +58,7 @@ _CHECKED: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
 _MOST_NUMBERS: Final = 1000
 
 
-def as_array(value: Any, dtype: Dtype | None = None) -> Array:
+def as_array(value: object, dtype: Dtype | None = None) -> Array:
     """What NumPy gave back as a tensor: its functions turn 0-d arrays into numbers."""
     if type(value) is ndarray and (dtype is None or value.dtype is dtype):
         return value
@@ -307,7 +306,7 @@ def _cast_error(source: Dtype, target: Dtype) -> OperatorError:
 def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
     """The in-place form of a forward: computes, then writes into the first argument."""
 
-    def write_result(self: Array, *rest: Any) -> Array:
+    def write_result(self: Array, *rest: object) -> Array:
         check_written(self, rest)
         try:
             result = forward(self, *rest)
@@ -324,7 +323,7 @@ def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[.
     """`in_place` of a function of two numbers, for float32 straight into the first argument."""
     general = in_place(forward)
 
-    def write_result(self: Array, other: Any, *alpha: Any) -> Array:
+    def write_result(self: Array, other: Any, *alpha: object) -> Array:
         if self.dtype is _FLOAT32 and (not alpha or alpha[0] == 1):
             if type(other) is ndarray:
                 if other.dtype is _FLOAT32 and other.shape == self.shape:
@@ -341,7 +340,7 @@ def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[.
     return write_result
 
 
-def _check_target(self: Array, rest: tuple[Any, ...]) -> None:
+def _check_target(self: Array, rest: tuple[object, ...]) -> None:
     """Refuse what could not be written into `self`; this comes before other refusals."""
     operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
     dtype = result_dtype([self, *operands])

@@ -8,11 +8,11 @@ within a class the usual lattice of dtypes decides.  A Python float counts as th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, Array, DType, Scalar, default_dtype, of_numpy
+from ..memory.dtype import DTYPES, Array, DType, Dtype, Scalar, default_dtype, of_numpy
 from ..memory.errors import OperatorError, UnsupportedOperator
 
 __all__ = [
@@ -24,8 +24,6 @@ __all__ = [
     "promote",
     "result_dtype",
 ]
-
-Dtype = np.dtype[Any]
 
 _INT64: Final = np.dtype(np.int64)
 _BOOL: Final = np.dtype(np.bool_)

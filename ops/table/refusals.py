@@ -12,12 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import DType, Scalar, of_numpy
+from ..memory.dtype import DType, Dtype, Scalar, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 
 __all__ = ["NO_BOOLS", "Refusal", "check_number", "cpp_name", "letter", "refusing"]
-
-Dtype = np.dtype[Any]
 
 _LETTERS: Final = {
     **dict.fromkeys(("bool",), "b"),
@@ -173,14 +171,14 @@ NO_BOOLS: Final = Refusal(
 """The refusal of what subtracts."""
 
 
-def refusing(refuse: Refusal | None, forward: Callable[..., Any]) -> Callable[..., Any]:
+def refusing(refuse: Refusal | None, forward: Callable[..., object]) -> Callable[..., Any]:
     """A forward that first refuses by the dtype of its first tensor."""
     if refuse is None:
         return forward
     known = refuse.known
 
     @wraps(forward)
-    def checked(self: Any, *rest: Any) -> Any:
+    def checked(self: object, *rest: object) -> Any:
         if type(self) is np.ndarray and self.dtype not in known:
             refuse(self.dtype, self.shape)
         return forward(self, *rest)

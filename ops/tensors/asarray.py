@@ -14,7 +14,7 @@ __all__ = ["asarray"]
 
 
 def asarray(
-    obj: Any,
+    obj: object,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,

@@ -43,7 +43,7 @@ def _check(device: Device | str | int | None) -> None:
         check_device(device if isinstance(device, Device) else Device(str(device)))
 
 
-def _given(name: str, dtype: Any) -> DType:
+def _given(name: str, dtype: object) -> DType:
     """A dtype that a caller gave, perhaps as one of Python's types."""
     found = PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else dtype
     if not isinstance(found, DType):
@@ -54,7 +54,7 @@ def _given(name: str, dtype: Any) -> DType:
 
 @stands_for("aten::tensor")
 def tensor(
-    data: Any,
+    data: object,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -91,7 +91,9 @@ def tensor(
 
 
 @stands_for("aten::as_tensor")
-def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
+def as_tensor(
+    data: object, dtype: DType | None = None, device: Device | str | None = None
+) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     _check(device)
     if dtype is not None:

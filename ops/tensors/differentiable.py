@@ -143,7 +143,7 @@ class Differentiable:
         gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
-        inputs: Any = None,
+        inputs: object = None,
     ) -> None:
         """Add the gradients of this tensor to the `grad` of the leaves it was made from.
 
@@ -162,12 +162,12 @@ class Differentiable:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         tape().backward([self], [gradient], retain_graph, create_graph, inputs)
 
-    def register_hook(self, hook: Any) -> Any:
+    def register_hook(self, hook: object) -> Any:
         """Have `hook(gradient)` called when this tensor's gradient is known; what it returns takes
         the gradient's place."""
         return tape().register_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: object) -> Any:
         """Have `hook(tensor)` called after a gradient was added to this leaf's `grad`."""
         return tape().register_after(self, hook)
 
@@ -194,7 +194,7 @@ _DETACH_VIEW = (
 )
 
 
-def _check_gradient(tensor: Differentiable, gradient: Any) -> None:
+def _check_gradient(tensor: Differentiable, gradient: object) -> None:
     """Refuse what is no gradient of the tensor."""
     if not isinstance(gradient, Differentiable):
         kind = type(gradient).__name__

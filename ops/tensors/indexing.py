@@ -20,7 +20,7 @@ __all__ = ["get_item", "set_item"]
 ALL: Final = slice(None)
 
 
-def get_item(array: Array, key: Any) -> Array:
+def get_item(array: Array, key: object) -> Array:
     """The part of a tensor that a key names: a view, or a copy where tensors index.
 
     Raises:
@@ -32,7 +32,7 @@ def get_item(array: Array, key: Any) -> Array:
     return index(view, indices)
 
 
-def set_item(array: Array, key: Any, value: Any) -> None:
+def set_item(array: Array, key: object, value: object) -> None:
     """Write a number or a tensor to the part of a tensor that a key names.
 
     Raises:
@@ -79,7 +79,7 @@ def _without_leading_ones(value: Array) -> Array:
     return value
 
 
-def _walk(array: Array, key: Any) -> tuple[Array, list[Array | None]]:
+def _walk(array: Array, key: object) -> tuple[Array, list[Array | None]]:
     """The view a key's plain parts name, and the tensors that index it, by dimension."""
     parts = key if isinstance(key, tuple) else (key,)
     parts = tuple(map(_as_part, parts))
@@ -120,9 +120,10 @@ def _note_tensor(
         array = array[(ALL,) * dim + (None,)]
         indices[dim] = part.reshape(1).astype(bool) if is_mask else part
         return array, dim + 1
-    _check_rank(array, dim, whole)
+    after = dim + (part.ndim if is_mask else 1)
+    _check_rank(array, after - 1, whole)
     indices[dim] = part
-    return array, dim + (part.ndim if is_mask else 1)
+    return array, after
 
 
 def _in_order(indices: dict[int, Array]) -> list[Array | None]:
@@ -136,7 +137,7 @@ def _in_order(indices: dict[int, Array]) -> list[Array | None]:
     return ordered
 
 
-def _dims_after(parts: Sequence[Any]) -> int:
+def _dims_after(parts: Sequence[object]) -> int:
     """How many dimensions the parts after the `...` stand for."""
     count = 0
     position = next(i for i, part in enumerate(parts) if part is Ellipsis)
@@ -182,7 +183,7 @@ def _slice(part: slice) -> slice:
     return part
 
 
-def _as_part(part: Any) -> Any:
+def _as_part(part: object) -> Any:
     """A part of a key in one of the forms that `_walk` knows."""
     if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, np.ndarray)):
         return part

@@ -24,7 +24,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 def dlpack(
     self: Tensor,
     *,
-    stream: Any = None,
+    stream: object = None,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
@@ -52,10 +52,10 @@ def dlpack(
 class _Capsule:
     """A bare capsule as an object of the protocol."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: object) -> Any:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class _Capsule:
 
 
 def from_dlpack(
-    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
+    ext_tensor: object, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Tensor:
     """A tensor in the memory of another library's array, or of a capsule.
 

@@ -17,14 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.scalar_maths import int_of
-from ..memory.dtype import Array, DType, admitted, default_dtype, of_numpy
+from ..memory.dtype import Array, DType, Dtype, admitted, default_dtype, of_numpy
 from ..memory.errors import BadNumber, OperatorError
 from ..table.pointwise import cast
 from ..table.promotion import promote
 
 __all__ = ["array_of_arguments", "array_of_data"]
-
-Dtype = np.dtype[Any]
 
 _MOST_DIMS: Final = 128
 _HEAP_TYPE: Final = 1 << 9
@@ -34,7 +32,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 _NUMBERS: Final = frozenset({bool, int, float, complex})
 
 
-def array_of_data(data: Any, dtype: Dtype | None) -> Array:
+def array_of_data(data: object, dtype: Dtype | None) -> Array:
     """A new array of Python data; without a dtype it has the one that the numbers call for.
 
     Raises:
@@ -54,14 +52,14 @@ def array_of_data(data: Any, dtype: Dtype | None) -> Array:
     return _one_by_one(data, dtype) if found is None else found
 
 
-def _array_in(data: Any) -> Array | None:
+def _array_in(data: object) -> Array | None:
     """The array that data is or holds."""
     if isinstance(data, np.ndarray):
         return admitted(data)
     return _array_of_tensor(data)
 
 
-def _array_of_tensor(data: Any) -> Array | None:
+def _array_of_tensor(data: object) -> Array | None:
     """The array that a tensor holds; None for anything else."""
     found = getattr(data, "_array", None)
     return found if isinstance(found, np.ndarray) else None
@@ -98,7 +96,7 @@ def array_of_arguments(args: tuple[Any, ...], sizes_class: type[tuple[int, ...]]
 # ----------------------------------------------------------------------- at once
 
 
-def _at_once(data: Any, wanted: DType | None) -> Array | None:
+def _at_once(data: object, wanted: DType | None) -> Array | None:
     """The array as NumPy reads lists; None where it may see them otherwise than torch."""
     first = data
     while isinstance(first, list | tuple) and first:
@@ -117,7 +115,7 @@ def _at_once(data: Any, wanted: DType | None) -> Array | None:
     return _without_dtype(data, found, own) if wanted is None else _of_dtype(data, found, wanted)
 
 
-def _without_dtype(data: Any, found: Array, own: Dtype | None) -> Array | None:
+def _without_dtype(data: object, found: Array, own: Dtype | None) -> Array | None:
     if own is not None:
         return admitted(found)
     if found.dtype == _INT64 or found.dtype == _BOOL:
@@ -137,7 +135,7 @@ def _types_in(data: Any, depth: int) -> set[type]:
     return set(map(type, items))
 
 
-def _of_dtype(data: Any, found: Array, wanted: DType) -> Array | None:
+def _of_dtype(data: object, found: Array, wanted: DType) -> Array | None:
     source, target = found.dtype.kind, wanted.kind
     if target == "f" and source in "bif":
         wide = found.astype(np.float64, copy=False) if source == "i" else found
@@ -176,7 +174,7 @@ def _rounded(numbers: Array, dtype: Dtype) -> Array:
 # ----------------------------------------------------------------------- shape and dtype
 
 
-def _is_sequence(data: Any) -> bool:
+def _is_sequence(data: object) -> bool:
     """Whether an object has items by number, as far as its type tells (tensors do not count)."""
     if isinstance(data, dict | np.generic | MappingProxyType):
         return False
@@ -204,7 +202,7 @@ def _shape(data: Any) -> list[int]:
     return shape
 
 
-def _check_self(item: Any, data: Any) -> None:
+def _check_self(item: object, data: object) -> None:
     if item is data and not isinstance(data, str):
         raise TypeError("new(): self-referential lists are incompatible")
 
@@ -235,7 +233,7 @@ def _inferred(data: Any) -> Dtype:
     return default_dtype.float if found is None else found
 
 
-def spelled_type(data: Any) -> str:
+def spelled_type(data: object) -> str:
     """The name of a type as C has it: of one written in C with its module."""
     cls = type(data)
     if cls.__module__ == "builtins" or cls.__flags__ & _HEAP_TYPE:
@@ -246,7 +244,7 @@ def spelled_type(data: Any) -> str:
 # ----------------------------------------------------------------------- one by one
 
 
-def _one_by_one(data: Any, dtype: Dtype | None) -> Array:
+def _one_by_one(data: object, dtype: Dtype | None) -> Array:
     shape = _shape(data)
     if dtype is None:
         dtype = _inferred(data)
@@ -266,7 +264,9 @@ def _one_by_one(data: Any, dtype: Dtype | None) -> Array:
     return _rounded(numbers, dtype).reshape(shape)
 
 
-def _leaves(data: Any, shape: list[int], depth: int, store: Callable[[Any], Any]) -> Iterable[Any]:
+def _leaves(
+    data: Any, shape: list[int], depth: int, store: Callable[[Any], object]
+) -> Iterable[Any]:
     if depth == len(shape):
         yield store(data)
         return
@@ -315,7 +315,7 @@ def _whole_number(dtype: Dtype) -> Callable[[Any], int]:
     return _store_uint64 if dtype == np.uint64 else store
 
 
-def _store_uint64(number: Any) -> int:
+def _store_uint64(number: object) -> int:
     if not isinstance(number, int | np.integer):
         raise TypeError("an integer is required")
     if number < 0:

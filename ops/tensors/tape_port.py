@@ -17,10 +17,10 @@ __all__ = ["Tape", "install", "tape"]
 class Tape(Protocol):
     """What `ops/gradients/tape.py` offers; `tensor` is always a handle."""
 
-    def taped(self, entry: Operator, values: list[Any], handles: Sequence[Any], /) -> Any:
+    def taped(self, entry: Operator, values: list[Any], handles: Sequence[object], /) -> Any:
         """Run an operator on machine values and record it."""
 
-    def edge_of(self, tensor: Any, /) -> tuple[Any, int] | None:
+    def edge_of(self, tensor: object, /) -> tuple[Any, int] | None:
         """Where a tensor came from; None if it needs no gradient."""
 
     def is_wanted(self, tensor: Any, /) -> bool:
@@ -29,10 +29,10 @@ class Tape(Protocol):
     def grad_fn(self, tensor: Any, /) -> Any:
         """The node that a tensor came from; None for leaves."""
 
-    def get_item(self, tensor: Any, key: Any, /) -> Any:
+    def get_item(self, tensor: object, key: object, /) -> Any:
         """`tensor[key]`, recorded."""
 
-    def set_item(self, tensor: Any, key: Any, value: Any, /) -> None:
+    def set_item(self, tensor: object, key: object, value: object, /) -> None:
         """`tensor[key] = value`, recorded."""
 
     def parts(self, tensor: Any, /) -> Any:
@@ -43,22 +43,22 @@ class Tape(Protocol):
 
     def backward(
         self,
-        tensors: Any,
+        tensors: object,
         grads: Any,
         retain_graph: bool | None,
         create_graph: bool,
-        inputs: Any,
+        inputs: object,
         /,
     ) -> None:
         """Add gradients to the `grad` of leaves."""
 
-    def register_hook(self, tensor: Any, hook: Any, /) -> Any:
+    def register_hook(self, tensor: object, hook: object, /) -> Any:
         """Have a function called with a tensor's gradient."""
 
-    def register_after(self, tensor: Any, hook: Any, /) -> Any:
+    def register_after(self, tensor: object, hook: object, /) -> Any:
         """Have a function called when a gradient was added to a leaf."""
 
-    def retain_grad(self, tensor: Any, /) -> None:
+    def retain_grad(self, tensor: object, /) -> None:
         """Keep the gradient of a tensor that is no leaf."""
 
 

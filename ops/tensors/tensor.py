@@ -5,7 +5,7 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,42 +33,12 @@ from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
 from .python_data import array_of_arguments
+from .sizes import Size
 from .tape_port import tape
 from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .untyped_storage import Storage
 
-__all__ = ["Parameter", "Size", "Tensor"]
-
-
-class Size(tuple[int, ...]):
-    """The sizes of a tensor: a tuple with torch's text, `torch.Size([2, 3])`."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of these sizes."""
-        count = 1
-        for size in self:
-            count *= size
-        return count
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(repr, self))}])"
-
-    def __getitem__(self, key: Any) -> Any:
-        part = tuple.__getitem__(self, key)
-        return Size(part) if isinstance(key, slice) else part
-
-    def __add__(self, other: Any) -> Any:
-        return Size(tuple.__add__(self, tuple(other)))
-
-    def __mul__(self, count: Any) -> Any:
-        return Size(tuple.__mul__(self, count))
-
-    __rmul__ = __mul__
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Size, (tuple(self),)
+__all__ = ["Parameter", "Tensor"]
 
 
 class Tensor(Differentiable):
@@ -83,7 +53,7 @@ class Tensor(Differentiable):
 
     _array: Array
 
-    def __new__(cls, *args: Any, **options: Any) -> Self:
+    def __new__(cls, *args: object, **options: object) -> Self:
         return cls._of(array_of_arguments(args, Size))
 
     @classmethod
@@ -97,30 +67,40 @@ class Tensor(Differentiable):
 
     if TYPE_CHECKING:  # what methods.py adds
 
-        def __getattr__(self, name: str) -> Any: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __floordiv__(self, other: Any) -> Tensor: ...
-        def __mod__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __rpow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...  # all but these
+        def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]: ...
+        def dim(self) -> int: ...
+        def is_complex(self) -> bool: ...
+        def is_floating_point(self) -> bool: ...
+        def numel(self) -> int: ...
+        def split(self, size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
+        def storage_offset(self) -> int: ...
+        def unbind(self, dim: int = 0) -> tuple[Tensor, ...]: ...
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __add__(self, other: object) -> Tensor: ...
+        def __radd__(self, other: object) -> Tensor: ...
+        def __sub__(self, other: object) -> Tensor: ...
+        def __rsub__(self, other: object) -> Tensor: ...
+        def __mul__(self, other: object) -> Tensor: ...
+        def __rmul__(self, other: object) -> Tensor: ...
+        def __truediv__(self, other: object) -> Tensor: ...
+        def __rtruediv__(self, other: object) -> Tensor: ...
+        def __floordiv__(self, other: object) -> Tensor: ...
+        def __mod__(self, other: object) -> Tensor: ...
+        def __pow__(self, other: object) -> Tensor: ...
+        def __rpow__(self, other: object) -> Tensor: ...
+        def __matmul__(self, other: object) -> Tensor: ...
         def __neg__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
-        def __and__(self, other: Any) -> Tensor: ...
-        def __or__(self, other: Any) -> Tensor: ...
-        def __xor__(self, other: Any) -> Tensor: ...
-        def __lt__(self, other: Any) -> Tensor: ...
-        def __le__(self, other: Any) -> Tensor: ...
-        def __gt__(self, other: Any) -> Tensor: ...
-        def __ge__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: object) -> Tensor: ...
+        def __or__(self, other: object) -> Tensor: ...
+        def __xor__(self, other: object) -> Tensor: ...
+        def __lt__(self, other: object) -> Tensor: ...
+        def __le__(self, other: object) -> Tensor: ...
+        def __gt__(self, other: object) -> Tensor: ...
+        def __ge__(self, other: object) -> Tensor: ...
 
     # ------------------------------------------------------------------ what it is
 
@@ -269,7 +249,7 @@ class Tensor(Differentiable):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __array_wrap__(self, array: Array, context: Any = None, scalar: bool = False) -> Tensor:
+    def __array_wrap__(self, array: Array, context: object = None, scalar: bool = False) -> Tensor:
         """What NumPy's functions make of a tensor is a tensor, truth values as bytes."""
         return Tensor._of(array.view(np.uint8) if array.dtype == bool else array)
 
@@ -314,7 +294,7 @@ class Tensor(Differentiable):
         array = self._array
         return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: object) -> bool:
         if not isinstance(element, Tensor | bool | int | float | complex):
             raise RuntimeError(
                 "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
@@ -361,7 +341,7 @@ class Tensor(Differentiable):
             part._seen_unwatched()
         return part
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: Any) -> None:
         if type(key) is list and _is_several(key):
             key = tuple(key)
         if ACTIVE:
@@ -382,7 +362,7 @@ class Tensor(Differentiable):
             )
         set_item(self._array, _plain(key), value)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         raise TypeError("Tensor does not support deleting items")
 
     def __reversed__(self) -> Tensor:
@@ -395,7 +375,7 @@ class Tensor(Differentiable):
         if tracer is not None:
             return tracer.operator("aten::numpy_T", self)  # type: ignore[no-any-return]
         if self._requires_grad:
-            return self.permute(list(range(self.ndim))[::-1])  # type: ignore[no-any-return]
+            return self.permute(list(range(self.ndim))[::-1])
         return Tensor._of(numpy_t(self._array))._seen_as(self)
 
     @property
@@ -403,7 +383,7 @@ class Tensor(Differentiable):
         """The last two dimensions swapped."""
         turned = matrix_t(self._array)
         if self._requires_grad:
-            return self.transpose(-2, -1) if turned.ndim else self.view_as(self)  # type: ignore[no-any-return]
+            return self.transpose(-2, -1) if turned.ndim else self.view_as(self)
         return Tensor._of(turned)._seen_as(self)
 
     @property
@@ -428,7 +408,7 @@ class Tensor(Differentiable):
                 f"Got {self._array.ndim}-D tensor."
             )
         if self._requires_grad:
-            return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()  # type: ignore[no-any-return]
+            return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()
         turned = self._array.T if self._array.ndim else self._array.view()
         return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
 
@@ -562,7 +542,7 @@ def _is_several(key: list[Any]) -> bool:
     return len(key) < 32 and any(isinstance(part, kinds) for part in key)
 
 
-def _plain(key: Any) -> Any:
+def _plain(key: object) -> Any:
     """A key with arrays in place of tensors."""
     if type(key) is int or type(key) is slice:
         return key

@@ -30,7 +30,7 @@ class Tracer(Protocol):
     paused: int
 
     def record(
-        self, entry: Operator, values: Sequence[Any], result: Any, handles: Sequence[Any]
+        self, entry: Operator, values: Sequence[object], result: object, handles: Sequence[object]
     ) -> Any:
         """An operator was run: machine values of its arguments, its result, Python's arguments.
 
@@ -43,22 +43,22 @@ class Tracer(Protocol):
     def made_constant(self, tensor: Tensor) -> None:
         """`torch.tensor` made a tensor."""
 
-    def operator(self, name: str, *args: Any) -> Any:
+    def operator(self, name: str, *args: object) -> Any:
         """Call an operator by name."""
 
-    def get_item(self, tensor: Tensor, key: Any) -> Tensor:
+    def get_item(self, tensor: Tensor, key: object) -> Tensor:
         """`tensor[key]`."""
 
-    def set_item(self, tensor: Tensor, key: Any, value: Any) -> None:
+    def set_item(self, tensor: Tensor, key: object, value: object) -> None:
         """`tensor[key] = value`."""
 
-    def number_from(self, tensor: Tensor, number: Any, kind: str) -> Any:
+    def number_from(self, tensor: Tensor, number: object, kind: str) -> Any:
         """A tensor was given where an operator takes a number; `kind` is what reads it."""
 
     def warn(self, what: str, text: str = "") -> None:
         """Something happens that a trace cannot show."""
 
-    def path_of(self, module: Any) -> str | None:
+    def path_of(self, module: object) -> str | None:
         """The path of a module whose call becomes a call in the graph."""
 
     def enter_module(self, path: str) -> None:
@@ -141,7 +141,7 @@ def asked_by_operators() -> bool:
     return _FORMULAS.depth > 0
 
 
-def traced_number(tensor: Any, number: Any, kind: str) -> Any:
+def traced_number(tensor: Any, number: object, kind: str) -> Any:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
     return number if tracer is None else tracer.number_from(tensor, number, kind)

@@ -20,7 +20,7 @@ class AliasDb:
     def __init__(self, inner: InnerAliasDb) -> None:
         self._inner = inner
 
-    def may_contain_alias(self, one: Any, other: Any) -> bool:
+    def may_contain_alias(self, one: object, other: object) -> bool:
         """Whether one value, or something in it, may share memory with the other."""
         return self._inner.may_contain_alias(_values(one), _values(other))
 

@@ -496,7 +496,7 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
         """Put a node at the beginning."""
         return Node(node._inner.insert_before(self._inner.block.first))
 
-    def insertConstant(self, value: Any) -> Value:
+    def insertConstant(self, value: object) -> Value:
         """Put a constant at the place where insertions go."""
         if isinstance(value, Tensor):
             type = type_of_array(value._array, bool(value.requires_grad))
@@ -506,7 +506,7 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
             node = create_constant(self._inner, to_machine(value, inferred), inferred)
         return Value(self._inner.insert(node).output)
 
-    def insert(self, kind: str, inputs: Sequence[Any]) -> Value:
+    def insert(self, kind: str, inputs: Sequence[object]) -> Value:
         """Put an operator there; inputs that are no values become constants."""
         values = [v if isinstance(v, Value) else self.insertConstant(v) for v in inputs]
         node = self._inner.create(kind, [value._inner for value in values])

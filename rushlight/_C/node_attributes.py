@@ -54,7 +54,7 @@ def outward_value(value: object) -> Any:
     return value
 
 
-def _inward_value(value: Any) -> object:
+def _inward_value(value: object) -> object:
     if isinstance(value, Tensor):
         return value._array
     if isinstance(value, Type):
@@ -122,7 +122,7 @@ def _getter(kind: str) -> Callable[..., Any]:
 
 
 def _setter(kind: str) -> Callable[..., Any]:
-    def put(self: AttributesByKind, name: str, value: Any) -> AttributesByKind:
+    def put(self: AttributesByKind, name: str, value: object) -> AttributesByKind:
         self._inner.attributes[name] = _inward_value(value)
         return self
 

@@ -147,11 +147,11 @@ _GIVE_NOTHING = frozenset(
 """The passes that do not say whether they changed anything."""
 
 
-def _with_room(run: Callable[..., Any]) -> Callable[..., Any]:
+def _with_room(run: Callable[..., object]) -> Callable[..., Any]:
     """A pass over a graph whose blocks may lie deep in each other."""
 
     @wraps(run)
-    def jit_pass(*args: Any, **kwargs: Any) -> Any:
+    def jit_pass(*args: object, **kwargs: object) -> Any:
         given = next(iter((*args, *kwargs.values())), None)
         with with_room(inner_graph(given).levels if isinstance(given, Graph) else 0):
             return run(*args, **kwargs)

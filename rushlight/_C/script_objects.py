@@ -37,7 +37,7 @@ def _get(owner: ScriptObject, name: str) -> Any:
     return from_machine(value, owner.cls.attributes[name].type)
 
 
-def _set(owner: ScriptObject, name: str, value: Any) -> None:
+def _set(owner: ScriptObject, name: str, value: object) -> None:
     """Change an attribute.
 
     Raises:

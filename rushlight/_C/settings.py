@@ -58,14 +58,14 @@ def _get(name: str) -> Callable[..., Any]:
 
 
 def _set(name: str) -> Callable[..., None]:
-    def put(value: Any) -> None:
+    def put(value: object) -> None:
         _values[name] = value
 
     return put
 
 
 def _exchange(name: str) -> Callable[..., Any]:
-    def put(value: Any) -> Any:
+    def put(value: object) -> Any:
         before, _values[name] = _values[name], value
         return before
 
@@ -73,7 +73,7 @@ def _exchange(name: str) -> Callable[..., Any]:
 
 
 def _set_and_tell(name: str) -> Callable[..., Any]:
-    def put(value: Any) -> Any:
+    def put(value: object) -> Any:
         _values[name] = value
         return value
 

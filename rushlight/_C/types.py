@@ -121,7 +121,7 @@ class Type:
         """The same with another element type."""
         return type_handle(refined_type(self._facts(), scalar=dtype.scalar_name))
 
-    def with_device(self, device: Any) -> Type:
+    def with_device(self, device: object) -> Type:
         """The same on another device."""
         return type_handle(refined_type(self._facts(), device=Text(device)))
 

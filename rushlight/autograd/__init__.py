@@ -44,11 +44,11 @@ def _several(value: Any) -> list[Any]:
 @stands_for("aten::backward")
 def backward(
     tensors: Tensor | Sequence[Tensor],
-    grad_tensors: Any = None,
+    grad_tensors: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,
-    inputs: Any = None,
+    inputs: object = None,
 ) -> None:
     """Add the gradients of some results to the `grad` of the leaves they were made from.
 
@@ -68,7 +68,7 @@ def backward(
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
-    grad_outputs: Any = None,
+    grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,

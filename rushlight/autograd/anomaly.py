@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -16,7 +16,7 @@ class detect_anomaly:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         return None
 
 

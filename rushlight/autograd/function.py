@@ -79,7 +79,7 @@ class FunctionNode(Node):
             results.append(None if part is None else self._fitted(part, sizes, dtype, len(results)))
         return results
 
-    def _fitted(self, part: Any, sizes: Any, dtype: Any, place: int) -> Tensor:
+    def _fitted(self, part: object, sizes: Any, dtype: Any, place: int) -> Tensor:
         if not isinstance(part, Tensor):
             raise TypeError(f"expected Variable or None (got {type(part).__name__})")
         return fit(part, sizes, dtype, self, place)
@@ -137,7 +137,7 @@ class Function(metaclass=_FunctionMeta):
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Call it."""
         tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
         edges: list[Edge | None] = [
@@ -161,7 +161,7 @@ class Function(metaclass=_FunctionMeta):
         return _finished(node, result, [a for _, a in tensors], active)
 
 
-def _finished(node: Any, result: Any, inputs: Sequence[Tensor], active: bool) -> Any:
+def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> Any:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     for tensor in node._dirty:
@@ -221,7 +221,7 @@ class NestedIOFunction(Function):
 def once_differentiable(function: Any) -> Any:
     """A `backward` whose result cannot be differentiated again."""
 
-    def wrapper(ctx: Any, *grads: Any) -> Any:
+    def wrapper(ctx: Any, *grads: object) -> Any:
         with no_grad():
             return function(ctx, *grads)
 

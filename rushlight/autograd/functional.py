@@ -24,7 +24,7 @@ def _tuple(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, Tensor) else tuple(value)
 
 
-def _fresh(inputs: Any, create: bool) -> tuple[Tensor, ...]:
+def _fresh(inputs: object, create: bool) -> tuple[Tensor, ...]:
     """The inputs as tensors that gradients can be taken of."""
     return tuple(
         t.view_as(t) if create and t.requires_grad else t.detach().requires_grad_(True)
@@ -48,8 +48,8 @@ def _gradients(
 
 
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
+    func: Callable[..., object],
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -81,7 +81,7 @@ def jacobian(
 
 
 def hessian(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,
@@ -90,7 +90,7 @@ def hessian(
 ) -> Any:
     """The matrix of second derivatives of a function that gives one number."""
 
-    def first(*args: Any) -> Any:
+    def first(*args: object) -> Any:
         found = jacobian(func, args if len(args) > 1 else args[0], create_graph=True)
         return found
 
@@ -101,7 +101,7 @@ def hessian(
 
 
 def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    func: Callable[..., object], inputs: object, v: object = None, create_graph: bool = False,
     strict: bool = False,
 ) -> Any:  # fmt: skip
     """A function's results, and the product of a vector with its Jacobian."""
@@ -122,7 +122,7 @@ def _detached(outputs: Any) -> Any:
 
 
 def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False,
     strict: bool = False,
 ) -> Any:  # fmt: skip
     """A function's result, and the product of a vector with its Hessian."""

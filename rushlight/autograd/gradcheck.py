@@ -22,14 +22,14 @@ def _several(value: Any) -> list[Any]:
     return [value] if isinstance(value, Tensor) else list(value)
 
 
-def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
+def _outputs(func: Callable[..., object], inputs: Sequence[object]) -> list[Tensor]:
     found = _several(func(*inputs))
     return [t for t in found if isinstance(t, Tensor) and t._array.dtype.kind in "fc"]
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
+    func: Callable[..., object],
+    inputs: object,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -80,7 +80,7 @@ def gradcheck(
     return True
 
 
-def _analytic(func: Any, given: Sequence[Any], tensor: Tensor, number: int) -> Any:
+def _analytic(func: Any, given: Sequence[object], tensor: Tensor, number: int) -> Any:
     """The Jacobian by walking back from each element of a result; complex parts stand apart."""
     output = _outputs(func, given)[number]
     count = output._array.size
@@ -104,13 +104,13 @@ def _analytic(func: Any, given: Sequence[Any], tensor: Tensor, number: int) -> A
     return np.array(rows).reshape(count * len(units), _real(tensor._array).size)
 
 
-def _real(array: Any) -> Any:
+def _real(array: object) -> Any:
     """The numbers of an array in a row, complex ones as two."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype).copy() if flat.dtype.kind == "c" else flat.copy()
 
 
-def _numeric(func: Any, given: Sequence[Any], tensor: Tensor, number: int, eps: float) -> Any:
+def _numeric(func: Any, given: Sequence[object], tensor: Tensor, number: int, eps: float) -> Any:
     """The Jacobian by finite differences."""
     array = tensor._array
     columns = []
@@ -131,15 +131,15 @@ def _numeric(func: Any, given: Sequence[Any], tensor: Tensor, number: int, eps: 
 
 def gradgradcheck(
     func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
+    inputs: object,
+    grad_outputs: object = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
     gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
-    **options: Any,
+    **options: object,
 ) -> bool:
     """Whether the gradients of a function's gradients agree with finite differences.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ..ops.tensors.tensor import Tensor
 
@@ -11,7 +10,7 @@ from ..ops.tensors.tensor import Tensor
 class VariableMeta(type):
     """Every tensor counts as an instance."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 
 

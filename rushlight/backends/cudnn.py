@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 __all__ = [
     "allow_tf32",
@@ -42,7 +41,7 @@ def flags(
     benchmark_limit: int = 10,
     deterministic: bool = False,
     allow_tf32: bool = True,
-    **others: Any,
+    **others: object,
 ) -> Iterator[None]:
     """Set the switches within a `with` block."""
     own = globals()

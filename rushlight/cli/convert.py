@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
 from ..serialization.source.text import write_source
@@ -103,7 +104,7 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _safetensors(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _safetensors(module: object, arguments: argparse.Namespace, files: list[Path]) -> None:
     weights = {name: Tensor._of(array) for name, array in _distinct(module)}
     written = write_safetensors(weights, {"format": "pt"})
     source = _source_of(module, arguments, files[1], files[0].name)
@@ -112,11 +113,11 @@ def _safetensors(module: Any, arguments: argparse.Namespace, files: list[Path]) 
             file.write(content)
 
 
-def _distinct(module: Any) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+def _distinct(module: Any) -> Iterator[tuple[str, Array]]:
     yield from progress(weight_arrays(module.state_dict()).items(), "reading")
 
 
-def _python(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _python(module: object, arguments: argparse.Namespace, files: list[Path]) -> None:
     source = _source_of(module, arguments, files[0], "")
     with replacing(files[0]) as file:
         file.write(source)

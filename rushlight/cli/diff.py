@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.kernels import blas
+from ..ops.memory.dtype import Array
 from ..serialization.files.container import ArchiveReader
 from .archive import add_trust, open_archive
 from .failure import FAILED
@@ -110,10 +111,10 @@ def _shape(tensor: Any) -> str | None:
     return None if tensor is None else f"{tensor.dtype.name} {list(tensor.shape)}"
 
 
-def _numbers(tensor: Any) -> np.ndarray[Any, Any]:
+def _numbers(tensor: Any) -> Array:
     """The values in double precision."""
     plain = tensor.dequantize() if tensor.is_quantized else tensor
-    array: np.ndarray[Any, Any] = plain._array
+    array: Array = plain._array
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..ops.memory.dtype import Array
 from ..ops.tensors.python_data import array_of_data
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.schema import Argument
@@ -138,7 +139,7 @@ def _read(path: str) -> Any:
     return _numeric(path, loaded)
 
 
-def _numeric(path: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _numeric(path: str, array: Array) -> Array:
     if array.dtype.kind not in "biufc":
         raise CommandError(f"{path}: a tensor cannot hold {array.dtype}")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -147,7 +148,7 @@ def _numeric(path: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 # ------------------------------------------------------------------------- values for types
 
 
-def convert(value: Any, type: Type, name: str = "") -> Any:
+def convert(value: object, type: Type, name: str = "") -> Any:
     """A literal as a value of a parameter's type: numbers and nested lists become tensors.
 
     What has no tensor in it is given back as it is; the call checks it.
@@ -177,7 +178,7 @@ def convert(value: Any, type: Type, name: str = "") -> Any:
     return value
 
 
-def _tensor(value: Any, name: str) -> Tensor:
+def _tensor(value: object, name: str) -> Tensor:
     place = f" for `{name}`" if name else ""
     if not isinstance(value, bool | int | float | complex | list | tuple):
         raise CommandError(f"cannot make a tensor{place} from {value!r}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from .atomic import replacing
 from .failure import CommandError
@@ -45,7 +46,7 @@ def arrays_of(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from arrays_of(item, f"{name}.{key}" if name else str(key))
 
 
-def _storable(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+def _storable(array: Array, name: str) -> Array:
     if array.dtype.kind in "biufc":
         return array
     which = f"`{name}` " if name else ""

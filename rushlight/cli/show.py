@@ -117,11 +117,11 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(data: Any, lines: Iterable[str], as_json: bool) -> None:
+def _tell(data: object, lines: Iterable[str], as_json: bool) -> None:
     tell_lines([json.dumps(data)] if as_json else lines)
 
 
-def _tell_text(data: Any, text: str, as_json: bool) -> None:
+def _tell_text(data: object, text: str, as_json: bool) -> None:
     if as_json or text:
         tell(json.dumps(data) if as_json else text)
 

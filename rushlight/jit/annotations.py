@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Any
 
 __all__ = [
     "BroadcastingList1",
@@ -21,7 +20,7 @@ class _BroadcastingList:
     It is read where it is written; an alias of it means nothing.
     """
 
-    def __class_getitem__(cls, element: Any) -> GenericAlias:
+    def __class_getitem__(cls, element: object) -> GenericAlias:
         return GenericAlias(cls, (element,))
 
 

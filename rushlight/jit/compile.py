@@ -11,7 +11,6 @@ Nothing is compiled before its signature or graph is needed: `Function.define` w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .._C.settings import SWITCHES
 from ..frontend import tree
@@ -40,20 +39,23 @@ __all__ = [
     "overloaded_methods",
 ]
 
-_overloaded: KeptWith[Callable[..., Any], tuple[Function, ...]] = KeptWith()
-_functions: KeptWith[Callable[..., Any], Function] = KeptWith()
-_failed: KeptWith[Callable[..., Any], Compilation] = KeptWith()
+Python = Callable[..., object]
+"""A function or method as Python has it."""
+
+_overloaded: KeptWith[Python, tuple[Function, ...]] = KeptWith()
+_functions: KeptWith[Python, Function] = KeptWith()
+_failed: KeptWith[Python, Compilation] = KeptWith()
 """The functions that could not be compiled, and the compilation that found out."""
 
 
-def compile_function(python: Callable[..., Any]) -> Function:
+def compile_function(python: Python) -> Function:
     """The `Function` of a Python function, made once; its body is compiled when first needed."""
     python = getattr(python, SCRIPTED_IF_TRACING, python)
     with DEFINING, compiling() as compilation:
         return _known_function(python, compilation)
 
 
-def _known_function(python: Callable[..., Any], compilation: Compilation) -> Function:
+def _known_function(python: Python, compilation: Compilation) -> Function:
     known = _functions.get(python)
     if _failed.get(python, compilation) is not compilation:
         known = None  # so that another attempt reports the errors again
@@ -65,15 +67,13 @@ def _known_function(python: Callable[..., Any], compilation: Compilation) -> Fun
     return known
 
 
-def method_function(cls: ClassType, name: str, python: Callable[..., Any]) -> Function:
+def method_function(cls: ClassType, name: str, python: Python) -> Function:
     """A method of a module's class, from the Python method's function."""
     return Function(f"{cls.qualified_name}.{name}", define=_define, python=python, owner=cls)
 
 
 @OVERLOADS.install
-def overloaded_functions(
-    python: Callable[..., Any], declared: Sequence[Callable[..., Any]]
-) -> tuple[Function, ...]:
+def overloaded_functions(python: Python, declared: Sequence[Python]) -> tuple[Function, ...]:
     """A function once for each of its declared signatures."""
     known = _overloaded.get(python)
     if known is None:
@@ -85,7 +85,7 @@ def overloaded_functions(
 
 
 def overloaded_methods(
-    cls: ClassType, name: str, python: Callable[..., Any], declared: Sequence[Callable[..., Any]]
+    cls: ClassType, name: str, python: Python, declared: Sequence[Python]
 ) -> tuple[Function, ...]:
     """A method once for each of its declared signatures: `name__0`, `name__1` and so on."""
     found = []
@@ -98,9 +98,7 @@ def overloaded_methods(
     return tuple(found)
 
 
-def _overload(
-    name: str, python: Callable[..., Any], declared: Callable[..., Any], owner: ClassType | None
-) -> Function:
+def _overload(name: str, python: Python, declared: Python, owner: ClassType | None) -> Function:
     def define(function: Function) -> None:
         define_with(
             function, python, lambda c: tree_of_overload(python, declared, c, function.name)
@@ -111,7 +109,7 @@ def _overload(
 
 def define_with(
     function: Function,
-    python: Callable[..., Any],
+    python: Python,
     read: Callable[[Collector], tree.Function | None],
 ) -> None:
     """Compile a function from the tree that `read` gives; it sees the names that `python` sees."""
@@ -143,7 +141,7 @@ def _define(function: Function) -> None:
             _failed.pop(python, None)
 
 
-def _fill_in(function: Function, python: Callable[..., Any], collector: Collector) -> None:
+def _fill_in(function: Function, python: Python, collector: Collector) -> None:
     owner = function.owner.name if function.owner is not None else None
     function.tree = function_tree(python, collector, self_name=owner)
     if function.tree is not None:

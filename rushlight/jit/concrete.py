@@ -276,7 +276,7 @@ def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
             return
 
 
-def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+def _evaluated(annotation: object, names: dict[str, Any]) -> Any:
     """A string annotation (`from __future__ import annotations`) as the object it names."""
     if not isinstance(annotation, str):
         return annotation
@@ -286,7 +286,7 @@ def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
         return annotation
 
 
-def _type_of(name: str, value: Any, annotations: dict[str, Any]) -> tuple[Type | None, bool]:
+def _type_of(name: str, value: object, annotations: dict[str, Any]) -> tuple[Type | None, bool]:
     """An attribute's type, and whether it had to be inferred from the value."""
     if name in annotations:
         return type_of_annotation(annotations[name]), False
@@ -306,11 +306,11 @@ def _gather_constants(module: Module, facts: Facts, annotations: dict[str, Any])
             facts.constants[name] = _constant(value, name, type(module))
 
 
-def _is_final(annotation: Any) -> bool:
+def _is_final(annotation: object) -> bool:
     return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
 
 
-def _constant(value: Any, name: str, owner: type) -> object:
+def _constant(value: object, name: str, owner: type) -> object:
     """A constant's value: a list becomes a tuple, as in torch.
 
     Raises:
@@ -361,7 +361,7 @@ def own_methods(module: Module) -> dict[str, Any]:
     return found
 
 
-def _why_missing(value: Any, inferred: bool) -> str:
+def _why_missing(value: object, inferred: bool) -> str:
     """torch's sentence on an attribute that script cannot hold."""
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

@@ -37,7 +37,7 @@ def modifier(function: object) -> str | None:
     return getattr(function, _MODIFIER, None)
 
 
-def _mark(function: Any, mark: str) -> Any:
+def _mark(function: object, mark: str) -> Any:
     setattr(function, _MODIFIER, mark)
     return function
 
@@ -49,10 +49,10 @@ def export(function: Function) -> Function:
 
 
 @overload
-def ignore(drop: Function, **kwargs: Any) -> Function: ...
+def ignore(drop: Function, **kwargs: object) -> Function: ...
 @overload
-def ignore(drop: bool = False, **kwargs: Any) -> Callable[[Function], Function]: ...
-def ignore(drop: Any = False, **kwargs: Any) -> Any:
+def ignore(drop: bool = False, **kwargs: object) -> Callable[[Function], Function]: ...
+def ignore(drop: object = False, **kwargs: object) -> Any:
     """Leave a function to Python; `@ignore` or `@ignore(drop=True)`, which is `unused`.
 
     Raises:
@@ -81,7 +81,7 @@ def unused(function: Function) -> Function:
     return marked
 
 
-def annotate(the_type: Any, the_value: T) -> T:
+def annotate(the_type: object, the_value: T) -> T:
     """Give a value a type in script; in Python the value itself."""
     return the_value
 

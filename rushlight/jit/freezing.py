@@ -20,7 +20,7 @@ __all__ = ["freeze", "optimize_for_inference", "optimize_frozen_graph", "run_fro
 
 
 def freeze(
-    mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True
+    mod: object, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True
 ) -> RecursiveScriptModule:
     """A copy of a scripted module in which what does not change has become constant.
 
@@ -50,7 +50,7 @@ def freeze(
 
 
 def run_frozen_optimizations(
-    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+    mod: object, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
     """Leave out dropout; with `optimize_numerics` merge batch normalisation, sums and products
     into the convolutions and linear layers before them.

@@ -86,7 +86,7 @@ class _Compiled:
         """The graph as source text, as archives hold it."""
         return print_function(self._rushlight_function).text
 
-    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+    def graph_for(self, *args: object, **kwargs: object) -> Graph:
         """The graph that runs: all calls inlined; the arguments make no difference here."""
         return self.inlined_graph
 
@@ -134,7 +134,7 @@ class ScriptFunction(_Compiled):
         self.__module__ = getattr(python, "__module__", __name__)
         self.__wrapped__ = python
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it.
 
         Raises:
@@ -167,7 +167,7 @@ class ScriptMethod(_Compiled):
         self.__doc__ = getattr(function.python, "__doc__", None)
         self.owner = owner
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it; raises as `ScriptFunction.__call__`."""
         _last[:] = (self._rushlight_function,)
         with trimmed():

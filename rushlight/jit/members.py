@@ -107,7 +107,7 @@ def container_method(cls: ClassType, contents: Contents, name: str) -> Function 
 
 
 def method_from_text(
-    cls: ClassType, text: str, resolve: Callable[..., Any] | None = None
+    cls: ClassType, text: str, resolve: Callable[..., object] | None = None
 ) -> Function:
     """A method written as text; `resolve` is a function whose names it sees."""
 

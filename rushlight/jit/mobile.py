@@ -54,7 +54,7 @@ class LiteScriptModule:
     def __init__(self, module: MobileModule) -> None:
         self._c = module
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> Any:
         """Run `forward`; arguments are given by position."""
         return self.run_method("forward", *args)
 
@@ -66,7 +66,7 @@ class LiteScriptModule:
         """Whether there is a method of that name."""
         return method_name in self._c.root.cls.methods
 
-    def run_method(self, method_name: str, *args: Any) -> Any:
+    def run_method(self, method_name: str, *args: object) -> Any:
         """Run a method.
 
         Raises:

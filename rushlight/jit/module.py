@@ -93,7 +93,7 @@ FINISH: Final[Port[Callable[[Any], None]]] = Port()
 """What compiles an object whose `__init__` has run: see `script`."""
 
 
-def _finish(module: Any) -> None:
+def _finish(module: object) -> None:
     assert FINISH.installed is not None
     FINISH.installed(module)
 
@@ -118,7 +118,7 @@ class ScriptMeta(type):
         original: Callable[..., None] = cls.__init__  # type: ignore[misc]
 
         @functools.wraps(original)
-        def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+        def initialise(self: object, *args: object, **kwargs: object) -> None:
             original(self, *args, **kwargs)
             made: Any = type(self)
             if made is cls:
@@ -148,7 +148,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             return super().__getattr__(name)
         return getattr(compiled, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         compiled = self.__dict__.get("_actual_script_module")
         if compiled is None:
             super().__setattr__(name, value)
@@ -209,7 +209,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
                 if name != "forward" and name[:2] != "__" and hasattr(Module, name)
             )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run `forward`, and the hooks around it.
 
         Raises: as `ScriptFunction.__call__`.

@@ -51,7 +51,7 @@ def _declare(function: Any) -> None:
     known.append(function)
 
 
-def overloads_of(function: Any) -> list[Callable[..., Any]]:
+def overloads_of(function: object) -> list[Callable[..., Any]]:
     """The declared signatures of a function, in order; none for a usual function."""
     given = getattr(function, "_signatures", ())
     if given:

@@ -10,7 +10,7 @@ from .module import ScriptModule
 __all__ = ["prepared"]
 
 
-def prepared(value: Any) -> Any:
+def prepared(value: object) -> Any:
     """What is compiled for a value: what its `__prepare_scriptable__` returns, or itself.
 
     As in torch, the modules inside a module are exchanged in the module itself.

@@ -87,7 +87,7 @@ def named_tuple_type(cls: type) -> TupleType:
     return TupleType(elements, qualified_name(cls), fields, given)
 
 
-def type_of_annotation(annotation: Any) -> Type | None:
+def type_of_annotation(annotation: object) -> Type | None:
     """The type of a live annotation, or None if it has none in the language."""
     if annotation is None:
         return NONE

@@ -206,7 +206,7 @@ class LiveNamespace:
         return dir(self.target)
 
 
-def meaning_of(value: Any, name: str, compile: CompileFunction, *, constant: bool) -> Meaning:
+def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: bool) -> Meaning:
     """What a live object means in script.
 
     A plain number or string is only usable if it is a member of a module (`constant`), since a
@@ -266,7 +266,7 @@ class ModuleClass:
         return origin is not None and issubclass(origin, self.cls)
 
 
-def _annotation(value: Any) -> Meaning | None:
+def _annotation(value: object) -> Meaning | None:
     """Names that stand for types, and the generic ones of `typing`."""
     for word in ("List", "Dict", "Tuple", "Optional", "Union", "Any", "Final"):
         if value is getattr(typing, word):
@@ -291,7 +291,7 @@ _CONSTANTS: list[tuple[type, Type]] = [
 ]
 
 
-def _value(value: Any, constant: bool) -> Meaning | None:
+def _value(value: object, constant: bool) -> Meaning | None:
     if value is math.inf:
         return Constant(value, FLOAT)
     if isinstance(value, enum.Enum):
@@ -391,7 +391,7 @@ def python_partial(python: functools.partial[Any]) -> PythonName:
     return PythonName(PythonFunction("<python_value>", python, signature))
 
 
-def _annotated(annotation: Any, names: Mapping[str, Any]) -> Type:
+def _annotated(annotation: object, names: Mapping[str, object]) -> Type:
     if annotation is inspect.Parameter.empty:
         return TENSOR
     if isinstance(annotation, str):
@@ -410,7 +410,7 @@ def _python_module(module: Module) -> PythonName:
     return PythonName(PythonFunction("<python_value>", module, signature))
 
 
-def _stand_in(other: Any, compile: CompileFunction) -> Meaning:
+def _stand_in(other: object, compile: CompileFunction) -> Meaning:
     """What script takes for a function: a form, a function, or several of them to choose from."""
     if isinstance(other, str):
         return SpecialForm(other)
@@ -431,7 +431,7 @@ def _flagged(value: FlagDispatch, compile: CompileFunction) -> FlaggedFunction:
     return FlaggedFunction(value.flag, value.place, if_true, if_false)
 
 
-def _function(value: Any, compile: CompileFunction) -> Meaning | None:
+def _function(value: object, compile: CompileFunction) -> Meaning | None:
     scripted = getattr(value, "_rushlight_function", None)
     if isinstance(scripted, Function):
         return FunctionName(scripted)

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def script(
-    obj: Any,
+    obj: object,
     optimize: object = None,
     _frames_up: int = 0,
     _rcb: object = None,
@@ -154,7 +154,7 @@ def _script_class(cls: type, scope: Mapping[str, object]) -> type:
     return cls
 
 
-def _script_function(python: Callable[..., Any]) -> ScriptFunction:
+def _script_function(python: Callable[..., object]) -> ScriptFunction:
     with compiling():
         function = compile_function(python)
         function.ensure_defined()
@@ -257,7 +257,7 @@ def _instance(
     return target
 
 
-def _slot_of_attribute(value: Any, name: str, type: Type) -> object:
+def _slot_of_attribute(value: object, name: str, type: Type) -> object:
     """`slot_of` an attribute; RuntimeError with its name if the value is not of its type."""
     try:
         return slot_of(value, type)
@@ -265,7 +265,7 @@ def _slot_of_attribute(value: Any, name: str, type: Type) -> object:
         raise RuntimeError(not_castable(name, type, error)) from None
 
 
-def slot_of(value: Any, type: Any) -> object:
+def slot_of(value: object, type: Any) -> object:
     """The content of an object's slot for a Python value."""
     if isinstance(value, Attribute):
         value = value.value
@@ -346,7 +346,7 @@ def _entry_points(module: Module) -> list[str]:
     return names + [name for name in own if name not in names and name != "forward"]
 
 
-def script_method(function: Callable[..., Any]) -> Callable[..., Any]:
+def script_method(function: Callable[..., object]) -> Callable[..., Any]:
     """Mark a method of a `ScriptModule` subclass as compiled."""
     function._rushlight_script_method = True  # type: ignore[attr-defined]
     return function

@@ -41,7 +41,7 @@ class RecursiveScriptClass:
             return ScriptMethod(target, function)
         return getattr(target, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Change an attribute.
 
         Raises:
@@ -63,7 +63,7 @@ class RecursiveScriptClass:
         except CastError as error:
             raise RuntimeError(str(error).removeprefix("Cast error details: ")) from None
 
-    def forward_magic_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+    def forward_magic_method(self, method_name: str, *args: object, **kwargs: object) -> Any:
         """Call a compiled method such as `__len__`.
 
         Raises:
@@ -76,7 +76,7 @@ class RecursiveScriptClass:
 
 
 def _forwarded(name: str) -> Callable[..., Any]:
-    def method(self: RecursiveScriptClass, *args: Any) -> Any:
+    def method(self: RecursiveScriptClass, *args: object) -> Any:
         return self.forward_magic_method(name, *args)
 
     method.__name__ = name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.tensors.tensor import Size, Tensor
+from ..ops.tensors.sizes import Size
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.names import OperatorName
 from .resolver import register_special
 
@@ -23,7 +24,7 @@ def _assert_bool(condition: bool, message: str) -> None:
     assert condition, message
 
 
-def _assert(condition: Any, message: str) -> None:
+def _assert(condition: object, message: str) -> None:
     """`assert` as a function."""
     assert condition, message
 
@@ -31,7 +32,7 @@ def _assert(condition: Any, message: str) -> None:
 _assert._in_script = (_assert_tensor, _assert_bool, _assert_int)  # type: ignore[attr-defined]
 
 
-def unwrap_optional(x: Any) -> Any:
+def unwrap_optional(x: object) -> Any:
     """The value, which must not be None.
 
     Raises:

@@ -11,7 +11,7 @@ from ..ops.python_values.futures import TaskResult
 __all__ = ["Future", "fork", "wait"]
 
 
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+def fork(func: Callable[..., object], *args: object, **kwargs: object) -> Future:
     """Run a function as a task; in scripted code and here it has ended when this returns.
 
     Raises:

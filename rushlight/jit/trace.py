@@ -44,10 +44,10 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 def trace(
     func: Any,
-    example_inputs: Any = None,
-    optimize: Any = None,
+    example_inputs: object = None,
+    optimize: object = None,
     check_trace: bool = True,
-    check_inputs: Any = None,
+    check_inputs: object = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
@@ -116,12 +116,12 @@ def trace_module(
     inputs: dict[str, Any],
     optimize: Any = None,
     check_trace: bool = True,
-    check_inputs: Any = None,
+    check_inputs: object = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
+    _module_class: object = None,
+    _compilation_unit: object = None,
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
 ) -> Any:
@@ -180,7 +180,7 @@ def argument_names(function: Any) -> list[str]:
 # ---------------------------------------------------------------------- functions and methods
 
 
-def _trace_function(func: Any, examples: Any, checks: _Checks) -> ScriptFunction:
+def _trace_function(func: Any, examples: object, checks: _Checks) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
     graph = create_graph(func, examples, names, checks.strict, outplace=checks.outplace)
@@ -237,7 +237,7 @@ def _trace_method(
     traced: RecursiveScriptModule,
     name: str,
     func: Any,
-    examples: Any,
+    examples: object,
     names: list[str],
     checks: _Checks,
 ) -> None:
@@ -287,7 +287,7 @@ def _clean(graph: Graph) -> None:
 
 def create_graph(
     func: Any,
-    examples: Any,
+    examples: object,
     names: list[str],
     strict: bool,
     target: ScriptObject | None = None,
@@ -395,7 +395,7 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
     """Script the function when `trace` meets it; everywhere else it stays as it is."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: object) -> Any:
         if not is_tracing():
             return function(*args, **kwargs)
         return script(function)(*args, **kwargs)
@@ -406,7 +406,7 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
 
 def _get_trace_graph(
     f: Any,
-    args: Any = (),
+    args: object = (),
     kwargs: dict[str, Any] | None = None,
     strict: bool = True,
     _force_outplace: bool = False,
@@ -446,7 +446,7 @@ def _flat(value: Any) -> list[Tensor]:
     return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []
 
 
-def _refilled(value: Any, tensors: Iterator[Any]) -> Any:
+def _refilled(value: Any, tensors: Iterator[object]) -> Any:
     """The value with other tensors in the places of its own."""
     if isinstance(value, Tensor):
         return next(tensors)

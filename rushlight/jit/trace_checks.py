@@ -42,10 +42,10 @@ class TracingCheckError(Exception):
 
 
 def check_against_new_traces(
-    inputs: Sequence[Any],
-    again: Callable[[Any], Any],
-    traced: Any,
-    original: Any,
+    inputs: Sequence[object],
+    again: Callable[[Any], object],
+    traced: object,
+    original: object,
     tolerance: float,
 ) -> None:
     """Trace again with copies of each of some arguments and compare graphs and results.
@@ -70,7 +70,7 @@ def check_against_new_traces(
         _compare_results(expected, found, tolerance)
 
 
-def _copies(value: Any) -> Any:
+def _copies(value: object) -> Any:
     if isinstance(value, Tensor):
         return Tensor._of(value._array.copy("K"), value.requires_grad)
     if isinstance(value, dict):
@@ -163,7 +163,7 @@ def _run(function: Any, given: Any) -> list[Any]:
     return _leaves(result)
 
 
-def _leaves(value: Any) -> list[Any]:
+def _leaves(value: object) -> list[Any]:
     if isinstance(value, Tensor):
         return [value._array]
     if isinstance(value, dict):

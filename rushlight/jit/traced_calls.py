@@ -16,8 +16,8 @@ __all__ = ["call_traced"]
 
 def call_traced(
     function: Function,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
     owner: ScriptObject | None = None,
 ) -> Any:
     """Run a function; a tracer notes one call of it.
@@ -50,7 +50,9 @@ def call_traced(
     return result
 
 
-def _argument(place: int, argument: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _argument(
+    place: int, argument: Any, args: Sequence[object], kwargs: Mapping[str, object]
+) -> Any:
     if place < len(args):
         return args[place]
     if argument.name in kwargs:

@@ -38,7 +38,7 @@ _WITHOUT_PARTS: dict[Any, tuple[str, str]] = {
 """Types that need parts, with the words of the error and an example."""
 
 
-def refuse_without_parts(target_type: Any) -> None:
+def refuse_without_parts(target_type: object) -> None:
     """Refuse a container's type that doesn't say what it contains.
 
     Raises:
@@ -53,32 +53,32 @@ def refuse_without_parts(target_type: Any) -> None:
         )
 
 
-def is_list(ann: Any) -> bool:
+def is_list(ann: object) -> bool:
     """Whether an annotation is `List[...]`; `List` alone is a RuntimeError."""
     return _is_generic(ann, list, _CAPITAL["List"])
 
 
-def is_tuple(ann: Any) -> bool:
+def is_tuple(ann: object) -> bool:
     """Whether an annotation is `Tuple[...]`; `Tuple` alone is a RuntimeError."""
     return _is_generic(ann, tuple, _CAPITAL["Tuple"])
 
 
-def is_dict(ann: Any) -> bool:
+def is_dict(ann: object) -> bool:
     """Whether an annotation is `Dict[...]`; `Dict` alone is a RuntimeError."""
     return _is_generic(ann, dict, _CAPITAL["Dict"])
 
 
-def is_future(ann: Any) -> bool:
+def is_future(ann: object) -> bool:
     """Whether an annotation is `Future[...]`; `Future` alone is a RuntimeError."""
     return _is_generic(ann, Future, Future)
 
 
-def is_union(ann: Any) -> bool:
+def is_union(ann: object) -> bool:
     """Whether an annotation is a union; `Optional[...]` is one too."""
     return _is_generic(ann, typing.Union, typing.Union) or builtins.isinstance(ann, types.UnionType)
 
 
-def is_optional(ann: Any) -> bool:
+def is_optional(ann: object) -> bool:
     """Whether an annotation is a union of two types of which one is None."""
     if ann is typing.Optional:
         refuse_without_parts(ann)
@@ -86,18 +86,18 @@ def is_optional(ann: Any) -> bool:
     return is_union(ann) and len(parts) == 2 and types.NoneType in parts
 
 
-def is_final(ann: Any) -> bool:
+def is_final(ann: object) -> bool:
     """Whether an annotation is `Final` or `Final[...]`."""
     return Final in (ann, typing.get_origin(ann))
 
 
-def _is_generic(ann: Any, origin: object, name: object) -> bool:
+def _is_generic(ann: object, origin: object, name: object) -> bool:
     if ann is name:
         refuse_without_parts(ann)
     return typing.get_origin(ann) is origin
 
 
-def check_empty_containers(obj: Any) -> None:
+def check_empty_containers(obj: object) -> None:
     """Warn of an empty list, dict or tuple: its type cannot be told from its elements."""
     if builtins.isinstance(obj, list | dict | tuple) and not obj:
         warnings.warn(
@@ -108,7 +108,7 @@ def check_empty_containers(obj: Any) -> None:
         )
 
 
-def isinstance(obj: object, target_type: Any) -> bool:
+def isinstance(obj: object, target_type: object) -> bool:
     """`isinstance` that also takes `List[int]` and the like; in script the type test.
 
     Raises:
@@ -122,7 +122,7 @@ def isinstance(obj: object, target_type: Any) -> bool:
     return any(_is_of(obj, one) for one in wanted)
 
 
-def _is_of(value: Any, wanted: Any) -> bool:
+def _is_of(value: object, wanted: Any) -> bool:
     """Whether a value is of a type, with all that containers hold."""
     refuse_without_parts(wanted)
     if wanted is Any:

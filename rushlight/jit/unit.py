@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any
 
 from ..frontend.exceptions import trimmed
 from ..frontend.from_text import function_trees
@@ -55,7 +54,7 @@ class CompilationUnit:
         if lang is not None:
             self.define(lang, _frames_up=_frames_up + 1)
 
-    def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> None:
+    def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
         """Add the functions of a text; they see each other and the names of the caller.
 
         Raises:

@@ -73,7 +73,7 @@ class Conversions:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
+    def to(self, *args: object, **kwargs: object) -> Self:
         """Convert floating-point and complex parameters and buffers.
 
         `to(device=None, dtype=None, non_blocking=False)`, `to(dtype)` or `to(tensor)`, whose dtype
@@ -148,7 +148,7 @@ class Conversions:
         """Nothing: tensors are not shared between processes here."""
         return self
 
-    def compile(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def compile(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused.
 
         Raises:
@@ -160,7 +160,7 @@ class Conversions:
 
 
 def _target(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
+    args: tuple[object, ...], kwargs: dict[str, Any]
 ) -> tuple[Device | str | None, DType | None, MemoryFormat | None]:
     """Device, dtype and memory layout from the arguments of `Module.to`."""
     known = {"device", "dtype", "non_blocking", "memory_format", "tensor"}
@@ -184,7 +184,7 @@ def _target(
     return device, dtype, given.get("memory_format")
 
 
-def _wrong(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+def _wrong(args: tuple[object, ...], kwargs: dict[str, Any]) -> TypeError:
     parts = [builtins.type(value).__name__ for value in args]
     parts += [f"{name}={builtins.type(value).__name__}" for name, value in kwargs.items()]
     return TypeError(

@@ -23,8 +23,8 @@ class FlagDispatch:
         name: str,
         flag: str,
         place: int,
-        if_true: Callable[..., Any],
-        if_false: Callable[..., Any],
+        if_true: Callable[..., object],
+        if_false: Callable[..., object],
     ) -> None:
         self.flag = flag
         self.place = place
@@ -34,7 +34,7 @@ class FlagDispatch:
         self.__doc__ = if_true.__doc__
         self.__module__ = "rushlight.nn.functional"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         flag = args[self.place] if self.place < len(args) else kwargs.get(self.flag, False)
         chosen = self.if_true if flag else self.if_false
         return chosen(*args, **kwargs)

@@ -31,7 +31,7 @@ class LoadHook:
         self.hook = hook
         self.with_module = with_module
 
-    def __call__(self, module: Members, *args: Any) -> None:
+    def __call__(self, module: Members, *args: object) -> None:
         if self.with_module:
             self.hook(module, *args)
         else:
@@ -45,7 +45,7 @@ _with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _always_called: OrderedDict[int, bool] = OrderedDict()
 
 
-def run_forward(module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_forward(module: Members, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
     """`module.forward`; a tracer makes a call of it."""
     tracer = current_tracer()
     path = None if tracer is None else tracer.path_of(module)
@@ -86,7 +86,7 @@ def has_hooks(module: Members) -> bool:
     )
 
 
-def call_with_hooks(module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_with_hooks(module: Members, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
     """`module.forward` between the hooks registered for it.
 
     Hooks that are always called come after an error as well; if one of them fails then, that is a
@@ -129,7 +129,7 @@ def _after(module: Members) -> list[tuple[int, Hook]]:
 
 
 def _run_before(
-    module: Members, args: tuple[Any, ...], kwargs: dict[str, Any]
+    module: Members, args: tuple[object, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     for number, hook in [*_before_all.items(), *module._forward_pre_hooks.items()]:
         if number not in module._forward_pre_hooks_with_kwargs:
@@ -150,9 +150,9 @@ def _run_after(
     module: Members,
     number: int,
     hook: Hook,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: dict[str, Any],
-    result: Any,
+    result: object,
 ) -> Any:
     with_kwargs = number in module._forward_hooks_with_kwargs or number in _with_kwargs
     given = (args, kwargs) if with_kwargs else (args,)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.kernels import blas
+from ..ops.memory.dtype import Array
 from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
 from ..ops.random_numbers.random_ops import randperm
 from ..ops.tensors.tensor import Tensor
@@ -262,7 +263,8 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     _need_matrix(tensor)
     target = tensor.detach()._array
-    target[...] = np.eye(*target.shape)
+    rows, columns = target.shape
+    target[...] = np.eye(rows, columns)
     return tensor
 
 
@@ -282,7 +284,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     channels = np.arange(min(each, target.shape[1]))
     target[...] = 0
     for group in range(groups):
-        target[(group * each + channels, channels, *middle)] = 1
+        place: tuple[Array | int, ...] = (group * each + channels, channels, *middle)
+        target[place] = 1
     return tensor
 
 

@@ -66,7 +66,7 @@ class Members:
 
     def _named_members(
         self,
-        get_members: Callable[[Members], Iterable[tuple[str, Any]]],
+        get_members: Callable[[Members], Iterable[tuple[str, object]]],
         prefix: str = "",
         recurse: bool = True,
         remove_duplicate: bool = True,

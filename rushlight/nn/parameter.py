@@ -17,7 +17,7 @@ _empty = eager_function("aten::empty")
 class _BufferType(type(Tensor)):  # type: ignore[misc]
     """Makes `isinstance(t, Buffer)` true of the tensors that `Buffer(...)` made."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False) is True
 
 
@@ -78,7 +78,7 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         return type(self), (self.requires_grad,)
 
 

@@ -32,7 +32,7 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def in_script(other: Callable[..., Any] | str) -> Callable[[Function], Function]:
+def in_script(other: Callable[..., object] | str) -> Callable[[Function], Function]:
     """Say what script takes the decorated function for: another one, or a form by its name."""
 
     def mark(function: Function) -> Function:
@@ -42,7 +42,7 @@ def in_script(other: Callable[..., Any] | str) -> Callable[[Function], Function]
     return mark
 
 
-def scripted_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
+def scripted_as(other: Callable[..., object]) -> Callable[[Function], Function]:
     """Say which function script compiles, and calls by its name, in the decorated one's place."""
 
     def mark(function: Function) -> Function:
@@ -52,7 +52,7 @@ def scripted_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
     return mark
 
 
-def declares(*signatures: Callable[..., Any]) -> Callable[[Function], Function]:
+def declares(*signatures: Callable[..., object]) -> Callable[[Function], Function]:
     """Say by which signatures script knows the decorated function."""
 
     def mark(function: Function) -> Function:
@@ -84,31 +84,31 @@ def _same_sizes(out_size: list[int], defaults: list[int]) -> list[int]:
 
 
 @in_script(_same)
-def single(x: Any) -> tuple[Any, ...]:
+def single(x: object) -> tuple[Any, ...]:
     """`(x,)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x,)
 
 
 @in_script(_same_two)
-def pair(x: Any) -> tuple[Any, ...]:
+def pair(x: object) -> tuple[Any, ...]:
     """`(x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x)
 
 
 @in_script(_same_three)
-def triple(x: Any) -> tuple[Any, ...]:
+def triple(x: object) -> tuple[Any, ...]:
     """`(x, x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x, x)
 
 
 @in_script(_same_floats)
-def pair_of_floats(x: Any) -> tuple[Any, ...]:
+def pair_of_floats(x: object) -> tuple[Any, ...]:
     """`pair` of numbers that are no sizes."""
     return pair(x)
 
 
 @in_script(_same_floats)
-def triple_of_floats(x: Any) -> tuple[Any, ...]:
+def triple_of_floats(x: object) -> tuple[Any, ...]:
     """`triple` of numbers that are no sizes."""
     return triple(x)
 
@@ -134,7 +134,7 @@ def reversed_twice(x: Iterable[int]) -> tuple[int, ...]:
 
 
 @in_script("annotate")
-def annotate(the_type: Any, the_value: Any) -> Any:
+def annotate(the_type: object, the_value: object) -> Any:
     """A value with its type for script."""
     return the_value
 

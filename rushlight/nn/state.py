@@ -66,7 +66,7 @@ def get_extra_state(module: Members) -> Any:
     )
 
 
-def set_extra_state(module: Members, state: Any) -> None:
+def set_extra_state(module: Members, state: object) -> None:
     """Take back what `get_extra_state` gave; a class that overrides that overrides this.
 
     Raises:
@@ -86,7 +86,7 @@ def save_own(module: Members, destination: dict[str, Any], prefix: str, keep_var
 
 
 def load_all(
-    module: Members, given: Mapping[str, Any], strict: bool, assign: bool
+    module: Members, given: Mapping[str, object], strict: bool, assign: bool
 ) -> IncompatibleKeys:
     """Let every module of the tree take its own state from `given`.
 
@@ -131,7 +131,7 @@ def _listed(word: str, keys: list[str]) -> str:
 
 def load_own(
     module: Members,
-    state: Mapping[str, Any],
+    state: Mapping[str, object],
     prefix: str,
     assign: bool,
     missing: list[str],
@@ -155,7 +155,11 @@ def load_own(
 
 
 def _load_extra_state(
-    module: Members, state: Mapping[str, Any], key: str, missing: list[str], unexpected: list[str]
+    module: Members,
+    state: Mapping[str, object],
+    key: str,
+    missing: list[str],
+    unexpected: list[str],
 ) -> None:
     if type(module).set_extra_state is not set_extra_state:
         if key in state:
@@ -171,7 +175,7 @@ def _load_tensor(
     name: str,
     key: str,
     tensor: Tensor,
-    given: Any,
+    given: object,
     assign: bool,
     errors: list[str],
 ) -> None:

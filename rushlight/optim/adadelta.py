@@ -24,7 +24,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
@@ -46,7 +46,7 @@ class Adadelta(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
         if not state:
             zeros_like = eager_function("aten::zeros_like")
             state["step"] = counter()

@@ -27,7 +27,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,

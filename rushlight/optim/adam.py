@@ -26,7 +26,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -82,7 +82,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -24,7 +24,7 @@ class Adamax(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

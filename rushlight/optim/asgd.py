@@ -25,7 +25,7 @@ class ASGD(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
@@ -44,7 +44,7 @@ class ASGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
         lr, lambd = group["lr"], group["lambd"]
         if not state:
             state["step"] = counter()

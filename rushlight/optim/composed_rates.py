@@ -28,7 +28,7 @@ class _Composed(LRScheduler):
             scheduler.load_state_dict(state)
         vars(self).update(own)
 
-    def _check_optimizers(self, name: str, schedulers: Sequence[Any], optimizer: Any) -> None:
+    def _check_optimizers(self, name: str, schedulers: Sequence[Any], optimizer: object) -> None:
         for number, scheduler in enumerate(schedulers):
             if scheduler.optimizer is not optimizer:
                 raise ValueError(

@@ -26,7 +26,7 @@ class NAdam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -51,7 +51,7 @@ class NAdam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
         if not state:
             zeros_like = eager_function("aten::zeros_like")
             state["step"] = counter()

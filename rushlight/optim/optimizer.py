@@ -133,7 +133,7 @@ class Optimizer:
         for group in self.param_groups:
             yield from group["params"]
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], object] | None = None) -> Any:
         """Change the parameters once.
 
         Args:
@@ -150,7 +150,7 @@ class Optimizer:
                         self.update(parameter, parameter.grad, self.state[parameter], group)
         return loss
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: object, grad: object, state: dict[str, Any], group: Group) -> None:
         """Change one parameter."""
         raise NotImplementedError
 
@@ -208,7 +208,7 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _tensors(params: Iterable[Any]) -> list[Tensor]:
+def _tensors(params: Iterable[object]) -> list[Tensor]:
     found = []
     for parameter in params:
         if isinstance(parameter, tuple):  # from named_parameters()
@@ -224,7 +224,7 @@ def _tensors(params: Iterable[Any]) -> list[Tensor]:
     return found
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: object) -> str:
     if isinstance(value, Tensor):
         return f"torch.{value.dtype.scalar_name}Tensor"
     return type(value).__name__

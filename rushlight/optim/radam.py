@@ -25,7 +25,7 @@ class RAdam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -47,7 +47,7 @@ class RAdam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
         if not state:
             zeros_like = eager_function("aten::zeros_like")
             state["step"] = counter()

@@ -29,7 +29,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,

@@ -36,7 +36,7 @@ _WRONG_ORDER: Final = (
 )
 
 
-def check_optimizer(optimizer: Any) -> None:
+def check_optimizer(optimizer: object) -> None:
     """Raises: TypeError: it is no optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -49,7 +49,7 @@ def _note_steps(optimizer: Any) -> None:
     given = optimizer.step.__func__
 
     @wraps(given)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self: Any, *args: object, **kwargs: object) -> Any:
         self._opt_called = True
         return given(self, *args, **kwargs)
 
@@ -57,12 +57,12 @@ def _note_steps(optimizer: Any) -> None:
     optimizer.step = MethodType(step, optimizer)
 
 
-def own(value: Any) -> Any:
+def own(value: object) -> Any:
     """A rate that does not change with another one: a copy, if it is a tensor."""
     return value.clone() if isinstance(value, Tensor) else value
 
 
-def set_value(group: dict[str, Any], name: str, value: Any) -> None:
+def set_value(group: dict[str, Any], name: str, value: object) -> None:
     """Set an option of a group; a tensor stays the same and gets the value."""
     if isinstance(group[name], Tensor):
         group[name].fill_(value)

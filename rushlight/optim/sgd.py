@@ -24,7 +24,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-3,
         momentum: float = 0,
         dampening: float = 0,

@@ -47,7 +47,7 @@ def _dtype(name: str, length: int, options: dict[str, Any]) -> DType:
     return dtype
 
 
-def _made(values: Any, dtype: DType, options: dict[str, Any]) -> Tensor:
+def _made(values: object, dtype: DType, options: dict[str, Any]) -> Tensor:
     array = np.asarray(values, np.float64).astype(dtype.numpy)
     return Tensor._of(array, bool(options.get("requires_grad", False)))
 
@@ -58,7 +58,7 @@ def _span(length: int, sym: bool) -> int:
 
 
 def exponential(
-    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: Any
+    M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, **options: object
 ) -> Tensor:
     """exp(-|n - center| / tau)."""
     dtype = _dtype("exponential", M, options)
@@ -70,14 +70,14 @@ def exponential(
     return _made(np.exp(-np.abs(np.arange(M) - middle) / tau), dtype, options)
 
 
-def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def cosine(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """sin(pi (n + 1/2) / M), half a wave."""
     dtype = _dtype("cosine", M, options)
     whole = max(_span(M, sym) + 1, 1)
     return _made(np.sin(np.pi * (np.arange(M) + 0.5) / whole), dtype, options)
 
 
-def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: object) -> Tensor:
     """exp(-(n - middle)^2 / (2 std^2))."""
     dtype = _dtype("gaussian", M, options)
     if std <= 0:
@@ -86,7 +86,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> T
     return _made(np.exp(-places * places / 2), dtype, options)
 
 
-def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:
+def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: object) -> Tensor:
     """I0(beta sqrt(1 - (2n / (M - 1) - 1)^2)) / I0(beta)."""
     dtype = _dtype("kaiser", M, options)
     if beta < 0:
@@ -98,7 +98,7 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
     return _made(np.i0(beta * inner) / np.i0(beta), dtype, options)
 
 
-def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def bartlett(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """A triangle: 1 - |2n / (M - 1) - 1|."""
     dtype = _dtype("bartlett", M, options)
     if M <= 1:
@@ -123,31 +123,31 @@ def _cosines(
     return _made(blas.matmul(weights * signs, np.cos(order[:, None] * angles)), dtype, options)
 
 
-def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:
+def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: object) -> Tensor:
     """The alternating sum of cosines with the factors `a`."""
     return _cosines("general_cosine", M, a, sym, options)
 
 
-def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:
+def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: object) -> Tensor:
     """alpha - (1 - alpha) cos(2 pi n / (M - 1))."""
     return _cosines("general_cosine", M, [alpha, 1.0 - alpha], sym, options)
 
 
-def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def hamming(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """The general Hamming window with alpha 0.54."""
     return general_hamming(M, alpha=0.54, sym=sym, **options)
 
 
-def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def hann(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """The general Hamming window with alpha 0.5."""
     return general_hamming(M, alpha=0.5, sym=sym, **options)
 
 
-def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def blackman(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """A sum of three cosines."""
     return _cosines("blackman", M, [0.42, 0.5, 0.08], sym, options)
 
 
-def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:
+def nuttall(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """A sum of four cosines."""
     return _cosines("general_cosine", M, [0.3635819, 0.4891775, 0.1365995, 0.0106411], sym, options)

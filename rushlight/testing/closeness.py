@@ -52,8 +52,8 @@ class _Terms:
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,
@@ -121,7 +121,7 @@ def _pairs(actual: Any, expected: Any, path: Path, terms: _Terms) -> Iterator[Pa
         yield _pair(actual, expected, path, terms)
 
 
-def _are(one: Any, other: Any, cls: Any) -> bool:
+def _are(one: object, other: object, cls: Any) -> bool:
     return isinstance(one, cls) and isinstance(other, cls)
 
 
@@ -132,7 +132,7 @@ def _in_order(keys: Any) -> list[Any]:
         return list(keys)
 
 
-def _keys(actual: Mapping[Any, Any], expected: Mapping[Any, Any], path: Path) -> list[Any]:
+def _keys(actual: Mapping[Any, object], expected: Mapping[Any, object], path: Path) -> list[Any]:
     missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
     if missing or more:
         raise AssertionError(
@@ -143,7 +143,7 @@ def _keys(actual: Mapping[Any, Any], expected: Mapping[Any, Any], path: Path) ->
     return _in_order(actual.keys())
 
 
-def _pair(actual: Any, expected: Any, path: Path, terms: _Terms) -> Pair:
+def _pair(actual: object, expected: object, path: Path, terms: _Terms) -> Pair:
     """What compares two single values.
 
     Raises:
@@ -167,7 +167,7 @@ def _pair(actual: Any, expected: Any, path: Path, terms: _Terms) -> Pair:
     )
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: object) -> Any:
     return number.item() if isinstance(number, np.number) else number
 
 
@@ -181,7 +181,7 @@ def _place(path: Path) -> str:
 # --------------------------------------------------------------------------- single values
 
 
-def _compare_nones(actual: Any, expected: Any, terms: _Terms) -> str | None:
+def _compare_nones(actual: object, expected: object, terms: _Terms) -> str | None:
     return None if actual is expected else f"None mismatch: {actual} is not {expected}"
 
 
@@ -189,7 +189,7 @@ def _compare_booleans(actual: bool, expected: bool, terms: _Terms) -> str | None
     return None if actual is expected else f"Booleans mismatch: {actual} is not {expected}"
 
 
-def _compare_numbers(actual: Any, expected: Any, terms: _Terms) -> str | None:
+def _compare_numbers(actual: object, expected: object, terms: _Terms) -> str | None:
     if terms.check_dtype and type(actual) is not type(expected):
         return f"The (d)types do not match: {type(actual)} != {type(expected)}."
     names = [_DTYPE_OF_NUMBER[type(number)] for number in (actual, expected)]
@@ -276,7 +276,9 @@ def _bit_fault(actual: Tensor, expected: Tensor) -> str | None:
     )
 
 
-def _tensor_fault(actual: Tensor, expected: Tensor, matches: Any, rtol: float, atol: float) -> str:
+def _tensor_fault(
+    actual: Tensor, expected: Tensor, matches: object, rtol: float, atol: float
+) -> str:
     one, other = actual._array, expected._array
     if one.dtype.kind in "biu":
         one, other = cast(one, np.dtype(np.int64)), cast(other, np.dtype(np.int64))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 from ..frontend.source import Source, Span
 from ..frontend.torch_text import highlight
@@ -85,7 +85,7 @@ class FileCheck:
         self._checks.append(_Check(kind, text, count))
         return self
 
-    def run(self, *what: Any) -> None:
+    def run(self, *what: object) -> None:
         """Check a text or graph: `run(text)`, or `run(checks, text)` with checks in comments.
 
         Raises:

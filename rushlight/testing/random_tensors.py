@@ -70,7 +70,7 @@ def _is_integral(dtype: DType) -> bool:
 
 
 def _check_options(
-    dtype: DType, requires_grad: bool, noncontiguous: bool, memory_format: Any
+    dtype: DType, requires_grad: bool, noncontiguous: bool, memory_format: object
 ) -> None:
     if noncontiguous and memory_format is not None:
         raise ValueError(
@@ -103,7 +103,7 @@ def _filled(
     return _uniform(sizes, dtype, device, low, high)
 
 
-def _tensor(made: Any) -> Tensor:
+def _tensor(made: object) -> Tensor:
     assert isinstance(made, Tensor)
     return made
 

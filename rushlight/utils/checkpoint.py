@@ -20,12 +20,12 @@ _OPTIONS = (
 )
 
 
-def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def checkpoint(function: Callable[..., object], *args: object, **kwargs: object) -> Any:
     """`function(*args, **kwargs)`; torch's options are taken and say nothing here."""
     return function(*args, **{key: kwargs[key] for key in kwargs if key not in _OPTIONS})
 
 
-def checkpoint_sequential(functions: Any, segments: int, input: Any, **kwargs: Any) -> Any:
+def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs: object) -> Any:
     """What a sequence of functions, or a Sequential, makes of an input."""
     steps: Sequence[Callable[[Any], Any]] = (
         list(functions.children()) if hasattr(functions, "children") else list(functions)

@@ -136,7 +136,7 @@ def _damaged(what: str) -> ArchiveError:
 class _Message:
     """One message; members that are not asked for are no matter, as in protocol buffers."""
 
-    def __init__(self, members: Any, what: str) -> None:
+    def __init__(self, members: object, what: str) -> None:
         if not isinstance(members, dict):
             raise _damaged(f"holds no message for {what}")
         self._members = members
@@ -159,7 +159,7 @@ class _Message:
         """Some 64-bit integers."""
         return tuple(self._whole(name, value) for value in self._items(name))
 
-    def _whole(self, name: str, value: Any) -> int:
+    def _whole(self, name: str, value: object) -> int:
         if isinstance(value, str) and len(value) <= 20 and value.lstrip("-").isdecimal():
             value = int(value)
         if type(value) is not int or not -(1 << 63) <= value < 1 << 63:

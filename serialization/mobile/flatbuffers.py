@@ -92,7 +92,7 @@ class Table:
     def __contains__(self, number: int) -> bool:
         return self._field(number) != 0
 
-    def number(self, number: int, form: struct.Struct, default: Any = 0) -> Any:
+    def number(self, number: int, form: struct.Struct, default: object = 0) -> Any:
         """A number."""
         place = self._field(number)
         return self._buffer.unpack(form, place) if place else default
@@ -141,7 +141,7 @@ class Table:
         """The strings of a vector; none if it is missing."""
         return self._referred(number, self._buffer.string)
 
-    def _referred(self, number: int, make: Callable[[int], Any]) -> list[Any]:
+    def _referred(self, number: int, make: Callable[[int], object]) -> list[Any]:
         if number not in self:
             return []
         count, first = self._buffer.extent(self.target(number), 4)

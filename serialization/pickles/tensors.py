@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from ...ops.memory.dtype import DTYPES, Array, DType, dtype_of
+from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.storage import address, storage_of, strides_of, view_of
 from ...ops.table.pointwise import as_array
@@ -61,7 +61,7 @@ def itemsize_of(kind: str) -> int:
     return _BY_STORAGE[kind].itemsize
 
 
-def dtype_of_storage(kind: str) -> np.dtype[Any]:
+def dtype_of_storage(kind: str) -> Dtype:
     """The type of the elements of a kind of storage.
 
     Raises:
@@ -130,14 +130,14 @@ class StorageReader:
                 f" `{self._folder}{node.storage.key}`, which has {length} elements",
             )
 
-    def _storage(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+    def _storage(self, node: StorageNode, dtype: Dtype) -> Array:
         """The bytes of a storage: not every element type of NumPy can be a buffer."""
         found = self._read.get(node.key)
         if found is None:
             found = self._read[node.key] = self._load(node, dtype)
         return found
 
-    def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+    def _load(self, node: StorageNode, dtype: Dtype) -> Array:
         wanted = node.numel * dtype.itemsize
         record = self._folder + node.key
         if wanted < 0:
@@ -172,7 +172,7 @@ class StorageReader:
             raise archive_error("limit-exceeded", message) from None
 
 
-def _swapped(content: Array, dtype: np.dtype[Any]) -> Array:
+def _swapped(content: Array, dtype: Dtype) -> Array:
     """Bytes of the other order; the parts of a complex number are turned each for itself."""
     size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     return content.reshape(-1, size)[:, ::-1].copy().reshape(-1)

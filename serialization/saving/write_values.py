@@ -161,7 +161,9 @@ class ValueWriter:
         made.state = self.node(value.state, _state_type(value.state_type))
         return made
 
-    def _container(self, value: list[Any] | dict[Any, Any] | tuple[Any, ...], type: Type) -> Node:
+    def _container(
+        self, value: list[Any] | dict[Any, Any] | tuple[object, ...], type: Type
+    ) -> Node:
         parts: list[Node] = []
         made: TupleNode | ListNode | DictNode
         match value, type:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.memory.dtype import Array
+from ...ops.memory.dtype import Array, Dtype
 from ..files.container import ArchiveReader
 from ..files.errors import archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
@@ -106,7 +106,7 @@ class _LaterStorages(StorageReader):
         self._folder = ""
         self._read = {}
 
-    def _load(self, node: StorageNode, dtype: np.dtype[Any]) -> Array:
+    def _load(self, node: StorageNode, dtype: Dtype) -> Array:
         wanted = node.numel * dtype.itemsize
         self._left -= wanted
         if wanted < 0 or self._left < 0:

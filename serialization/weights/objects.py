@@ -32,7 +32,7 @@ class Reduction:
     state: Any
 
 
-def reduced(value: Any) -> Reduction | str:
+def reduced(value: object) -> Reduction | str:
     """What an object says of itself for pickling; a text is the name it is found under.
 
     Raises:

@@ -31,7 +31,7 @@ _SAVE_STATE = (
 class Name:
     """A class or function that a pickle names; `make` is what stands for calling it."""
 
-    def __init__(self, text: str, make: Callable[..., Any] | None = None) -> None:
+    def __init__(self, text: str, make: Callable[..., object] | None = None) -> None:
         self.text = text
         self.make = make
 
@@ -149,7 +149,7 @@ class WeightsReader:
                 return items
         raise self.damaged("ends a group that never began")
 
-    def push(self, value: Any) -> None:
+    def push(self, value: object) -> None:
         self.stack.append(value)
 
     def recall(self, size: int) -> None:

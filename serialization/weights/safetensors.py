@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.memory.dtype import DTYPES
+from ...ops.memory.dtype import DTYPES, Dtype
 from ...ops.tensors.tensor import Tensor
 from ..files.errors import archive_error
 from ..files.file_bytes import OpenedFile
@@ -102,7 +102,7 @@ class _Place(NamedTuple):
     """Where a tensor lies: its bytes count from the end of the header."""
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: Dtype
     shape: list[int]
     first: int
     last: int

@@ -11,7 +11,8 @@ from typing import Any
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.memory.dtype import Device, DType
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
-from ...ops.tensors.tensor import Parameter, Size, Tensor
+from ...ops.tensors.sizes import Size
+from ...ops.tensors.tensor import Parameter, Tensor
 from ..files.atomic_file import atomic_file, is_path, write_all
 from ..files.container_writer import ContainerWriter, Sink, archive_name
 from ..files.errors import archive_error, within_limits
@@ -30,7 +31,7 @@ _TYPED = frozenset(
 
 
 @within_limits("the value")
-def save_weights(value: Any, file: Target) -> None:
+def save_weights(value: object, file: Target) -> None:
     """Write a value that `torch.load` reads.
 
     A file at the path is replaced once all is written, or stays as it was.
@@ -73,11 +74,11 @@ class _Writer:
         self.kept: list[object] = []
         self.open: set[int] = set()
 
-    def pickle(self, value: Any) -> bytes:
+    def pickle(self, value: object) -> bytes:
         self.write(value)
         return bytes(self.out) + b"."
 
-    def write(self, value: Any) -> None:
+    def write(self, value: object) -> None:
         number = self.memo.get(id(value))
         if number is not None:
             self.out += bytes((0x68, number)) if number < 256 else b"j" + struct.pack("<I", number)
@@ -138,7 +139,7 @@ class _Writer:
         else:
             self.by_name(value)
 
-    def by_name(self, value: Any) -> None:
+    def by_name(self, value: object) -> None:
         match value:
             case Size():
                 self.made("torch", "Size", tuple(value))
@@ -156,7 +157,7 @@ class _Writer:
             case _:
                 self.object(value)
 
-    def object(self, value: Any) -> None:
+    def object(self, value: object) -> None:
         """Any other object, as it says itself that it is made again."""
         found = reduced(value)
         if isinstance(found, str):

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from ...ops.memory.dtype import Device, DType
+from ...ops.memory.dtype import Array, Device, DType
 from ...ops.memory.errors import OperatorError
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
-from ...ops.tensors.tensor import Parameter, Size, Tensor
+from ...ops.tensors.sizes import Size
+from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..files.errors import ArchiveError
 from ..pickles.nodes import StorageNode, TensorNode
@@ -66,13 +65,13 @@ class Makers:
 
     def tensor(
         self,
-        storage: Any,
+        storage: object,
         offset: int,
         size: tuple[int, ...],
         stride: tuple[int, ...],
         requires_grad: bool = False,
-        hooks: Any = None,
-        metadata: Any = None,
+        hooks: object = None,
+        metadata: object = None,
     ) -> Tensor:
         """A dense tensor (`_rebuild_tensor_v2`, and `_rebuild_tensor` with four arguments)."""
         made = self._array(storage, offset, size, stride, metadata)
@@ -82,7 +81,7 @@ class Makers:
 
     def _array(
         self, storage: Any, offset: int, size: Any, stride: Any, metadata: Any = None
-    ) -> np.ndarray[Any, Any]:
+    ) -> Array:
         if isinstance(storage, StorageView):
             last = sum((n - 1) * s for n, s in zip(size, stride, strict=True))
             if 0 not in size and offset + last >= storage.count:
@@ -97,14 +96,14 @@ class Makers:
 
     def typed_tensor(
         self,
-        storage: Any,
+        storage: object,
         offset: int,
         size: tuple[int, ...],
         stride: tuple[int, ...],
         requires_grad: bool,
-        hooks: Any,
-        dtype: Any,
-        metadata: Any = None,
+        hooks: object,
+        dtype: object,
+        metadata: object = None,
     ) -> Tensor:
         """A tensor over bytes without a type (`_rebuild_tensor_v3`)."""
         if not isinstance(storage, StorageNode) or not isinstance(dtype, DType):
@@ -115,13 +114,13 @@ class Makers:
 
     def quantized(
         self,
-        storage: Any,
+        storage: object,
         offset: int,
         size: tuple[int, ...],
         stride: tuple[int, ...],
-        quantizer: tuple[Any, ...],
+        quantizer: tuple[object, ...],
         requires_grad: bool = False,
-        hooks: Any = None,
+        hooks: object = None,
     ) -> Tensor:
         """A quantized tensor (`_rebuild_qtensor`)."""
         array = self._array(storage, offset, size, stride)
@@ -131,7 +130,7 @@ class Makers:
         made.quantizer = self._quantizer(quantizer, array.shape)
         return Tensor._of(made, requires_grad)
 
-    def _quantizer(self, parts: tuple[Any, ...], shape: tuple[int, ...]) -> Quantizer:
+    def _quantizer(self, parts: tuple[object, ...], shape: tuple[int, ...]) -> Quantizer:
         scheme, scale, zero_point, *axis = parts
         text = getattr(scheme, "text", "")
         found = None
@@ -145,7 +144,7 @@ class Makers:
             raise self._damaged("has a quantized tensor whose scales do not fit its shape")
         return found
 
-    def parameter(self, data: Any, requires_grad: bool = True, *_: Any) -> Parameter:
+    def parameter(self, data: object, requires_grad: bool = True, *_: object) -> Parameter:
         """A parameter, with or without state of its own."""
         if not isinstance(data, Tensor):
             raise self._damaged("has a parameter that is no tensor")
@@ -158,7 +157,7 @@ class Makers:
         self.unset += 1
         return Unset()
 
-    def with_state(self, state: Any) -> Any:
+    def with_state(self, state: object) -> Any:
         """The packed weights of a state and the name of its class."""
         match state:
             case (value, str(name)) if name.startswith(BUILTIN_NAMESPACE):
@@ -188,14 +187,16 @@ class Makers:
             raise self._damaged(f"encodes bytes by {encoding!r}")
         return text.encode(encoding)
 
-    def plain(self, make: Callable[..., Any], types: tuple[type, ...], *arguments: Any) -> Any:
+    def plain(
+        self, make: Callable[..., object], types: tuple[type, ...], *arguments: object
+    ) -> Any:
         """A value of one of Python's own types, of at most one argument of each given type."""
         if len(arguments) > len(types) or not all(map(isinstance, arguments, types)):
             raise self._damaged(f"makes a {make.__name__} in an unknown way")
         return make(*arguments)
 
 
-def _machine_value(value: Any) -> Any:
+def _machine_value(value: object) -> Any:
     """Tensors without their handles, in lists and tuples."""
     if isinstance(value, Tensor):
         return value._array
@@ -204,8 +205,8 @@ def _machine_value(value: Any) -> Any:
     return value
 
 
-def _plain(make: Callable[..., Any], *types: type) -> Callable[..., Any]:
-    def made(makers: Makers, *arguments: Any) -> Any:
+def _plain(make: Callable[..., object], *types: type) -> Callable[..., Any]:
+    def made(makers: Makers, *arguments: object) -> Any:
         return makers.plain(make, types, *arguments)
 
     return made

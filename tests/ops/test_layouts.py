@@ -228,3 +228,34 @@ def test_another_dtype_of_an_expanded_tensor_lies_like_a_new_tensor_beside_it() 
 )
 def test_contiguous_results_of_turned_tensors(function: Callable[..., Any]) -> None:
     assert function(torch.ones(4, 2, 3).permute(2, 0, 1)).stride() == (8, 2, 1)
+
+
+TURNED = torch.arange(6.0).reshape(3, 2).t()
+TURNED_BLOCK = torch.ones(2, 3, 2).permute(1, 0, 2)
+PLACES = torch.tensor([0, 0, 1])
+CONTIGUOUS = {
+    "cat": lambda a: torch.cat([a, a]),
+    "cat of dtypes": lambda a: torch.cat([a, a.double()], -1),
+    "stack": lambda a: torch.stack([a, a]),
+    "stack behind": lambda a: torch.stack([a, a], -1),
+    "cumsum": lambda a: a.cumsum(0),
+    "cumprod": lambda a: a.cumprod(-1),
+    "layer_norm": lambda a: torch.nn.functional.layer_norm(a, [a.shape[-1]]),
+    "number ** tensor": lambda a: 2**a,
+    "renorm": lambda a: torch.renorm(a, 2, 0, 1.0),
+    "tril": lambda a: a.tril(),
+}
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS)
+def test_what_is_contiguous_also_of_turned_tensors(name: str) -> None:
+    for given in (TURNED, TURNED_BLOCK):
+        assert CONTIGUOUS[name](given).is_contiguous()
+
+
+def test_what_is_indexed_lies_as_it_is_read() -> None:
+    assert TURNED[:, PLACES].stride() == (3, 1)
+    assert TURNED[PLACES[:2]].stride() == (3, 1)
+    assert TURNED_BLOCK[PLACES].stride() == (4, 2, 1)
+    assert TURNED_BLOCK[:, :, PLACES[:2]].stride() == (2, 6, 1)
+    assert TURNED_BLOCK[:, PLACES[:2]].stride() == (4, 2, 1)

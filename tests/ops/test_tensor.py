@@ -16,7 +16,8 @@ from recorded import TORCH, load
 
 import rushlight as torch
 from rushlight.ops.memory.storage import storage_of
-from rushlight.ops.tensors.tensor import Parameter, Size, Tensor
+from rushlight.ops.tensors.sizes import Size
+from rushlight.ops.tensors.tensor import Parameter, Tensor
 
 
 @given(

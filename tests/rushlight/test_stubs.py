@@ -57,7 +57,7 @@ def test_what_a_type_checker_learns(tmp_path: Path) -> None:
     assert revealed == [
         *[tensor] * 5,
         "rushlight.ops.memory.dtype.DType",
-        "rushlight.ops.tensors.tensor.Size",
+        "rushlight.ops.tensors.sizes.Size",
         revealed[-1],
     ]
     assert revealed[-1] in ("bool", "builtins.bool")

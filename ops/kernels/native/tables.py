@@ -15,7 +15,7 @@ _MOST = 1 << 17
 
 
 @inlined
-def _above(a: Any, b: Any, sign: int) -> Any:
+def _above(a: object, b: Any, sign: int) -> Any:
     """Whether a stands before b; NaN is the largest of all."""
     if sign > 0:
         return a > b or (a != a and b == b)

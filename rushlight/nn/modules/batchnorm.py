@@ -183,7 +183,7 @@ class SyncBatchNorm(_BatchNorm):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        process_group: Any | None = None,
+        process_group: object | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
         *,
@@ -198,7 +198,7 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Module, process_group: Any | None = None) -> Module:
+    def convert_sync_batchnorm(cls, module: Module, process_group: object | None = None) -> Module:
         """A module with all batch normalisations below it, or itself, replaced by this class.
 
         Parameters and buffers are shared with what is replaced.

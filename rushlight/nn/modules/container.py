@@ -160,7 +160,7 @@ class Sequential(_Numbered):
         _renumber(self, modules)
         return self
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: object) -> Sequential:
         if not isinstance(other, Sequential):
             given = f"but {type(other)} is given."
             raise ValueError(f"add operator supports only objects of Sequential class, {given}")
@@ -225,7 +225,7 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """A dict of modules that are registered as children."""
 
-    def __init__(self, modules: Mapping[str, Module] | Iterable[Any] | None = None) -> None:
+    def __init__(self, modules: Mapping[str, Module] | Iterable[object] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
@@ -268,7 +268,7 @@ class ModuleDict(Module):
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: object) -> None:
         """Add modules from a mapping or from pairs.
 
         Raises:
@@ -293,7 +293,7 @@ class ModuleDict(Module):
 class ParameterList(Module):
     """A list of parameters; tensors become parameters, other values are kept as they are."""
 
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
+    def __init__(self, values: Iterable[object] | None = None) -> None:
         super().__init__()
         self._size = 0
         if values is not None:
@@ -315,7 +315,7 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(self._size))
 
-    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+    def __iadd__(self, values: Iterable[object]) -> ParameterList:
         return self.extend(values)
 
     def append(self, value: object) -> ParameterList:
@@ -324,13 +324,13 @@ class ParameterList(Module):
         self[self._size - 1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> ParameterList:
+    def extend(self, values: Iterable[object]) -> ParameterList:
         """Add values at the end."""
         for value in _iterable(values, f"{type(self).__name__}.extend"):
             self.append(value)
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         raise RuntimeError("ParameterList should not be called.")
 
     def extra_repr(self) -> str:
@@ -349,7 +349,7 @@ class ParameterList(Module):
 class ParameterDict(Module):
     """A dict of parameters; tensors become parameters, other values are kept as they are."""
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: object = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -440,7 +440,7 @@ class ParameterDict(Module):
         """The values."""
         return (self[key] for key in self._keys)
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: object) -> None:
         """Add values from a mapping or from pairs.
 
         Raises:
@@ -463,21 +463,21 @@ class ParameterDict(Module):
                 raise ValueError(f"{element} has length {len(pair)}; 2 is required")
             self[pair[0]] = pair[1]
 
-    def __or__(self, other: Any) -> ParameterDict:
+    def __or__(self, other: object) -> ParameterDict:
         joined = self.copy()
         joined.update(other)
         return joined
 
-    def __ror__(self, other: Any) -> ParameterDict:
+    def __ror__(self, other: object) -> ParameterDict:
         joined = ParameterDict(other)
         joined.update(self)
         return joined
 
-    def __ior__(self, other: Any) -> ParameterDict:
+    def __ior__(self, other: object) -> ParameterDict:
         self.update(other)
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
 
     def extra_repr(self) -> str:

@@ -301,7 +301,7 @@ class Conv3d(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-def _padding(padding: Any, dimensions: int) -> Any:
+def _padding(padding: object, dimensions: int) -> Any:
     """A padding by name, or one number for each dimension."""
     if isinstance(padding, str):
         return padding

@@ -27,7 +27,7 @@ class LazyModuleMixin(_Base):
 
     cls_to_become: ClassVar[type[Any] | None] = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(
@@ -60,7 +60,7 @@ class LazyModuleMixin(_Base):
                 kept = is_lazy(tensor) or keep_vars
                 destination[prefix + name] = tensor if kept else tensor.detach()
 
-    def _lazy_load_hook(self, state_dict: Mapping[str, Any], prefix: str, *_: Any) -> None:
+    def _lazy_load_hook(self, state_dict: Mapping[str, Any], prefix: str, *_: object) -> None:
         """Give uninitialized tensors the sizes of those that will be loaded into them."""
         for name, tensor in itertools.chain(self._parameters.items(), self._buffers.items()):
             given = state_dict.get(prefix + name)
@@ -68,7 +68,7 @@ class LazyModuleMixin(_Base):
                 tensor.materialize(given.shape)  # type: ignore[union-attr]
 
     def _infer_parameters(
-        self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+        self, module: Any, args: tuple[object, ...], kwargs: dict[str, Any] | None = None
     ) -> None:
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

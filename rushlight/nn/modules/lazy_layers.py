@@ -96,12 +96,12 @@ class _LazyConvNd(_LazyConv):
     def __init__(
         self,
         out_channels: int,
-        kernel_size: Any,
-        *args: Any,
+        kernel_size: object,
+        *args: object,
         bias: bool = True,
         device: Device | str | None = None,
         dtype: DType | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         # bias is not among the first arguments after the sizes: its place differs between classes
         super().__init__(0, 0, kernel_size, *args, bias=False, **kwargs)

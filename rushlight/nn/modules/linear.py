@@ -19,7 +19,7 @@ _empty = eager_function("aten::empty")
 class Identity(Module):
     """Gives back its input; takes any arguments and ignores them."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:

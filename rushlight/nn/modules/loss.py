@@ -316,7 +316,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: Any = None,
+        options: object = None,
     ) -> None:
         super().__init__(weight, reduction=reduction)
         self.num_classes = num_classes

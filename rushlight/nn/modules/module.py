@@ -62,7 +62,7 @@ _HOOK_TABLES = (
 )
 
 
-def _forward_unimplemented(self: Module, *input: Any) -> None:
+def _forward_unimplemented(self: Module, *input: object) -> None:
     """What a module computes; every class that is called defines this.
 
     Raises:
@@ -101,7 +101,7 @@ class Module(Members, Conversions):
 
     forward: Callable[..., Any] = _forward_unimplemented
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         if not self.call_super_init:
             _refuse(self, args, kwargs)
         own = self.__dict__
@@ -132,7 +132,7 @@ class Module(Members, Conversions):
                 return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         if isinstance(value, Parameter):
             _need(self, "_parameters", "parameters")
@@ -293,7 +293,7 @@ class Module(Members, Conversions):
         states.save_own(self, destination, prefix, keep_vars)
 
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+        self, state_dict: Mapping[str, object], strict: bool = True, assign: bool = False
     ) -> states.IncompatibleKeys:
         """Copy values into parameters and buffers by name (or put them there, if `assign`).
 
@@ -323,7 +323,7 @@ class Module(Members, Conversions):
 
     # -- calling and hooks ---------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         with trimmed():
             if has_hooks(self):
                 return call_with_hooks(self, args, kwargs)
@@ -431,7 +431,7 @@ class Module(Members, Conversions):
         return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
 
 
-def _refuse(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _refuse(module: Module, args: tuple[object, ...], kwargs: dict[str, Any]) -> None:
     """`Module.__init__` takes no arguments; say so under the name of the user's class."""
     method = f"{type(module).__name__}.__init__()"
     for name in kwargs:

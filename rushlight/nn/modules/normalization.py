@@ -126,7 +126,7 @@ class LayerNorm(Module):
         )
 
 
-def _shape(given: Any) -> tuple[int, ...]:
+def _shape(given: object) -> tuple[int, ...]:
     return (given,) if isinstance(given, numbers.Integral) else tuple(given)  # type: ignore[return-value]
 
 

@@ -137,7 +137,7 @@ class _OneState(RNNBase):
 class RNN(_OneState):
     """Layers of `h = tanh(W_ih x + b_ih + W_hh h + b_hh)`, or with relu."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         if len(args) > 3:
             nonlinearity, args = args[3], args[:3] + args[4:]
         else:
@@ -177,7 +177,7 @@ class RNN(_OneState):
 class GRU(_OneState):
     """Layers of gated recurrent units."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__("GRU", *args, **kwargs)
 
     def _run(self, input: Tensor, hx: Tensor) -> tuple[Tensor, Tensor]:

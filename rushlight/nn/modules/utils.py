@@ -26,7 +26,7 @@ __all__ = [
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """A function that gives `n` equal numbers for one, and the elements of what has any."""
 
-    def parse(x: Any) -> tuple[Any, ...]:
+    def parse(x: object) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
     parse.__name__ = name

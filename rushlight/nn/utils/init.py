@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from ...ops.eager.namespace import get_rng_state, set_rng_state
 from ..modules.module import Module
@@ -11,7 +10,7 @@ from ..modules.module import Module
 __all__ = ["skip_init"]
 
 
-def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
+def skip_init(module_cls: type[Module], *args: object, **kwargs: object) -> Module:
     """A module whose parameters are yet to be filled; no random numbers are drawn for them.
 
     Raises:

@@ -36,7 +36,7 @@ def _is_orthogonal(matrix: Any) -> bool:
     return bool((matrix.mH @ matrix).allclose(identity, atol=limit))
 
 
-def _nearest_by_qr(matrix: Any) -> Any:
+def _nearest_by_qr(matrix: object) -> Any:
     """The orthogonal factor whose triangular partner has a positive diagonal."""
     reflectors, scales = _geqrf(matrix)
     signs = reflectors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)

@@ -117,7 +117,7 @@ class ParametrizationList(ModuleList):
                 )
             place.data = tensor.detach()
 
-    def _check_inverse(self, new: Any) -> None:
+    def _check_inverse(self, new: object) -> None:
         """See that the inverse gives as many tensors as there are originals."""
         if self.is_tensor:
             if not isinstance(new, Tensor):
@@ -176,14 +176,14 @@ def _parametrized_class(module: Module) -> None:
     """Give a module a class of its own, which properties can be put on."""
     cls = type(module)
 
-    def getstate(self: Any) -> Any:
+    def getstate(self: object) -> Any:
         raise RuntimeError(
             "Serialization of parametrized modules is only supported through state_dict(). See:\n"
             "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    def deepcopy(self: object, memo: dict[int, Any]) -> Any:
         made = self.__new__(self.__class__)
         memo[id(self)] = made
         made.__dict__ = copy.deepcopy(self.__dict__, memo)

@@ -68,7 +68,7 @@ class PackedSequence(PackedSequence_):
         given = _packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices)
         return super().__new__(cls, *given)
 
-    def to(self, *args: Any, **kwargs: Any) -> "PackedSequence":
+    def to(self, *args: object, **kwargs: object) -> "PackedSequence":
         """With data of another dtype or device; itself if nothing changes."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])

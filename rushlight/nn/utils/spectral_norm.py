@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -59,7 +59,7 @@ class SpectralNorm:
         scaled: Tensor = weight / _dot(u, _mv(matrix, v))
         return scaled
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
     def remove(self, module: Module) -> None:

@@ -70,7 +70,7 @@ def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None
 def call_with(
     module: Module,
     parameters_and_buffers: Any,
-    args: Any = None,
+    args: object = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
@@ -92,8 +92,8 @@ def call_with(
 
 def functional_call(
     module: Module,
-    parameters_and_buffers: Any,
-    args: Any = None,
+    parameters_and_buffers: object,
+    args: object = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,

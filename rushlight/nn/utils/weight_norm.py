@@ -59,7 +59,7 @@ class WeightNorm:
         delattr(module, self.name)
         setattr(module, self.name, whole)
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 
