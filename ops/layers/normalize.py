@@ -214,6 +214,14 @@ def _root_mean_square(
     if eps is None:
         eps = float(np.finfo(wide.dtype).eps)
     axes = tuple(range(input.ndim - len(shape), input.ndim))
+    fits = is_ready(input) and (weight is None or weight.dtype is _FLOAT32)
+    rows = family("rows") if fits else None
+    if rows is not None:
+        count = prod(shape)
+        factor = np.ones(count, _FLOAT32) if weight is None else weight.reshape(-1)
+        made, scale = rows.rms_norm(input.reshape(-1, count), factor, eps)
+        outer = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
+        return made.reshape(input.shape), scale.reshape(outer)
     mean = np.square(wide).mean(axes, keepdims=True)
     scale = (1 / np.sqrt(mean + mean.dtype.type(eps))).astype(wide.dtype)
     result = wide * scale
@@ -300,7 +308,11 @@ def native_group_norm(
         )
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(batch * group, channels // group * space)
-    left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+    kernels = family("rows") if is_ready(rows) else None
+    if kernels is None:
+        left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+    else:
+        left, mean, scale = kernels.layer_norm(rows, _NONE, _NONE, eps)
     by_channel = [None if p is None else p.reshape(1, channels, 1) for p in (weight, bias)]
     result = _affine(left.reshape(batch, channels, space), *by_channel)
     result = result.reshape(input.shape).astype(input.dtype, copy=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
+from rushlight.cli import warm_up
+from rushlight.ops.kernels import family
+from rushlight.ops.kernels.cache_folder import cache_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -283,6 +287,20 @@ def test_check_of_files_with_one_name(tmp_path: Path) -> None:
         write(tmp_path / folder, f"import beside\nassert beside.NAME == {folder!r}\n", "json.py")
     assert main(["check", str(tmp_path / "a" / "json.py"), str(tmp_path / "b" / "json.py")]) == 0
     assert sys.modules["json"] is json
+
+
+# --------------------------------------------------------------------------- warm-up
+
+
+@pytest.mark.skipif(family("rows") is None, reason="no native code here")
+def test_warm_up_fills_the_cache(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    if cache_folder() is None:
+        pytest.skip("nothing is kept here")
+    assert main(["warm-up"]) == 0
+    assert re.search(r": \d\d+ files, \d+ of them new\n$", capsys.readouterr().out)
+    monkeypatch.setattr(warm_up, "cache_folder", lambda: None)
+    assert main(["warm-up"]) == 2
+    assert "RUSHLIGHT_CACHE may name one" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- as a process

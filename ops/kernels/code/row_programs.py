@@ -200,11 +200,28 @@ def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
         rows.mapped(rows.place("out", index * rows.size), normal)
 
 
+def _rms_norm(rows: _Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        count = rows.size.converted("sitofp", DOUBLE)
+        mean = _squares(rows, row, code.constant(DOUBLE, 0.0)) / count
+        square = mean.converted("fptrunc", FLOAT) + rows.number.converted("fptrunc", FLOAT)
+        factor = 1.0 / code.call("llvm.sqrt.f32", FLOAT, [square])
+        code.store(factor, rows.place("scale", index))
+        factors, weight = code.spread(factor), rows.place("weight", rows.zero)
+
+        def scaled(at: Value, mask: Value | None) -> Value:
+            return rows.seen(row, at, mask) * factors * rows.seen(weight, at, mask)
+
+        rows.mapped(rows.place("out", index * rows.size), scaled)
+
+
 _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
     "softmax": (_softmax, ("x", "out")),
     "log_softmax": (_log_softmax, ("x", "out")),
     "logsumexp": (_logsumexp, ("x", "out")),
     "moments": (_moments, ("x", "mean", "squares")),
+    "rms_norm": (_rms_norm, ("x", "out", "scale", "weight")),
     "normalized": (
         lambda rows: _layer_norm(rows, scaled=False),
         ("x", "out", "mean", "scale"),

@@ -9,7 +9,7 @@ import numpy as np
 from .row_programs import row_kernel
 from .run import run
 
-__all__ = ["layer_norm", "log_softmax", "logsumexp", "moments", "softmax"]
+__all__ = ["layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
 
 F: Final = np.float32
 _PER_THREAD: Final = 1 << 17
@@ -55,6 +55,15 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     else:
         _along("normalized", x, out, mean, scale, number=eps)
     return out, mean, scale
+
+
+def rms_norm(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
+    """Rows over the roots of their mean squares, times a vector: result, factors."""
+    if weight.size != x.shape[1]:
+        raise ValueError("the weight does not fit the rows")
+    out, scale = np.empty_like(x), np.empty(x.shape[0], F)
+    _along("rms_norm", x, out, scale, np.ascontiguousarray(weight, F)[...], number=eps)
+    return out, scale
 
 
 def moments(x: Any) -> tuple[Any, Any]:
