@@ -124,7 +124,7 @@ class Group:
 
     The result is that of the tasks `results` (by the numbers of their values), a tuple if they are
     several; None if it could not be done.  `by_value` are the values from outside of which not only
-    the type matters.
+    the type matters.  Where nearly all operands have new sizes, no more of them are looked at.
     """
 
     def __init__(
@@ -142,6 +142,7 @@ class Group:
         self._plain_constants = constants
         self._by_value = by_value
         self._ways: dict[object, _Way] = {}
+        self._balance = MOST_WAYS
         self._last = _last_uses(tasks, outside, results)
 
     def __call__(self, *given: Any) -> Any:
@@ -152,7 +153,11 @@ class Group:
                 *[self._key(number, each) for number, each in enumerate(mine)],
             )
             known = self._ways.get(key)
-            found = self._seen(key, mine) if known is None else known.run(self, mine)
+            if known is None:
+                found = self._seen(key, mine) if self._balance > 0 else None
+            else:
+                self._balance = min(self._balance + 1, MOST_WAYS)
+                found = known.run(self, mine)
         except (_Undone, MemoryError):
             return None
         return None if found is None else self._given_back(found, given)
@@ -178,6 +183,7 @@ class Group:
     def _seen(self, key: object, given: Sequence[Any]) -> list[Any] | None:
         """The values, operator by operator; what was seen is remembered."""
         arrays = family("arrays")
+        self._balance -= 1
         if arrays is None:
             return None
         held, facts = list(given), list[_Fact]()
@@ -189,8 +195,7 @@ class Group:
                 held[number] = None
         if len(self._ways) >= MOST_WAYS:
             self._ways.clear()
-        joining = _Joining(arrays, self, given, facts)
-        self._ways[key] = _Way(joining.actions(), joining.same)
+        self._ways[key] = _Way(_Joining(arrays, self, given, facts))
         return held
 
     def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Any:
@@ -274,13 +279,20 @@ class _Joining:
     ) -> None:
         self._arrays = arrays
         self._group = group
-        self._given = given
+        self._given = list(map(self._seen, given))
         self._facts = facts
         self._first = len(given)
         self.same: dict[int, int] = {}
-        for index, fact in enumerate(facts):
+        self._twins: dict[int, int] = {}
+        views: dict[tuple[Operator, tuple[int, ...]], int] = {}
+        for index, (task, fact) in enumerate(zip(group.tasks, facts, strict=True)):
+            number = self._first + index
             if fact.same_as is not None:
-                self.same[self._first + index] = self._of(fact.same_as)
+                self.same[number] = self._of(fact.same_as)
+            elif task.formula is None:  # the same view once more
+                self._twins[number] = views.setdefault(
+                    (task.entry, tuple(self._operands(index))), number
+                )
 
     def _of(self, number: int) -> int:
         """The value that a value is."""
@@ -371,7 +383,8 @@ class _Joining:
         """What the formula of a task takes."""
         formula, operands = self._group.tasks[index].formula, self._operands(index)
         assert formula is not None
-        return [operands[place] for place in formula.operands]
+        taken = (operands[place] for place in formula.operands)
+        return [self._twins.get(number, number) for number in taken]
 
     def _used(self, part: list[int], outputs: list[int]) -> list[int]:
         """The tasks of a part that its results need."""
@@ -388,24 +401,27 @@ class _Joining:
             formula.name, self._facts[index].joins, tuple(places[n] for n in taken)
         )
 
-    def _value(self, number: int) -> Any:
-        """A value from outside, or a constant."""
-        return self._group.constants[-1 - number] if number < 0 else self._given[number]
+    def _lies(self, number: int) -> tuple[Any, ...] | str:
+        """How a value lies; of a number its letter."""
+        if number >= self._first:
+            return self._facts[number - self._first][:3]
+        return (
+            self._given[number] if number >= 0 else self._seen(self._group.constants[-1 - number])
+        )
+
+    def _seen(self, value: Any) -> tuple[Any, ...] | str:
+        return _lies(value) if type(value) is ndarray else _letter(self._arrays, value)
 
     def _letter(self, number: int) -> str:
-        if number >= self._first:
-            return str(self._facts[number - self._first].letter)
-        return _letter(self._arrays, self._value(number))
+        lies = self._lies(number)
+        return lies if isinstance(lies, str) else str(self._arrays.LETTERS[lies[0]])
 
     def _way(self, number: int, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
         """How an operand lies, as `way_of` is told."""
-        if number >= self._first:
-            dtype, sizes, strides = self._facts[number - self._first][:3]
-        else:
-            value = self._value(number)
-            if type(value) is not ndarray:
-                return None
-            dtype, sizes, strides = _lies(value)
+        lies = self._lies(number)
+        if isinstance(lies, str):
+            return None
+        dtype, sizes, strides = lies
         return dtype.itemsize, self._arrays.spread_strides(sizes, strides, shape)
 
 
@@ -427,9 +443,10 @@ def _order(fact: _Fact) -> tuple[int, ...] | None:
 class _Way:
     """What a group does for operands that lie in some way, once its kernels are there."""
 
-    def __init__(self, actions: list[_Called | _Joined], same: Mapping[int, int]) -> None:
-        self._actions = actions
-        self._same = same
+    def __init__(self, joining: _Joining) -> None:
+        self._joining: _Joining | None = joining
+        self._actions: list[_Called | _Joined] = []
+        self._same = joining.same
         self._is_ready = False
 
     def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
@@ -446,6 +463,9 @@ class _Way:
 
     def _prepared(self) -> bool:
         """Whether the kernels are there; if not, they are being made."""
+        joining, self._joining = self._joining, None
+        if joining is not None:
+            self._actions = joining.actions()
         if not self._actions or self in _UNDER_WAY:
             return False
         mode = os.environ.get(NATIVE_VARIABLE, "").lower()

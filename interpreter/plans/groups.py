@@ -124,6 +124,10 @@ class _Building:
             return False
         if any(n >= 0 and n in self._now and self._now[n] is None for n in numbers):
             return False
+        if formula is None and any(
+            n >= 0 and t != TENSOR for n, t in zip(numbers, types, strict=True)
+        ):
+            return False  # where a view lies depends on numbers, which loops change
         operands = [self._operand(n) for n in numbers]
         for place, (where, index) in enumerate(operands):
             if where != "given":
@@ -132,7 +136,7 @@ class _Building:
                 is_taken = formula is not None and place in formula.operands
                 if numbers[place] not in self._now:
                     (self._tested if is_taken else self._viewed).append(numbers[place])
-            elif formula is None or formula.checks or place not in formula.operands:
+            elif formula is not None and (formula.checks or place not in formula.operands):
                 self._by_value.add(index)
         self._pointwise += formula is not None
         self._now[register] = "task", len(self._tasks)

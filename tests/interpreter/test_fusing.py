@@ -270,6 +270,30 @@ def test_kernels_are_made_beside_the_calls(monkeypatch: pytest.MonkeyPatch, join
     assert joined
 
 
+def test_tensors_of_ever_new_sizes_are_left_to_the_operators(joined: list[int]) -> None:
+    function = torch.jit.CompilationUnit("def f(x: Tensor):\n    return x * 2 + x\n").f
+    for size in range(9000, 9000 + 2 * fusing.MOST_WAYS):
+        x = torch.ones(size)
+        assert bits(function(x)) == bits(x * 2 + x)
+    x = torch.ones(9000 + fusing.MOST_WAYS // 2)
+    assert joined == []
+    for _ in range(3):
+        assert bits(function(x)) == bits(x * 2 + x)
+    assert joined == [2] * 3
+
+
+def test_views_that_move_in_a_loop_are_no_reason_to_look_again(joined: list[int]) -> None:
+    source = """
+def f(x: Tensor):
+    y = x[0]
+    for i in range(x.size(0)):
+        y = torch.tanh(x[i] * 2) + y
+    return [y]
+"""
+    check(source, torch.randn(40, 9000))
+    assert len(joined) > 100
+
+
 def test_threads_share_a_group() -> None:
     function: Callable[..., Any] = torch.jit.CompilationUnit(
         "def f(x: Tensor):\n    return torch.sigmoid(x) * x.t() + 1\n"
