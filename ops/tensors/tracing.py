@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ...frontend.locks import after_fork
@@ -28,6 +28,9 @@ class Tracer(Protocol):
 
     thread: int
     paused: int
+
+    def pause(self) -> AbstractContextManager[None]:
+        """A block of which nothing is written down."""
 
     def record(
         self, entry: Operator, values: Sequence[object], result: object, handles: Sequence[object]
@@ -112,11 +115,8 @@ def paused() -> Iterator[Tracer | None]:
     if tracer is None:
         yield None
         return
-    tracer.paused += 1
-    try:
+    with tracer.pause():
         yield tracer
-    finally:
-        tracer.paused -= 1
 
 
 class _Formulas(threading.local):

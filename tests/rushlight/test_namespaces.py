@@ -360,3 +360,26 @@ def test_functions_are_handed_to_tensor_like_classes() -> None:
 def test_compiled_libraries_are_refused() -> None:
     with pytest.raises(OSError, match=r"Could not load this library: nowhere\.so"):
         torch.ops.load_library("nowhere.so")
+
+
+@pytest.mark.usefixtures("group")
+def test_an_optimizer_with_all_its_state_here() -> None:
+    from rushlight.distributed.optim import ZeroRedundancyOptimizer
+
+    def trained(make: Any) -> list[float]:
+        weight = torch.nn.Parameter(torch.ones(2))
+        optimizer = make([weight])
+        for _ in range(3):
+            optimizer.zero_grad()
+            (weight * weight).sum().backward()
+            optimizer.step()
+        again = make([weight])
+        again.load_state_dict(optimizer.state_dict())
+        weight.grad = torch.ones(2)
+        again.step()
+        return weight.tolist()
+
+    def spread(parameters: Any) -> Any:
+        return ZeroRedundancyOptimizer(parameters, torch.optim.SGD, lr=0.1, momentum=0.9)
+
+    assert trained(spread) == trained(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9))

@@ -1,0 +1,7 @@
+"""`torch.distributed.optim`: optimizers whose state is spread over processes; one has it all."""
+
+from __future__ import annotations
+
+from .zero_redundancy_optimizer import ZeroRedundancyOptimizer
+
+__all__ = ["ZeroRedundancyOptimizer"]

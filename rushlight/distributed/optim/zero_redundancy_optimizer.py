@@ -1,0 +1,56 @@
+"""ZeroRedundancyOptimizer: another optimizer, each process with a part of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...optim.optimizer import Optimizer
+from ..groups import member_of
+
+__all__ = ["ZeroRedundancyOptimizer"]
+
+
+class ZeroRedundancyOptimizer(Optimizer):
+    """Another optimizer, `optim`, of which this process keeps all the state there is.
+
+    Raises:
+        ValueError: `init_process_group` was not called.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        optimizer_class: Callable[..., Optimizer],
+        process_group: object = None,
+        parameters_as_bucket_view: bool = False,
+        overlap_with_ddp: bool = False,
+        **defaults: Any,
+    ) -> None:
+        del parameters_as_bucket_view, overlap_with_ddp
+        member_of(process_group)
+        self.optim = optimizer_class(params, **defaults)
+        super().__init__(self.optim.param_groups, self.optim.defaults)
+        self.param_groups, self.state = self.optim.param_groups, self.optim.state
+
+    def step(self, closure: Callable[[], Any] | None = None, **options: Any) -> Any:
+        """The other optimizer's step."""
+        return self.optim.step(closure, **options)
+
+    def consolidate_state_dict(self, to: int = 0) -> None:
+        """Bring the state of all processes to one: it is there.
+
+        Raises:
+            NotImplementedError: it is another process.
+        """
+        if to != 0:
+            raise NotImplementedError(f"rushlight runs one process; there is none with rank {to}")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The other optimizer's."""
+        return self.optim.state_dict()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on where another one was."""
+        self.optim.load_state_dict(state_dict)
+        self.param_groups, self.state = self.optim.param_groups, self.optim.state
