@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..frontend.deep_stack import goes_deep
 from .graph import Block, CallSite, Graph, Node, Value
 
-__all__ = ["clone_block", "clone_graph", "clone_node", "insert_graph"]
+__all__ = ["clone_block", "clone_graph", "clone_node", "insert_graph", "take_graph"]
 
 Lookup = Callable[[Value], Value]
 
@@ -77,6 +77,44 @@ def insert_graph(
         if call is not None:
             _add_call(new, call)
     return [known[value] for value in callee.outputs]
+
+
+def take_graph(
+    graph: Graph, callee: Graph, inputs: Sequence[Value], call: CallSite | None = None
+) -> list[Value]:
+    """The same as `insert_graph`, but the nodes themselves move over: nobody may use `callee`
+    afterwards.  Names, numbers and the order of uses become those of copies."""
+    known = dict(zip(callee.inputs, inputs, strict=True))
+    results = [known.get(value, value) for value in callee.outputs]
+    callee.block.clear_outputs()
+    for node in [*callee.nodes]:
+        node.leave()
+        _adopt(node, graph, known)
+        graph.insert(node)
+        if call is not None:
+            _add_call(node, call)
+    return results
+
+
+def _adopt(node: Node, graph: Graph, known: Mapping[Value, Value]) -> None:
+    if graph.guard is None:
+        graph.guard = node.graph.guard
+    node.graph = graph
+    for value in node.outputs:
+        value.settle()
+    _use_known(node, known)
+    for block in node.blocks:
+        block.graph = block.param.graph = block.ret.graph = graph
+        for value in block.inputs:
+            value.settle()
+        for inner in block.nodes:
+            _adopt(inner, graph, known)
+        _use_known(block.ret, known)
+
+
+def _use_known(node: Node, known: Mapping[Value, Value]) -> None:
+    for number, value in enumerate(node.inputs):
+        node.set_input(number, known.get(value, value))
 
 
 def _add_call(node: Node, call: CallSite) -> None:

@@ -95,6 +95,12 @@ class Value:
         if other.name is not None:
             self.name = other.name
 
+    def settle(self) -> None:
+        """Take a number and the name, made unique, in the graph that the node came to."""
+        name, self._name = self._name, None
+        self.id = self.node.graph._next_id()
+        self.name = name
+
     def __repr__(self) -> str:
         return f"%{self.debug_name} : {self.type}"
 
@@ -239,14 +245,15 @@ class Node:
         return self
 
     def move_before(self, other: Node) -> None:
-        self._unlink()
+        self.leave()
         self.insert_before(other)
 
     def move_after(self, other: Node) -> None:
-        self._unlink()
+        self.leave()
         self.insert_after(other)
 
-    def _unlink(self) -> None:
+    def leave(self) -> None:
+        """Be in no block any more."""
         self.previous.next, self.next.previous = self.next, self.previous
         self.owner = None
 
@@ -290,7 +297,7 @@ class Node:
             self.remove_output(len(self.outputs) - 1)
         self.clear_inputs()
         if self.owner is not None:
-            self._unlink()
+            self.leave()
 
     # -- kinds at a glance
 

@@ -14,10 +14,12 @@ The inserted nodes' call stacks say through which calls they came.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..frontend.deep_stack import goes_deep
 from ..typecheck.functions import Bounding, Function
 from ..typecheck.types import ClassType, FunctionType
-from .clone import clone_graph, insert_graph
+from .clone import clone_graph, insert_graph, take_graph
 from .graph import Block, CallSite, Graph, Node, Value
 from .passes.constant_pooling import pool_constants
 from .passes.constant_propagation import propagate_constants
@@ -42,7 +44,9 @@ def inline(graph: Graph, name: str, context: PassContext) -> Graph:
 def inline_in_place(graph: Graph, name: str, context: PassContext) -> None:
     """Inline all calls in the graph itself."""
     with graph.entered():
-        _Inlining(context, graph.guard).block(graph.block, name)
+        inlining = _Inlining(context, graph.guard)
+        inlining.count(graph)
+        inlining.block(graph.block, name)
 
 
 def callee(node: Node) -> Function | None:
@@ -62,6 +66,8 @@ class _Inlining:
         self.context = context
         self.guard = guard
         self.done: dict[Function, Graph] = {}
+        self.left: Counter[Function] = Counter()
+        """How many calls of a function are still to come: the last one takes its body."""
 
     def block(self, block: Block, name: str) -> None:
         for node in block.nodes:
@@ -84,13 +90,32 @@ class _Inlining:
         is_method = node.kind == "prim::CallMethod"
         arguments = list(node.inputs if is_method else node.inputs[1:])
         site = CallSite(name, node.span, module_path(arguments[0]) if is_method else "")
+        body = self.body(function)
+        self.left[function] -= 1
+        put = insert_graph
+        if self.left[function] == 0:
+            put = take_graph
+            del self.done[function]
         with node.graph.inserting_before(node):
-            results = insert_graph(node.graph, self.body(function), arguments, site)
+            results = put(node.graph, body, arguments, site)
         for old, new in zip(node.outputs, results, strict=True):
             if old.name is not None:
                 new.name = old.name
             old.replace_uses(new)
         node.destroy()
+
+    def count(self, graph: Graph) -> None:
+        """Count the calls that will be met, each function's own ones once."""
+        waiting = [graph]
+        while waiting:
+            for part in waiting.pop().with_tasks:
+                for node in part.all_nodes:
+                    function = callee(node)
+                    if function is not None and self.is_taken_in(function):
+                        if function not in self.left:
+                            assert isinstance(function.graph, Graph)
+                            waiting.append(function.graph)
+                        self.left[function] += 1
 
     def body(self, function: Function) -> Graph:
         """The callee's graph, its own calls inlined, cleaned up again."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from ir_support import CONTEXT, functions_of, graph_from
 
+from rushlight.ir import inline as inline_module
+from rushlight.ir.clone import insert_graph
 from rushlight.ir.define import graph_of
-from rushlight.ir.graph import Graph, Use
+from rushlight.ir.graph import Graph, Node, Use
 from rushlight.ir.inline import inline
 from rushlight.ir.verify import InvalidGraph, verify
 from rushlight.typecheck.types import INT, STRING
@@ -113,3 +116,58 @@ def test_inlined_nodes_know_their_calls() -> None:
     (add,) = [n for n in graph.nodes if n.kind == "aten::add"]
     assert add.call_stack == ()
     assert "prim::CallFunction" in str(graph_of(function))
+
+
+CHAIN = """
+def f0(x, n: int):
+    y = x + n
+    if n > 1:
+        y = y * 2
+        x = y
+    return x + y
+
+def f1(x, n: int):
+    y = f0(x, n)
+    return y + f0(y, 3)
+
+def f2(x, n: int):
+    y = f1(x, n)
+    for i in range(n):
+        y = f0(y, i)
+    return y
+"""
+
+
+def test_the_last_call_of_a_function_takes_its_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, numbers, positions and uses are those that copies would have."""
+    graph = graph_from(CHAIN)
+    taken = inline(graph, "f2", CONTEXT)
+    verify(taken)
+    monkeypatch.setattr(inline_module, "take_graph", insert_graph)
+    copied = inline(graph, "f2", CONTEXT)
+    assert str(taken) == str(copied)
+    for mine, theirs in zip(taken.all_nodes, copied.all_nodes, strict=True):
+        assert mine.call_stack == theirs.call_stack
+        for a, b in zip(mine.outputs, theirs.outputs, strict=True):
+            assert (a.id, a.debug_name) == (b.id, b.debug_name)
+            assert [(u.user.kind, u.number) for u in a.uses] == [
+                (u.user.kind, u.number) for u in b.uses
+            ]
+
+
+def test_a_chain_of_calls_makes_each_node_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def f0(x):\n    return x + 1\n" + "".join(
+        f"def f{i}(x):\n    return f{i - 1}(x) + {i}\n" for i in range(1, 60)
+    )
+    graph = graph_from(source)
+    made, plain = 0, Node.__init__
+
+    def count(self: Node, *given: Any, **named: Any) -> None:
+        nonlocal made
+        made += 1
+        plain(self, *given, **named)
+
+    monkeypatch.setattr(Node, "__init__", count)
+    inlined = inline(graph, "f59", CONTEXT)
+    assert sum(node.kind == "aten::add" for node in inlined.nodes) == 60
+    assert made < 60 * 20
