@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["explained"]
+__all__ = ["LOOSER", "explained", "loosened"]
+
+Found = Any
+"""Results as JSON, as tools/fuzz_worker.py writes them."""
 
 DEVIATIONS: tuple[tuple[str, str, str], ...] = (
     (
@@ -52,6 +57,31 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         r"^loaded",
         "torch's archives say 10000000000 for 1e10, which is a whole number when it is read",
     ),
+    (
+        r"",
+        r"torch.*UnicodeDecodeError",
+        "torch cannot tell an error whose text ends within a character",
+    ),
+    (
+        r"as_strided\(|for (\w+) in (\w+):\n(?:.*\n)*?.*\b\2 [-+*/|&]?= \1\b",
+        r'torch.*"tensor".*rushlight.*"tensor"',
+        "torch reads what it has just written where elements share their memory",
+    ),
+    (
+        r"\bm in [^\n]*\n(?:[^\n]*\n)*? *m = self\.",
+        r"torch.*refuses?.*rushlight|torch .*refused",
+        "torch forgets what is assigned to a name that stood for a module",
+    ),
+    (
+        r"self\.\w+ = [^\n]*(self\.w\b|'w'|self\.thrice\.p|\bv\d+)",
+        r"^(frozen|prepared).*rushlight.*leaf Variable",
+        "torch freezes a parameter that an attribute is set to, and then writes into the constant",
+    ),
+    (
+        r"\*\* -1\b",
+        r"rushlight.*value cannot be converted to type int without overflow",
+        "torch takes an int to a negative power, which is a float, for an int",
+    ),
 )
 """A pattern for the program's text, one for the difference, and the reason."""
 
@@ -62,3 +92,70 @@ def explained(source: str, told: str) -> str:
         if re.search(program, source) and re.search(difference, told, re.DOTALL):
             return reason
     return ""
+
+
+def loosened(found: Found, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Found:
+    """Results in which each record is replaced, the inner ones first."""
+    if isinstance(found, dict):
+        return change({key: loosened(value, change) for key, value in found.items()})
+    return [loosened(each, change) for each in found] if isinstance(found, list) else found
+
+
+def _without_small_steps(value: dict[str, Any]) -> dict[str, Any]:
+    if value.get("t") != "tensor" or not value["stride"]:
+        return value
+    pairs = zip(value["stride"], value["shape"], strict=True)
+    return {**value, "stride": [step for step, count in pairs if count > 1]}
+
+
+def _without_steps(value: dict[str, Any]) -> dict[str, Any]:
+    return {**value, "stride": []} if value.get("t") == "tensor" else value
+
+
+def _without_history(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key not in ("grad", "requires_grad")}
+
+
+def _rounded(value: dict[str, Any]) -> dict[str, Any]:
+    if value.get("t") != "float":
+        return value
+    return {"t": "float", "v": f"{float(''.join(value['v'])):.5g}"}
+
+
+def _unsigned(value: dict[str, Any]) -> dict[str, Any]:
+    texts = {k: v for k, v in value.items() if isinstance(v, str) and "nan" in v}
+    return {
+        **value,
+        **{k: re.sub(r"[ -]+(?=nan)|^ +| +$", " ", v, flags=re.M) for k, v in texts.items()},
+    }
+
+
+LOOSER: tuple[tuple[str, str, Callable[[dict[str, Any]], dict[str, Any]], str], ...] = (
+    (
+        "",
+        "",
+        _without_small_steps,
+        "a dimension of one element has no stride of its own in NumPy",
+    ),
+    (
+        r"\.t\(\)|\.[mH]?T\b|transpose|swap|permute|movedim|expand|broadcast_to",
+        "",
+        _without_steps,
+        "where tensors meet that lie differently, the result lies in NumPy's order",
+    ),
+    (
+        r"sum\(|item\(|mean\(|norm\(|float\(",
+        "",
+        _rounded,
+        "a number that was read from a float32 tensor, whose last bits differ",
+    ),
+    ("", "", _unsigned, "whether a NaN has a sign depends on the instructions of the processor"),
+    (
+        "",
+        r"^(frozen|prepared)",
+        _without_history,
+        "which parameters a frozen module keeps is told by another analysis, which sees more",
+    ),
+)
+"""A pattern for the program's text, one for the difference, what to compare instead of a record of
+a result, and the reason why a difference that is gone then is meant."""

@@ -85,9 +85,13 @@ def check_assert(scope: Scope, node: tree.Assert, into: list[typed.Statement]) -
     """`assert test, message` is `if test: pass` with an `else` that raises."""
     scope.direct = node.test, node.span
     condition = check_condition(scope, node.test)
+    if condition.static:  # the message is not looked at
+        into.extend(evaluated(condition.value))
+        into.extend(refine(scope, condition.if_true, node.span))
+        return
     with scope.new_frame() as true:
         body: tuple[typed.Statement, ...] = ()
-        if condition.static is not False:
+        if condition.static is None:
             body = refine(scope, condition.if_true, node.span)
     with scope.new_frame() as false:
         refined = refine(scope, condition.if_false, node.span)
@@ -96,11 +100,8 @@ def check_assert(scope: Scope, node: tree.Assert, into: list[typed.Statement]) -
     if condition.static is None:
         joins = join_branches(scope, node.span, node.test.span, true, false)
         into.append(typed.If(node.span, condition.value, body, orelse, joins))
-        return
-    into.extend(evaluated(condition.value))
-    if condition.static:
-        into.extend(refine(scope, condition.if_true, node.span))
     else:
+        into.extend(evaluated(condition.value))
         into.extend(orelse)
         scope.frame.exits = True
 

@@ -67,3 +67,12 @@ def test_shapes_are_looked_at_before_dtypes_and_zeros(name: str) -> None:
     for dtype in (torch.bool, torch.int64):
         with pytest.raises(RuntimeError, match=r"size of tensor a \(3\) must match"):
             getattr(torch, name)(torch.ones(3).to(dtype), torch.zeros(6).to(dtype))
+
+
+def sure(x: int) -> int:
+    assert x is not None, nonsense(1)  # noqa: F821
+    return x
+
+
+def test_the_message_of_an_assertion_that_holds_is_not_compiled() -> None:
+    assert torch.jit.script(sure)(3) == 3
