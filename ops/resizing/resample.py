@@ -154,12 +154,12 @@ def smooth(
 
 
 def _natively(
-    tables: Any, array: Array, axis: int, places: Sequence[Array], weights: Sequence[Array]
+    resamples: Any, array: Array, axis: int, places: Sequence[Array], weights: Sequence[Array]
 ) -> Array:
     before, after = prod(array.shape[:axis]), prod(array.shape[axis + 1 :])
     where = np.stack([np.asarray(each, np.int64) for each in places])
     factors = np.stack([np.asarray(each, array.dtype) for each in weights])
-    made = tables.resample(array.reshape(before, -1, after), where, factors)
+    made = resamples.resample(array.reshape(before, -1, after), where, factors)
     return as_array(made.reshape(*array.shape[:axis], -1, *array.shape[axis + 1 :]))
 
 
@@ -168,9 +168,9 @@ def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
     if taps.weights is None:
         return array.take(taps.places[0], axis)
     if is_ready(array):
-        tables = family("tables")
-        if tables is not None:
-            return _natively(tables, array, axis, taps.places, taps.weights)
+        resamples = family("resamples")
+        if resamples is not None:
+            return _natively(resamples, array, axis, taps.places, taps.weights)
     shape = [1] * array.ndim
     shape[axis] = -1
     total: Array | None = None

@@ -50,6 +50,7 @@ def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
 @native
 def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
     places, tables, rows = family("places"), family("tables"), family("rows")
+    resamples = family("resamples")
     x, few, more = np.ones((2, 4), np.float32), np.zeros((1, 3), int), np.zeros((9, 3), int)
     assert places.combine(x, 1, few, np.ones((1, 3), np.float32), "sum") is None
     assert places.combine(x, 1, more[:2], np.ones((2, 2), np.float32), "sum") is None
@@ -59,7 +60,7 @@ def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
         with pytest.raises(ValueError, match="there are no"):
             tables.top(x, k, 1)
     with pytest.raises(ValueError, match="are not there"):
-        tables.resample(x[:, :, None], np.array([[4]]), np.ones((1, 1), np.float32))
+        resamples.resample(x[:, :, None], np.array([[4]]), np.ones((1, 1), np.float32))
     with pytest.raises(ValueError, match="do not fit"):
         rows.layer_norm(x, np.ones(3, np.float32), np.ones(3, np.float32), 0.0)
 

@@ -119,6 +119,22 @@ def test_sums_over_dimensions_apart() -> None:
     assert torch.full((9000,), 1e20).norm() == torch.inf
 
 
+@pytest.mark.parametrize("sizes", [(3, 10, 1, 7, 2), (2, 9, 5, 33, 2), (2, 9, 600, 4, 4)])
+def test_slices_are_summed_with_weights(sizes: tuple[int, ...]) -> None:
+    outer, size, inner, count, taps = sizes
+    random = np.random.default_rng(count)
+    x = random.standard_normal((outer, size, inner)).astype(np.float32)
+    places = random.integers(0, size, (taps, count))
+    weights = random.standard_normal((taps, count)).astype(np.float32)
+    terms = x[:, places].astype(np.float64) * weights[None, :, :, None]
+    made = kernels.family("resamples").resample(x, places, weights)
+    np.testing.assert_allclose(made, terms.sum(1), rtol=1e-5, atol=1e-6)
+    for wrong in (-1, size):
+        places[-1, -1] = wrong
+        with pytest.raises(ValueError, match="are not there"):
+            kernels.family("resamples").resample(x, places, weights)
+
+
 COMBINE: dict[str, Any] = {
     "sum": np.add.at,
     "product": np.multiply.at,

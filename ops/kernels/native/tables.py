@@ -1,4 +1,4 @@
-"""Irregular kernels: the k largest of rows, weighted sums of rows."""
+"""The k largest of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..threads import share
 from .compile import compiled, inlined
 
-__all__ = ["resample", "top"]
+__all__ = ["top"]
 
 _MOST = 1 << 17
 
@@ -47,44 +47,3 @@ def top(x: Any, k: int, sign: int) -> tuple[Any, Any]:
     values, places = np.empty((x.shape[0], k), x.dtype), np.empty((x.shape[0], k), np.int64)
     share(_top, x.shape[0], _MOST // max(1, x.shape[1]) + 1, x, k, sign, values, places)
     return values, places
-
-
-@compiled
-def _resample_rows(start: int, stop: int, x: Any, places: Any, weights: Any, out: Any) -> None:
-    taps = places.shape[0]
-    for n in range(start, stop):
-        for o in range(out.shape[1]):
-            made = out[n, o]
-            row, weight = x[n, places[0, o]], weights[0, o]
-            for j in range(made.size):
-                made[j] = row[j] * weight
-            for t in range(1, taps):
-                row, weight = x[n, places[t, o]], weights[t, o]
-                for j in range(made.size):
-                    made[j] += row[j] * weight
-
-
-@compiled
-def _resample_last(start: int, stop: int, x: Any, places: Any, weights: Any, out: Any) -> None:
-    taps = places.shape[0]
-    for n in range(start, stop):
-        row, made = x[n], out[n]
-        for o in range(made.size):
-            total = row[places[0, o]] * weights[0, o]
-            for t in range(1, taps):
-                total += row[places[t, o]] * weights[t, o]
-            made[o] = total
-
-
-def resample(x: Any, places: Any, weights: Any) -> Any:
-    """Weighted sums of rows along the middle one of three dimensions."""
-    count = places.shape[1]
-    if places.shape != weights.shape or not 0 <= places.min() <= places.max() < x.shape[1]:
-        raise ValueError("a sum of rows that are not there")
-    if x.shape[2] == 1:
-        flat = np.empty((x.shape[0], count), x.dtype)
-        share(_resample_last, x.shape[0], _MOST // count + 1, x[:, :, 0], places, weights, flat)
-        return flat[:, :, None]
-    out = np.empty((x.shape[0], count, x.shape[2]), x.dtype)
-    share(_resample_rows, x.shape[0], _MOST // (count * x.shape[2]) + 1, x, places, weights, out)
-    return out
