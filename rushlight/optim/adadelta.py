@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.eager.dispatch import eager_function
-from .optimizer import Group, Optimizer, check_options, counter, with_decay
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["Adadelta"]
 
@@ -24,7 +23,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
@@ -46,7 +45,7 @@ class Adadelta(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if not state:
             zeros_like = eager_function("aten::zeros_like")
             state["step"] = counter()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..ops.tensors.tensor import Tensor
-from .optimizer import Group, Optimizer, check_options
+from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["Adagrad"]
 
@@ -27,7 +25,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
@@ -55,7 +53,7 @@ class Adagrad(Optimizer):
                     "sum": Tensor._of(first),
                 }
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         state["step"] += 1
         step = state["step"].item()
         if group["maximize"]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from .optimizer import Group, Optimizer, check_betas, check_options, counter, with_decay
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
 __all__ = ["Adam", "AdamW"]
 
@@ -26,7 +27,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -51,7 +52,7 @@ class Adam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if not state:
             state["step"] = counter()
             zeros_like = eager_function("aten::zeros_like")
@@ -82,7 +83,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

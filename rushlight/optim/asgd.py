@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.eager.dispatch import eager_function
-from .optimizer import Group, Optimizer, check_options, counter, with_decay
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["ASGD"]
 
@@ -25,7 +24,7 @@ class ASGD(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
@@ -44,7 +43,7 @@ class ASGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: object, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         lr, lambd = group["lr"], group["lambd"]
         if not state:
             state["step"] = counter()

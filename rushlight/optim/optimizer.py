@@ -15,6 +15,8 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["Optimizer", "check_betas", "check_options", "counter", "required", "with_decay"]
 
 Group = dict[str, Any]
+"""The options of some parameters, or what is remembered of one, by name."""
+Params = Iterable[Tensor] | Iterable[Group]
 
 
 class _Required:
@@ -58,7 +60,7 @@ def counter(value: float = 0.0) -> Tensor:
     return Tensor._of(np.asarray(value, np.float32))
 
 
-def with_decay(parameter: Any, grad: Any, group: Group) -> Any:
+def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     """The gradient in the direction to go, with the weight decay in it or taken from the weight."""
     if group["maximize"]:
         grad = -grad
@@ -78,21 +80,20 @@ class Optimizer:
         defaults: the options of groups that do not say otherwise.
     """
 
-    def __init__(self, params: Any, defaults: Group) -> None:
+    def __init__(self, params: Params, defaults: Group) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {_type_name(params)}"
             )
         self.defaults = defaults
-        self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.state: dict[Tensor, Group] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        given = list(params)
+        given: list[Any] = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
-        if not isinstance(given[0], dict):
-            given = [{"params": given}]
-        for group in given:
+        groups = given if isinstance(given[0], dict) else [{"params": given}]
+        for group in groups:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Group) -> None:
@@ -150,13 +151,13 @@ class Optimizer:
                         self.update(parameter, parameter.grad, self.state[parameter], group)
         return loss
 
-    def update(self, parameter: object, grad: object, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         """Change one parameter."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ saving
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Group:
         """What copies and pickles hold: not what schedulers have put around `step`."""
         return {
             "defaults": self.defaults,
@@ -164,7 +165,7 @@ class Optimizer:
             "param_groups": self.param_groups,
         }
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Group:
         """The state and the options, with numbers for parameters."""
         numbers = {id(p): i for i, p in enumerate(self._parameters())}
         groups = []
@@ -175,7 +176,7 @@ class Optimizer:
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items()}
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Group) -> None:
         """Take over what `state_dict` gave.
 
         Raises:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .optimizer import Group, Optimizer, check_options
+from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["RMSprop"]
 
@@ -29,7 +27,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
@@ -49,7 +47,7 @@ class RMSprop(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if group["maximize"]:
             grad = -grad
         if not state:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.eager.dispatch import eager_function
-from .optimizer import Group, Optimizer, check_options, counter
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_options, counter
 
 __all__ = ["Rprop"]
 
@@ -23,7 +22,7 @@ class Rprop(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),
@@ -42,7 +41,7 @@ class Rprop(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if not state:
             state["step"] = counter()
             state["prev"] = eager_function("aten::zeros_like")(parameter)

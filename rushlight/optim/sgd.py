@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .optimizer import Group, Optimizer, check_options
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["SGD"]
 
@@ -24,7 +23,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: object,
+        params: Params,
         lr: float = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
@@ -46,7 +45,7 @@ class SGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def update(self, parameter: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"] != 0:
