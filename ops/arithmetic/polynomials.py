@@ -7,10 +7,11 @@ at its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.declare import number_first, number_second, of_two
 from ..table.refusals import Refusal
@@ -18,7 +19,8 @@ from ..table.table import operator
 
 __all__: list[str] = []
 
-Step = Callable[[int, Any, Any, Any], Any]
+Kernel = Callable[[Array, Array], Array]
+Step = Callable[[int, Array, Array, Array], object]
 """(k, x, value of degree k, value of degree k - 1) -> value of degree k + 1."""
 
 
@@ -29,7 +31,7 @@ _LARGEST: Final = 2.0**63
 """Degrees from here on, and NaN, count as negative."""
 
 
-def _recurrence(x: Any, n: Any, first: object, step: Step) -> Any:
+def _recurrence(x: Array, n: Array, first: Array, step: Step) -> Array:
     """The value of degree n at x: 1 for 0, `first` for 1, 0 below.
 
     Raises:
@@ -50,15 +52,16 @@ def _recurrence(x: Any, n: Any, first: object, step: Step) -> Any:
     return result
 
 
-def _chebyshev(k: int, x: Any, last: object, before: object) -> Any:
+def _chebyshev(k: int, x: Array, last: Array, before: Array) -> Array:
     return (x + x) * last - before
 
 
-def _odd(n: Any) -> Any:
-    return np.fmod(n, 2) != 0
+def _odd(n: Array) -> Array:
+    odd: Array = np.fmod(n, 2) != 0
+    return odd
 
 
-def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, first: Any) -> Any:
+def _by_angle(x: Array, n: Array, above: int, value: Array, at_ends: Array, first: Array) -> Array:
     """`value` inside -1..1 for degrees above a limit, `at_ends` at the ends, else the recurrence
     that begins with `first`."""
     inside, ends = (np.abs(x) < 1) & (n > above), np.abs(x) == 1
@@ -67,19 +70,19 @@ def _by_angle(x: Any, n: Any, above: int, value: Any, at_ends: Any, first: Any) 
     return np.where(n < 0, x.dtype.type(0), np.where(ends, at_ends, result))
 
 
-def _chebyshev_t(x: Any, n: object) -> Any:
+def _chebyshev_t(x: Array, n: Array) -> Array:
     ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
     return _by_angle(x, n, 6, np.cos(n * np.arccos(x)), ends, x)
 
 
-def _chebyshev_u(x: Any, n: Any) -> Any:
+def _chebyshev_u(x: Array, n: Array) -> Array:
     ends = np.where((x > 0) | ~_odd(n), n + 1, -(n + 1)).astype(x.dtype)
     angle = np.arccos(x)
     inner = np.sin((n + 1) * angle) / np.sin(angle)
     return _by_angle(x, n, 8, inner, ends, x + x)
 
 
-def _chebyshev_v(x: Any, n: Any) -> Any:
+def _chebyshev_v(x: Array, n: Array) -> Array:
     wide = n + n + 1
     ends = np.where(x > 0, 1.0, np.where(_odd(n), -wide, wide)).astype(x.dtype)
     angle = np.arccos(x)
@@ -87,7 +90,7 @@ def _chebyshev_v(x: Any, n: Any) -> Any:
     return _by_angle(x, n, 8, inner, ends, x + x - 1)
 
 
-def _chebyshev_w(x: Any, n: Any) -> Any:
+def _chebyshev_w(x: Array, n: Array) -> Array:
     wide = n + n + 1
     ends = np.where(x > 0, wide, np.where(_odd(n), -1.0, 1.0)).astype(x.dtype)
     angle = np.arccos(x)
@@ -95,46 +98,46 @@ def _chebyshev_w(x: Any, n: Any) -> Any:
     return _by_angle(x, n, 8, inner, ends, x + x + 1)
 
 
-def _shifted(kernel: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _shifted(kernel: Kernel) -> Kernel:
     """The polynomial on 0..1 in place of -1..1."""
 
-    def shifted(x: Any, n: object) -> Any:
+    def shifted(x: Array, n: Array) -> Array:
         return kernel(x + x - 1, n)
 
     return shifted
 
 
-def _hermite_h(x: Any, n: object) -> Any:
-    def step(k: int, x: Any, last: object, before: Any) -> Any:
+def _hermite_h(x: Array, n: Array) -> Array:
+    def step(k: int, x: Array, last: Array, before: Array) -> object:
         return (x + x) * last - (k + k) * before
 
     return _within_limit(x, n, x + x, step)
 
 
-def _hermite_he(x: object, n: object) -> Any:
-    def step(k: int, x: object, last: Any, before: Any) -> Any:
+def _hermite_he(x: Array, n: Array) -> Array:
+    def step(k: int, x: Array, last: Array, before: Array) -> object:
         return x * last - k * before
 
     return _within_limit(x, n, x, step)
 
 
-def _within_limit(x: Any, n: Any, first: object, step: Step) -> Any:
+def _within_limit(x: Array, n: Array, first: Array, step: Step) -> Array:
     """Hermite's polynomials are given up where they overflow: at degree 128, or 512 in double."""
     limit = 128 if x.dtype == np.float32 else 512
     value = _recurrence(x, np.where(n > limit, 0, n), first, step)
     return np.where(n > limit, x.dtype.type(np.nan), value)
 
 
-def _laguerre_l(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: object, before: Any) -> Any:
+def _laguerre_l(x: Array, n: Array) -> Array:
+    def step(k: int, x: Array, last: Array, before: Array) -> object:
         return ((k + k + 1 - x) * last - k * before) / (k + 1)
 
     value = _recurrence(x, n, 1 - x, step)
     return np.where((np.abs(x) == 0) & (n >= 0), x.dtype.type(1), value)
 
 
-def _legendre_p(x: Any, n: Any) -> Any:
-    def step(k: int, x: Any, last: object, before: Any) -> Any:
+def _legendre_p(x: Array, n: Array) -> Array:
+    def step(k: int, x: Array, last: Array, before: Array) -> object:
         return ((k + k + 1) * x * last - k * before) / (k + 1)
 
     ends = np.where((x > 0) | ~_odd(n), 1.0, -1.0).astype(x.dtype)
@@ -142,7 +145,7 @@ def _legendre_p(x: Any, n: Any) -> Any:
     return np.where((np.abs(x) == 1) & (n >= 0), ends, value)
 
 
-_KERNELS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+_KERNELS: Final[dict[str, Kernel]] = {
     "chebyshev_polynomial_t": _chebyshev_t,
     "chebyshev_polynomial_u": _chebyshev_u,
     "chebyshev_polynomial_v": _chebyshev_v,
@@ -164,8 +167,8 @@ _ZERO_AT_NAN: Final = frozenset(
 """Polynomials whose recurrence torch does not begin where x is not a number."""
 
 
-def _of_whole_degree(name: str, kernel: Callable[[Any, Any], object]) -> Callable[[Any, Any], Any]:
-    def polynomial(x: Any, n: Any) -> Any:
+def _of_whole_degree(name: str, kernel: Kernel) -> Kernel:
+    def polynomial(x: Array, n: Array) -> Array:
         x, n = np.broadcast_arrays(x, n)
         degree = np.where(np.abs(n) < _LARGEST, np.trunc(n), -1).astype(x.dtype)
         value = np.asarray(kernel(x, degree), x.dtype)
