@@ -47,11 +47,11 @@ def written_method(cls: type, name: str, function: Callable[..., object]) -> Sou
     return Source(text, f"<dataclass {cls.__name__}>", 1, name)
 
 
-def field_names(cls: type) -> dict[str, Any]:
+def field_names(cls: type) -> dict[str, object]:
     """What the names of types in written methods stand for."""
     if not dataclasses.is_dataclass(cls):
         return {}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, parameter in _parameters(cls).items():
         found[f"_type_{name}"] = _type_of(parameter)
     return found

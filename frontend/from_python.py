@@ -108,7 +108,7 @@ def class_tree(cls: type, collector: Collector) -> tree.ClassDefinition | None:
     )
 
 
-def _methods(cls: type) -> list[tuple[str, Callable[..., Any]]]:
+def _methods(cls: type) -> list[tuple[str, Callable[..., object]]]:
     """The functions and class methods of a class's own body, sorted by name, as torch does."""
     found = []
     for name, member in sorted(vars(cls).items()):

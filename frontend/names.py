@@ -22,7 +22,7 @@ def names_in(root: tree.Node) -> list[str]:
         elif isinstance(node, tuple):
             waiting.extend(reversed(node))
         elif isinstance(node, tree.Node):
-            kind: Any = type(node)
+            kind: object = type(node)
             waiting.extend(getattr(node, name) for name in _field_names(kind))
     return list(found)
 

@@ -53,7 +53,7 @@ def python_tree(text: str, mode: str = "exec") -> Any:
                 gc.enable()
 
 
-def _parsed(text: str, mode: str) -> Any:
+def _parsed(text: str, mode: str) -> object:
     with with_usual_depth():
         try:
             return ast.parse(text, mode=mode)

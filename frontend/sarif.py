@@ -41,7 +41,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
 def _result(diagnostic: Diagnostic) -> dict[str, Any]:
     notes = [f"note: {note}" for note in diagnostic.notes]
     helps = [f"help: {help.text}" for help in diagnostic.helps]
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "ruleId": diagnostic.code,
         "level": "warning" if diagnostic.severity == "warning" else "error",
         "message": {"text": "\n".join([diagnostic.message, *notes, *helps])},
@@ -57,9 +57,9 @@ def _result(diagnostic: Diagnostic) -> dict[str, Any]:
     return result
 
 
-def _location(label: Label) -> dict[str, Any]:
+def _location(label: Label) -> dict[str, object]:
     place = {"artifactLocation": _artifact(label.span), "region": _region(label.span)}
-    location: dict[str, Any] = {"physicalLocation": place}
+    location: dict[str, object] = {"physicalLocation": place}
     if label.text:
         location["message"] = {"text": label.text}
     return location
@@ -79,7 +79,7 @@ def _region(span: Span) -> dict[str, int]:
     }
 
 
-def _fix(help: Help) -> dict[str, Any]:
+def _fix(help: Help) -> dict[str, object]:
     """All edits of one help; SARIF groups them by file."""
     by_file: dict[str, list[Edit]] = {}
     for edit in help.edits:

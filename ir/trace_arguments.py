@@ -36,7 +36,7 @@ def recorded(entry: Operator, values: Sequence[object]) -> Recorded:
     return entry.signature, values, True
 
 
-def _with_tensor(entry: Operator, values: list[Any]) -> Recorded:
+def _with_tensor(entry: Operator, values: list[object]) -> Recorded:
     """`x + 1`: the number is a tensor."""
     overload = entry.overload.replace("Scalar", "Tensor")
     overloads = {e.overload: e.signature for e in TABLE.operators(entry.name)}
@@ -47,7 +47,7 @@ def _with_tensor(entry: Operator, values: list[Any]) -> Recorded:
     return entry.signature, values, True
 
 
-def _with_options(names: list[str], values: list[Any]) -> list[Any]:
+def _with_options(names: list[str], values: list[object]) -> list[object]:
     """New tensors: what torch's functions fill in."""
     place = names.index("pin_memory")
     if values[place] is None:
@@ -173,7 +173,7 @@ def _gru_cell(input: object, h: object, *weights: object) -> Any:
     return (h - new).mul_(update).add_(new)
 
 
-def _plain_cell(activation: str) -> Callable[..., Any]:
+def _plain_cell(activation: str) -> Callable[..., object]:
     def cell(input: object, h: object, *weights: object) -> Any:
         w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
         both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
@@ -182,7 +182,7 @@ def _plain_cell(activation: str) -> Callable[..., Any]:
     return cell
 
 
-DECOMPOSED: Final[dict[str, Callable[..., Any]]] = {
+DECOMPOSED: Final[dict[str, Callable[..., object]]] = {
     "aten::lstm_cell": _lstm_cell,
     "aten::gru_cell": _gru_cell,
     "aten::rnn_tanh_cell": _plain_cell("tanh"),

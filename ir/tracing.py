@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
@@ -298,7 +298,7 @@ class GraphTracer:
             return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
         return self.constant(*_plain(value, type), span)
 
-    def number_from(self, tensor: Tensor, number: Any, kind: str) -> Any:
+    def number_from(self, tensor: Tensor, number: Any, kind: str) -> object:
         """A number for an operator, which is read from its tensor right behind that."""
         if not self.knows(tensor):
             return number
@@ -517,7 +517,7 @@ class GraphTracer:
             "traced functions"
         )
 
-    def _give_dict(self, result: dict[Any, Any], number: int) -> Value:
+    def _give_dict(self, result: Mapping[object, object], number: int) -> Value:
         if self.strict:
             raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
         kinds = {isinstance(key, Tensor) for key in result}
@@ -543,7 +543,7 @@ class GraphTracer:
 # ---------------------------------------------------------------------- on values
 
 
-def type_like(value: object, parts: list[Any]) -> Any:
+def type_like(value: object, parts: Sequence[object]) -> object:
     """A tuple of the same class, named or not."""
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
@@ -583,7 +583,7 @@ def _type_of_number(values: Sequence[object]) -> Type:
 _EXACT: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
 
 
-def _plain(value: Any, type: Type) -> tuple[Any, Type]:
+def _plain(value: Any, type: Type) -> tuple[object, Type]:
     """A plain value as a constant of the wanted type."""
     if isinstance(value, Device) or type == DEVICE:
         return value, DEVICE

@@ -119,9 +119,9 @@ _ELSEWHERE = {
 
 
 @cache
-def _public_names() -> dict[str, Any]:
+def _public_names() -> dict[str, object]:
     """What `ops` offers; the first look-up imports it, and NumPy with it."""
-    found: dict[str, Any] = import_module(".ops.eager.namespace", __name__).public_names()
+    found: dict[str, object] = import_module(".ops.eager.namespace", __name__).public_names()
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
 
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
@@ -41,7 +40,7 @@ def _rebuild_tensor_v2(
     size: Sequence[int],
     stride: Sequence[int],
     requires_grad: bool,
-    backward_hooks: OrderedDict[int, Any],
+    backward_hooks: OrderedDict[int, object],
     metadata: object = None,
 ) -> Tensor:
     """As `_rebuild_tensor`, with whether gradients are wanted, and the tensor's hooks."""
@@ -51,7 +50,7 @@ def _rebuild_tensor_v2(
 
 
 def _rebuild_parameter(
-    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, Any]
+    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, object]
 ) -> Parameter:
     """A parameter."""
     return Parameter(data, requires_grad)

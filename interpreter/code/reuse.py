@@ -36,7 +36,7 @@ def _measured() -> int:
 _ALONE: Final = _measured()
 
 
-def reuse(kernel: Callable[..., object], array: Any, other: Any) -> Any:
+def reuse(kernel: Callable[..., object], array: Any, other: Any) -> object:
     """`kernel(array, other)`, for arrays of one dtype; over `array` if nobody else can see it."""
     if (
         _count is not None

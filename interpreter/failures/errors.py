@@ -116,7 +116,7 @@ def _named(cause: Exception, node: Node) -> Exception:
     return told(cause, node.kind) if {TENSOR, ListType(TENSOR)}.intersection(types) else cause
 
 
-def _undefined_tensor(node: Node, values: Sequence[Any]) -> OperatorError | None:
+def _undefined_tensor(node: Node, values: Sequence[object]) -> OperatorError | None:
     """The error of an operator that was given None for a tensor, which calls from Python can do."""
     arguments = () if node.signature is None else node.signature.arguments
     for position, (argument, value) in enumerate(zip(arguments, values, strict=False)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -26,10 +25,10 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ABOUT_WHOLE_TENSORS = frozenset({"shape-mismatch", "dtype-mismatch"})
 
 
-def still_known(code: Code, node: Node, read: Callable[[int], object]) -> dict[Value, Any]:
+def still_known(code: Code, node: Node, read: Callable[[int], object]) -> dict[Value, object]:
     """The values of variables that a failing node's operands were computed from, as far as their
     registers were not written since."""
-    known: dict[Value, Any] = {}
+    known: dict[Value, object] = {}
     places = {each: index for index, each in enumerate(code.nodes)}
     end = places.get(node, -1)
     for operand in node.inputs:

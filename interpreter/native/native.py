@@ -162,7 +162,7 @@ class Native:
         assert self._convert is not None
         return [change(value) for change, value in zip(self._convert, values, strict=True)]
 
-    def _timed(self, plan: Plan, values: Sequence[object]) -> Any:
+    def _timed(self, plan: Plan, values: Sequence[object]) -> object:
         began = perf_counter()
         result = plan.run(*values)
         self._spent += perf_counter() - began
@@ -224,7 +224,7 @@ class Native:
                 _UNDER_WAY.remove(self)
 
 
-def _unready(*given: object) -> tuple[int, Any]:
+def _unready(*given: object) -> tuple[int, object]:
     """What stands for native code that is not there: the plan does the call."""
     return FAILED, None
 
@@ -273,7 +273,7 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
 
 
 def _begun(
-    run: Callable[..., object], values: Sequence[object], stop: Any, found: list[Any], done: Any
+    run: Callable[..., object], values: Sequence[object], stop: Any, found: list[object], done: Any
 ) -> threading.Thread | None:
     """A thread that runs native code; None if there are no more, or Python is shutting down."""
 
@@ -310,7 +310,7 @@ def _change(kind: Kind) -> Callable[[Any], Any]:
     return lambda values: np.array(values, dtype)
 
 
-def _same(value: object) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -319,7 +319,7 @@ def _number_of(kind: Kind) -> Kind:
     return _number_of(kind.element) if kind.is_list else kind
 
 
-def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
+def compile_native(source: NativeSource) -> Callable[..., tuple[int, object]]:
     """The function of a source: gives how it ended, and the result.
 
     Its first arguments are how many rounds of loops may run, and the address of a number: what is
@@ -346,14 +346,14 @@ def compile_native(source: NativeSource) -> Callable[..., tuple[int, Any]]:
 
 
 @cache
-def _stopped() -> Any:
+def _stopped() -> object:
     """A function for native code: the number at an address, read anew each time."""
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
 
-    def stopped(context: object, address: object) -> Any:
-        def generate(context: object, builder: Any, signature: object, given: Any) -> Any:
+    def stopped(context: object, address: object) -> object:
+        def generate(context: object, builder: Any, signature: object, given: Any) -> object:
             pointer = builder.inttoptr(given[0], ir.IntType(64).as_pointer())
             return builder.load_atomic(pointer, "monotonic", 8)
 
@@ -363,7 +363,7 @@ def _stopped() -> Any:
 
 
 @cache
-def _compiled_along(function: Callable[..., object]) -> Any:
+def _compiled_along(function: Callable[..., object]) -> object:
     """A function that native code calls, compiled once for all that do."""
     import numba
 
@@ -414,9 +414,9 @@ def _numba_type(kind: Kind) -> Any:
     return types.Tuple((array, types.int64[::1]))  # type: ignore[no-untyped-call]
 
 
-def _libm(names: set[str]) -> dict[str, Any]:
+def _libm(names: set[str]) -> dict[str, object]:
     """Functions of the C library: numba's own may round otherwise."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if names:
         import ctypes
 

@@ -67,7 +67,7 @@ def call(
     raise error from None
 
 
-def _run_quietly(way: Way, values: Sequence[object]) -> Any:
+def _run_quietly(way: Way, values: Sequence[object]) -> object:
     """The result, without NumPy's warnings about numbers."""
     loud = enter(QUIET)
     try:

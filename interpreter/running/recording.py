@@ -14,7 +14,7 @@ from .reached import Reached
 __all__ = ["begun", "finished"]
 
 
-def begun(reached: Reached) -> Any:
+def begun(reached: Reached) -> object:
     """A record of what this thread runs from now on, for a call that reaches some tensors."""
     record = _record_class()()
     record.know(reached.tensors)
@@ -28,7 +28,7 @@ def _record_class() -> Any:
     return import_module("...ops.gradients.record", __package__).Record
 
 
-def finished(record: Any, executable: Executable, reached: Reached, result: object) -> Any:
+def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:
     """The result of a recorded run, whose tensors ask the record for their history."""
     record.finish()
     if executable.sets_slots:

@@ -80,7 +80,7 @@ class Way:
                 self._machine = None
         return self.plan
 
-    def _on_machine(self, values: Sequence[object]) -> Any:
+    def _on_machine(self, values: Sequence[object]) -> object:
         machine = self._machine
         if machine is None:
             machine = deeply(lambda: Machine(self.executable.code, self._invoke, self._calls))

@@ -72,7 +72,7 @@ def make_tensor_dict(items: Sequence[Any]) -> TensorDict:
     return TensorDict(zip(items[::2], items[1::2], strict=True))
 
 
-def check_list(values: list[Any], count: int) -> list[Any]:
+def check_list(values: list[object], count: int) -> list[object]:
     """The list, if it has `count` elements.
 
     Raises:

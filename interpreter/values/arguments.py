@@ -51,7 +51,7 @@ class Binding:
         self.give_back = outward(result)
         self._positional = sum(not a.keyword_only for a in self.arguments)
 
-    def bind(self, args: Sequence[object], kwargs: Mapping[str, object] | None) -> list[Any]:
+    def bind(self, args: Sequence[object], kwargs: Mapping[str, object] | None) -> list[object]:
         """The machine values of the arguments.
 
         Raises:
@@ -75,7 +75,7 @@ class Binding:
 
     def _complete(
         self, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> tuple[list[Any], Exception | None]:
+    ) -> tuple[list[object], Exception | None]:
         """The arguments in the order of the signature, defaults put in; and what is wrong.
 
         A wrong type of an argument that is there is told before what is missing or too much.

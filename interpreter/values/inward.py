@@ -186,7 +186,7 @@ def _device(value: object) -> Device:
     raise _cannot(value)
 
 
-def _any(value: object) -> Any:
+def _any(value: object) -> object:
     """A value whose type is found out first.
 
     Raises:
@@ -203,11 +203,11 @@ def _any(value: object) -> Any:
     return inward(type)(value)
 
 
-def _as_it_is(value: object) -> Any:
+def _as_it_is(value: object) -> object:
     return value
 
 
-def _never(value: object) -> Any:
+def _never(value: object) -> object:
     """Lists and tuples of whatever are known to script, but no value of Python becomes one."""
     raise _cannot(value)
 
@@ -231,7 +231,7 @@ _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
 """Element types whose lists torch casts as a whole, and speaks of as a whole."""
 
 
-def _iterate(value: Any) -> list[Any]:
+def _iterate(value: Any) -> list[object]:
     try:
         return list(value)
     except TypeError as error:
@@ -245,7 +245,7 @@ def _list_inward(type: ListType) -> Convert:
 
     def convert(value: object) -> list[Any]:
         if isinstance(value, SharedValues) and value.type == type:
-            content: list[Any] = value.content
+            content: list[object] = value.content
             return content
         if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
@@ -267,7 +267,7 @@ def _dict_inward(type: DictType) -> Convert:
 
     def convert(value: Any) -> dict[Any, Any]:
         if isinstance(value, SharedValues) and value.type == type:
-            content: dict[Any, Any] = value.content
+            content: dict[object, object] = value.content
             return content
         try:
             items = dict(value)

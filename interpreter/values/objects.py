@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
 from ...frontend.kept import KeptWith
@@ -118,7 +118,7 @@ class ScriptObject:
     def __copy__(self) -> ScriptObject:
         return ScriptObject(self.cls, self.slots)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptObject:
+    def __deepcopy__(self, memo: dict[int, object]) -> ScriptObject:
         """A copy with copies of all it holds; what it holds twice is copied once."""
         made = memo[id(self)] = ScriptObject(self.cls)
         made.slots[:] = copy.deepcopy(self.slots, memo)

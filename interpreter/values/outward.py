@@ -39,7 +39,7 @@ __all__ = ["named_tuple_class", "outward"]
 Convert = Callable[[Any], Any]
 
 
-def _as_it_is(value: object) -> Any:
+def _as_it_is(value: object) -> object:
     return value
 
 
@@ -87,7 +87,7 @@ def _optional_outward(type: OptionalType) -> Convert:
     return lambda value: None if value is None else inner(value)
 
 
-def _string_outward(value: Any) -> Any:
+def _string_outward(value: Any) -> object:
     """A string; script cuts strings between bytes, and not every piece is text.
 
     Raises:
@@ -98,7 +98,7 @@ def _string_outward(value: Any) -> Any:
     return value.encode("utf-8", "surrogateescape").decode("utf-8")
 
 
-def _tensor_outward(value: Any) -> Any:
+def _tensor_outward(value: Any) -> object:
     return value if value is None or isinstance(value, Tensor) else Tensor._of(value)
 
 
@@ -130,7 +130,7 @@ def named_tuple_class(name: str, fields: tuple[str, ...]) -> Convert:
     return cast(Convert, namedtuple(name, fields, rename=True))
 
 
-def _object_outward(value: ScriptObject) -> Any:
+def _object_outward(value: ScriptObject) -> object:
     """The object that stands for it in Python, or a copy of its own Python class."""
     if value.handle is not None:
         return value.handle
@@ -139,13 +139,13 @@ def _object_outward(value: ScriptObject) -> Any:
     python = python_class(value.cls)
     if python is None:
         return value
-    made: Any = object.__new__(python)
+    made: object = object.__new__(python)
     for attribute, slot in zip(value.cls.attributes.values(), value.slots, strict=True):
         object.__setattr__(made, attribute.name, outward(attribute.type)(read_slot(slot)))
     return made
 
 
-def _member_outward(value: EnumMember) -> Any:
+def _member_outward(value: EnumMember) -> object:
     """Python's member of an enumeration.
 
     Raises:
@@ -160,7 +160,7 @@ def _member_outward(value: EnumMember) -> Any:
     return getattr(python, value.name)
 
 
-def _value_outward(value: object) -> Any:
+def _value_outward(value: object) -> object:
     """The Python value of a machine's value by what it is, for `Any` and unions."""
     if isinstance(value, ScriptObject):
         return _object_outward(value)

@@ -49,7 +49,7 @@ class ScriptList(SharedValues, MutableSequence[Any]):
 
     content: list[Any]
 
-    def __init__(self, values: list[Any]) -> None:
+    def __init__(self, values: list[object]) -> None:
         found = _type_of(values)
         assert isinstance(found, ListType)
         self.type = found
@@ -119,7 +119,7 @@ class ScriptDict(SharedValues, MutableMapping[Any, Any]):
 
     content: dict[Any, Any]
 
-    def __init__(self, values: dict[Any, Any]) -> None:
+    def __init__(self, values: dict[object, object]) -> None:
         found = _type_of(values)
         assert isinstance(found, DictType)
         self.type = found

@@ -44,7 +44,7 @@ def _levels(type: Type) -> int:
 def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], Any]:
     """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
 
-    def convert_checked(value: object) -> Any:
+    def convert_checked(value: object) -> object:
         check_copies(value)
         try:
             return convert(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...typecheck.types import Type
 from .inference import type_of_value
 from .inward import CastError, inward
@@ -12,7 +10,7 @@ from .outward import outward
 __all__ = ["CastError", "from_machine", "to_machine", "type_of_value"]
 
 
-def to_machine(value: object, type: Type) -> Any:
+def to_machine(value: object, type: Type) -> object:
     """The machine's value for a Python value of a type.
 
     Raises:
@@ -21,6 +19,6 @@ def to_machine(value: object, type: Type) -> Any:
     return inward(type)(value)
 
 
-def from_machine(value: object, type: Type) -> Any:
+def from_machine(value: object, type: Type) -> object:
     """The Python value for a machine's value of a type."""
     return outward(type)(value)

@@ -153,7 +153,7 @@ def float_implicit(a: Array) -> float:
 
 
 @operator("aten::ScalarImplicit(Tensor a) -> Scalar", face="operator")
-def scalar_implicit(a: Array) -> Any:
+def scalar_implicit(a: Array) -> object:
     return _implicit(a)
 
 

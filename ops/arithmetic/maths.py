@@ -41,7 +41,7 @@ _reciprocal: Final = np.reciprocal
 _ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Any) -> object:
     result = _negative(x)
     if type(result) is not ndarray:
         result = asarray(result)
@@ -50,7 +50,7 @@ def _sigmoid(x: Any) -> Any:
     return _reciprocal(result, result)
 
 
-def _rsqrt(x: Any) -> Any:
+def _rsqrt(x: Any) -> object:
     return np.reciprocal(np.sqrt(x))
 
 
@@ -70,7 +70,7 @@ def _closely(kernel: Kernel) -> Kernel:
     return call
 
 
-def _exp2(x: Any) -> Any:
+def _exp2(x: Any) -> object:
     return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
 
 

@@ -31,15 +31,15 @@ _OUT_OF_FLOAT_POWER: Final = OutDtype(
 _float64: Final = np.dtype(np.float64)
 
 
-def _xlogy(x: Any, y: Any) -> Any:
+def _xlogy(x: Any, y: Any) -> object:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log(y)))
 
 
-def _xlog1py(x: Any, y: Any) -> Any:
+def _xlog1py(x: Any, y: Any) -> object:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))
 
 
-def _logaddexp(x: Any, y: Any) -> Any:
+def _logaddexp(x: Any, y: Any) -> object:
     if x.dtype.kind != "c":
         return np.logaddexp(x, y)
     first = x.real >= y.real
@@ -47,15 +47,15 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return np.where(np.isinf(high.real) & (x == y), x, high + np.log1p(np.exp(low - high)))
 
 
-def _wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def computed(x: Any, y: Any) -> Any:
+def _wide(kernel: Callable[..., object]) -> Callable[..., object]:
+    def computed(x: Any, y: Any) -> object:
         return np.asarray(kernel(x.astype(_float64), y.astype(_float64)), x.dtype)
 
     return computed
 
 
-def _incomplete(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def computed(a: Any, x: Any) -> Any:
+def _incomplete(kernel: Callable[..., object]) -> Callable[..., object]:
+    def computed(a: Any, x: Any) -> object:
         unit = _float64 if a.dtype == _float64 else np.float32
         return np.asarray(kernel(a.astype(_float64), x.astype(_float64), unit), a.dtype)
 
@@ -245,7 +245,7 @@ operator("aten::float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(
 _refuse_exponent: Final = Refusal("bu", "ldexp_cpu_exp")
 
 
-def _scaled_by_two(mantissa: Array, exponent: Array) -> Any:
+def _scaled_by_two(mantissa: Array, exponent: Array) -> object:
     narrow = letter(mantissa.dtype) == "h"
     wide = mantissa.astype(np.float32) if narrow else mantissa
     result = np.ldexp(wide, exponent.astype(np.int32))  # wraps, as torch's

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator as python
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -296,7 +296,7 @@ def power(a: float, b: float) -> float:
         return INVALID
 
 
-def native_power_of_ints(a: Any, b: Any) -> Any:
+def native_power_of_ints(a: Any, b: Any) -> object:
     """`power_of_ints`, for numba."""
     if b < 0:
         if a == 1:
@@ -470,16 +470,16 @@ def derive_index(index: int, start: int, step: int) -> int:
 # --------------------------------------------------------------------------- smallest, largest
 
 
-def _smaller(a: object, b: Any) -> Any:
+def _smaller(a: object, b: Any) -> object:
     return a if a < b else b  # of a number and a NaN the second, as in C
 
 
-def _larger(a: object, b: Any) -> Any:
+def _larger(a: object, b: Any) -> object:
     return a if a > b else b
 
 
 def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], Any]:
-    def over_list(values: list[Any]) -> Any:
+    def over_list(values: Sequence[object]) -> object:
         if not values:
             raise OperatorError(f"{name}() arg is an empty sequence")
         best = values[0]

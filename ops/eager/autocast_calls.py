@@ -16,8 +16,8 @@ _ELIGIBLE: Final = (_FLOAT, DTYPES["bfloat16"], DTYPES["float16"])
 
 
 def cast_arguments(
-    name: str, args: tuple[object, ...], kwargs: dict[str, Any], state: Autocast
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    name: str, args: tuple[object, ...], kwargs: dict[str, object], state: Autocast
+) -> tuple[tuple[object, ...], dict[str, object]]:
     """The arguments of an operator with their tensors in the dtype that its policy asks for."""
     policy = eager_policy(name)
     target = dtype_by_number(state.cpu_dtype)

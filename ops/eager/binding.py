@@ -66,14 +66,14 @@ def _tensor(value: object, lenient: bool) -> Any:
     return _NO
 
 
-def _int_or_dtype(value: object, lenient: bool) -> Any:
+def _int_or_dtype(value: object, lenient: bool) -> object:
     """In schemas a dtype, layout or memory format is an int."""
     if isinstance(value, (DType, Layout, MemoryFormat)):
         return value.number
     return _int(value, lenient)
 
 
-def _int(value: object, lenient: bool) -> Any:
+def _int(value: object, lenient: bool) -> object:
     if type(value) is int:
         return value
     if isinstance(value, int):
@@ -88,7 +88,7 @@ def _int(value: object, lenient: bool) -> Any:
     return _NO
 
 
-def _float(value: object, lenient: bool) -> Any:
+def _float(value: object, lenient: bool) -> object:
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return float(value)
     if lenient and isinstance(value, (bool, np.generic, Tensor)):
@@ -117,27 +117,27 @@ def _complex(value: object, lenient: bool) -> Any:
     return complex(value) if isinstance(value, (complex, float, int)) else _NO
 
 
-def _bool(value: object, lenient: bool) -> Any:
+def _bool(value: object, lenient: bool) -> object:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     return _NO
 
 
-def _string(value: object, lenient: bool) -> Any:
+def _string(value: object, lenient: bool) -> object:
     return value if isinstance(value, str) else _NO
 
 
-def _device(value: object, lenient: bool) -> Any:
+def _device(value: object, lenient: bool) -> object:
     if isinstance(value, Device):
         return value
     return Device(value) if isinstance(value, str) else _NO
 
 
-def _generator(value: object, lenient: bool) -> Any:
+def _generator(value: object, lenient: bool) -> object:
     return value if isinstance(value, Generator) else _NO
 
 
-def _anything(value: object, lenient: bool) -> Any:
+def _anything(value: object, lenient: bool) -> object:
     """A value as the machine holds it."""
     if isinstance(value, Tensor):
         return value._array
@@ -146,7 +146,7 @@ def _anything(value: object, lenient: bool) -> Any:
     return value
 
 
-def _also_bools(value: Sequence[object], converted: list[Any]) -> Any:
+def _also_bools(value: Sequence[object], converted: Sequence[object]) -> object:
     """Ints, of which torch looks at the first alone before it converts: others may be bools."""
     found = [
         int(each) if isinstance(each, bool) and place else known
@@ -190,7 +190,7 @@ _SIMPLE: Final[dict[Type, Converter]] = {
 }
 
 
-def _tensors(value: object, lenient: bool) -> Any:
+def _tensors(value: object, lenient: bool) -> object:
     """A list of tensors; numbers never stand for its elements."""
     if not isinstance(value, (list, tuple)):
         return _NO
@@ -297,7 +297,9 @@ class Form:
         if own and own[0].type == ListType(INT) and len(own) == 1:
             self.spread = int(as_method)
 
-    def bind(self, args: Sequence[object], kwargs: dict[str, Any], lenient: bool) -> list[Any]:
+    def bind(
+        self, args: Sequence[object], kwargs: Mapping[str, object], lenient: bool
+    ) -> list[object]:
         """The values for the forward.
 
         Raises:
@@ -306,7 +308,7 @@ class Form:
         args = self._gather(args)
         if len(args) > self.positional:
             raise Mismatch
-        given: dict[int, Any] = dict(enumerate(args))
+        given: dict[int, object] = dict(enumerate(args))
         for key, value in kwargs.items():
             given[self._place(key, given)] = value
         return [
@@ -330,7 +332,7 @@ class Form:
             key = "input"
         return self.names.index(key) if key in self.names else -1
 
-    def _place(self, key: str, given: dict[int, Any]) -> int:
+    def _place(self, key: str, given: Mapping[int, object]) -> int:
         place = self._named(key)
         if place < 0 or place in given:
             raise Mismatch
@@ -342,7 +344,7 @@ class Form:
             raise Mismatch
         return converted
 
-    def _converted(self, place: int, value: object, lenient: bool) -> Any:
+    def _converted(self, place: int, value: object, lenient: bool) -> object:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = PYTHON_DTYPES.get(value, value)

@@ -23,7 +23,7 @@ _new: Final = object.__new__
 _ndarray: Final = np.ndarray
 
 
-def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+def run(entry: Operator, values: list[object], handles: Sequence[object]) -> Any:
     """Run an operator on machine values; arrays come back as tensors.
 
     `handles` are the Python arguments: what comes back in place is the same handle again.
@@ -49,10 +49,10 @@ def any_requires_grad(handles: Sequence[object]) -> bool:
     return False
 
 
-def finish(entry: Operator, values: list[Any], result: object, handles: Sequence[object]) -> Any:
+def finish(entry: Operator, values: list[Any], result: object, handles: Sequence[object]) -> object:
     """Make tensors of a result's arrays and tell the tracer of this thread, if there is one."""
     if type(result) is _ndarray:
-        wrapped: Any = _handle_of(result, handles)
+        wrapped: object = _handle_of(result, handles)
     else:
         wrapped = _wrapped(entry, result, handles)
     if entry.is_in_place:
@@ -66,7 +66,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     return wrapped
 
 
-def _note_view(wrapped: Any, handles: Sequence[Any]) -> None:
+def _note_view(wrapped: Any, handles: Sequence[object]) -> None:
     """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
     if not isinstance(base, Tensor) or (base._requires_grad and is_grad_enabled()):
@@ -87,7 +87,7 @@ def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
     return made
 
 
-def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> Any:
+def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> object:
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
-_NO_TENSORS: Final[tuple[Any, ...]] = ()
+_NO_TENSORS: Final[tuple[object, ...]] = ()
 
 
 # --------------------------------------------------------------------------- functions
@@ -217,7 +217,7 @@ class EagerFunction:
         return any(name in form.names for form in self.forms)
 
     def _match(
-        self, args: Sequence[object], kwargs: dict[str, Any]
+        self, args: Sequence[object], kwargs: dict[str, object]
     ) -> tuple[Form, list[Any], bool] | None:
         """The first overload that fits, strictly or else after conversion, and its values."""
         for lenient in (False, True):
@@ -228,13 +228,13 @@ class EagerFunction:
                     pass
         return None
 
-    def _refusal(self, args: Sequence[object], kwargs: dict[str, Any]) -> TypeError:
+    def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> TypeError:
         if not self.forms:
             return TypeError(f"{self.__name__}() cannot be called on tensors")
         own = args[1:] if self._as_method else args
         return TypeError(refusal(self.operator_name, self.__name__, self.forms, own, kwargs))
 
-    def _remember(self, form: Form, args: Sequence[object], values: list[Any]) -> None:
+    def _remember(self, form: Form, args: Sequence[object], values: list[object]) -> None:
         """Keep what was found out about arguments of these types, if their count says it all."""
         types = tuple(map(type, args))
         if form.spread is not None:

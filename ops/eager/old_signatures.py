@@ -25,7 +25,7 @@ _TENSORS: Final = {"add": 2, "sub": 2}
 
 
 def without_numbers_between(
-    name: str, args: Sequence[object], kwargs: dict[str, Any]
+    name: str, args: Sequence[object], kwargs: dict[str, object]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The arguments with the numbers as keywords; None if it is no such call."""
     base = name.removesuffix("_")

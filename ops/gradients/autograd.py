@@ -114,7 +114,7 @@ class Node:
         what it returns takes the place of the former."""
         return add_hook(self.extras().after, hook)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> Removable:
+    def register_prehook(self, hook: Callable[..., object]) -> Removable:
         """Have `hook(gradients of the results)` called before `apply`."""
         return add_hook(self.extras().before, hook)
 
@@ -159,7 +159,7 @@ class Removable:
         self.remove()
 
 
-def add_hook(hooks: Hooks, hook: Callable[..., Any]) -> Removable:
+def add_hook(hooks: Hooks, hook: Callable[..., object]) -> Removable:
     """Add a hook to others; returned is what takes it away."""
     handle = Removable(hooks)
     hooks[handle.id] = hook
@@ -410,7 +410,7 @@ class _Walk:
         """Count for every node how many gradients it has to wait for."""
         seen: set[Node] = set()
         order: list[Node] = []
-        bounded: list[tuple[Any, ...]] = []
+        bounded: list[tuple[object, ...]] = []
         pending = [(node, False) for node in roots]
         while pending:
             node, done = pending.pop()

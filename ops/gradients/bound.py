@@ -150,7 +150,7 @@ class Bound:
         elif row.composite is not None:
             self._bind_all(row.composite, signature(row.composite).parameters)
 
-    def _bind_all(self, formula: Callable[..., Any], names: Any) -> None:
+    def _bind_all(self, formula: Callable[..., object], names: Any) -> None:
         """Bind a formula for all of some arguments at once."""
         places = [self.positions[name] for name in names if name in self.positions]
         shared_keeps: set[int] = set()
@@ -163,7 +163,7 @@ class Bound:
                 self.keeps_result[at] = self.keeps_result[places[0]]
         self.shared = formula, readers
 
-    def _readers(self, formula: Callable[..., Any], at: int) -> dict[str, Reader]:
+    def _readers(self, formula: Callable[..., object], at: int) -> dict[str, Reader]:
         readers: dict[str, Reader] = {}
         for name, parameter in signature(formula).parameters.items():
             reader = self._reader(name, at)
@@ -310,7 +310,7 @@ class RowNode(Node):
             return [self._unpack(each) for each in value]
         return value
 
-    def about(self, at: int, word: str) -> Any:
+    def about(self, at: int, word: str) -> object:
         """The sizes or the dtype of an argument."""
         value = self._arguments[at]
         if isinstance(value, list):
@@ -506,7 +506,7 @@ def _arrays(value: Any) -> list[Any]:
     return [a for each in value for a in _arrays(each)] if isinstance(value, (list, tuple)) else []
 
 
-def _kept(value: Any, keep: bool) -> Any:
+def _kept(value: Any, keep: bool) -> object:
     if isinstance(value, Tensor):
         return Saved(value) if keep else Meta(value)
     if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
@@ -514,7 +514,7 @@ def _kept(value: Any, keep: bool) -> Any:
     return value
 
 
-def _about(value: Any, word: str) -> Any:
+def _about(value: Any, word: str) -> object:
     if isinstance(value, Saved):
         if value.array is None:
             raise RuntimeError(FREED)

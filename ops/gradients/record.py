@@ -48,7 +48,7 @@ class Record:
     # ------------------------------------------------------------------ while it runs
 
     @staticmethod
-    def recorder(entry: Operator) -> Callable[..., Any]:
+    def recorder(entry: Operator) -> Callable[..., object]:
         """The forward of an operator, which also tells the record that runs."""
         return recorder(entry)
 
@@ -135,7 +135,7 @@ class Record:
             if any(owner in owners for owner in self.writes):
                 self.resolve()
 
-    def outward(self, value: Any) -> Any:
+    def outward(self, value: Any) -> object:
         """A machine value with tensors in place of arrays."""
         if isinstance(value, np.ndarray):
             return self.tensor(value)
@@ -225,10 +225,10 @@ class Record:
         return value
 
 
-_RECORDERS: Final[dict[str, Callable[..., Any]]] = {}
+_RECORDERS: Final[dict[str, Callable[..., object]]] = {}
 
 
-def recorder(entry: Operator) -> Callable[..., Any]:
+def recorder(entry: Operator) -> Callable[..., object]:
     """The forward of an operator, which also tells the record that runs."""
     found = _RECORDERS.get(entry.full_name)
     if found is None:
@@ -236,7 +236,7 @@ def recorder(entry: Operator) -> Callable[..., Any]:
     return found
 
 
-def _make_recorder(entry: Operator) -> Callable[..., Any]:
+def _make_recorder(entry: Operator) -> Callable[..., object]:
     bound = _noted(entry)
     if bound is None:
         return entry.forward
@@ -251,7 +251,7 @@ def _make_recorder(entry: Operator) -> Callable[..., Any]:
     return run
 
 
-def _noting_recorder(bound: Bound) -> Callable[..., Any]:
+def _noting_recorder(bound: Bound) -> Callable[..., object]:
     entry, forward = bound.entry, bound.entry.forward
     has_lists = _has_lists(entry)
 
@@ -270,7 +270,7 @@ def _noting_recorder(bound: Bound) -> Callable[..., Any]:
     return run
 
 
-def _view_recorder(bound: Bound) -> Callable[..., Any]:
+def _view_recorder(bound: Bound) -> Callable[..., object]:
     """Views are noted even while no gradients are wanted: they know what they are views of."""
     forward, unwatched = bound.entry.forward, copy(bound)
     unwatched.watched = False
@@ -316,7 +316,9 @@ def _gives_tensors(entry: Operator) -> bool:
     return "Tensor" in entry.schema[entry.schema.rindex("->") :]
 
 
-def _rewriting_recorder(itself: Callable[..., Any], rewriting: Rewriting) -> Callable[..., Any]:
+def _rewriting_recorder(
+    itself: Callable[..., object], rewriting: Rewriting
+) -> Callable[..., object]:
     """Others run in the operator's place, each recorded for itself, where there are any."""
 
     def step(name: str, *args: Any) -> Any:
@@ -334,7 +336,7 @@ def _rewriting_recorder(itself: Callable[..., Any], rewriting: Rewriting) -> Cal
     return run
 
 
-def _in_place_recorder(bound: Bound) -> Callable[..., Any]:
+def _in_place_recorder(bound: Bound) -> Callable[..., object]:
     forward = bound.entry.forward
     copies = any(0 in kept for kept in bound.keeps.values())
 

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
+def taped(entry: Operator, values: list[object], handles: Sequence[Any]) -> Any:
     """Run an operator on machine values and record it; see `dispatch.run`."""
     known: dict[int, Tensor] = {}
     _collect(handles, known)
@@ -74,7 +74,7 @@ def taped(entry: Operator, values: list[Any], handles: Sequence[Any]) -> Any:
     return wrapped
 
 
-def _rewritten(rewriting: Rewriting, values: list[Any], known: dict[int, Tensor]) -> Any:
+def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> Any:
     """Run other operators in the place of one, each recorded for itself."""
 
     def run(name: str, *given: Any) -> Any:

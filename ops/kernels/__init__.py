@@ -32,7 +32,7 @@ LARGE: Final = 8192
 _BY_NUMBA: Final = frozenset({"tables"})
 """The modules of `native/` that operators ask for; all others are in `code/`."""
 
-_FAMILIES: Final[dict[str, Any]] = {}
+_FAMILIES: Final[dict[str, object]] = {}
 
 
 def family(name: str) -> Any:

@@ -151,12 +151,12 @@ def _gelu(x: Array, approximate: str) -> Any:
     return _gelu_by_erf(x)
 
 
-def _by_tanh(x: Array) -> Any:
+def _by_tanh(x: Array) -> object:
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + np.tanh(inner))
 
 
-def _by_erf(x: Array) -> Any:
+def _by_erf(x: Array) -> object:
     dtype = x.dtype
     result = as_array(erf(x * operand(math.sqrt(0.5), dtype)))
     _add(result, operand(1, dtype), result)
@@ -171,7 +171,7 @@ _gelu_by_erf: Final = pointwise("gelu", _by_erf)
 _gelu_by_tanh: Final = pointwise("gelu_tanh", _by_tanh)
 
 
-def _silu(x: Array) -> Any:
+def _silu(x: Array) -> object:
     below = as_array(_negative(x))
     _exp(below, below)
     _add(below, operand(1, below.dtype), below)
@@ -216,7 +216,7 @@ def _celu(x: Array, alpha: float) -> Any:
     return _elu(x, alpha, 1.0, 1.0 / alpha)
 
 
-def _softplus(x: Array, beta: float, threshold: float) -> Any:
+def _softplus(x: Array, beta: float, threshold: float) -> object:
     scaled = x if beta == 1 else x * operand(beta, x.dtype)
     level = checked_operand(threshold, x.dtype)
     result = as_array(np.minimum(scaled, level))
@@ -228,7 +228,7 @@ def _softplus(x: Array, beta: float, threshold: float) -> Any:
     return result
 
 
-def _log_sigmoid(x: Array) -> Any:
+def _log_sigmoid(x: Array) -> object:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
@@ -240,7 +240,7 @@ def _hardswish(x: Array) -> Any:
     return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 
-def _mish(x: Array) -> Any:
+def _mish(x: Array) -> object:
     grown = np.exp(np.minimum(x, 20))  # tanh(log(1 + e)) is (e^2 + 2 e) / (e^2 + 2 e + 2)
     part = grown * (grown + 2)
     return x * (part / (part + 2))
@@ -291,7 +291,7 @@ def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
     return log_sigmoid(self), as_array(np.exp(-np.abs(self)))
 
 
-def _softshrink(x: Array, lambd: float) -> Any:
+def _softshrink(x: Array, lambd: float) -> object:
     if not 0 <= lambd <= np.finfo(np.float32).max:
         raise OperatorError(
             f"lambda must be in range [0, 3.40282e+38] for input dtype Float, but found {lambd:g}"
@@ -300,7 +300,7 @@ def _softshrink(x: Array, lambd: float) -> Any:
     return np.where(np.abs(x) <= lambd, x * 0, outer)
 
 
-def _hardshrink(x: Array, lambd: float) -> Any:
+def _hardshrink(x: Array, lambd: float) -> object:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 

@@ -365,7 +365,7 @@ def impl_index(
     momentum: float,
     eps: float,
     cudnn_enabled: bool,
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     made = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     return (*made, _reserve(), 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def vector_length(x: Array, p: float, axis: Axis, keepdims: bool = False) -> Arr
     """The p-norm along an axis; 16-bit floats are summed in float32."""
     size = np.abs(widened(x))
     if p == 0:
-        result: Any = np.count_nonzero(size, axis, keepdims=keepdims)
+        result: object = np.count_nonzero(size, axis, keepdims=keepdims)
     elif p == 1:
         result = size.sum(axis, keepdims=keepdims)
     elif p == 2:

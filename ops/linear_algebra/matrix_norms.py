@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def _length(array: Array, keepdim: bool) -> Array:
     return result.reshape((1,) * array.ndim) if keepdim else result
 
 
-def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) -> Any:
+def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) -> object:
     """The norm from absolute values."""
     if order == math.inf:
         return np.max(sizes, axes, keepdims=keepdim)

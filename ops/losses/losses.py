@@ -100,7 +100,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
     if beta == 0:
         return l1_loss(self, target, reduction)
 
-    def losses(a: Array, b: Array) -> Any:
+    def losses(a: Array, b: Array) -> object:
         size = np.abs(as_array(a - b))
         half, level = size.dtype.type(0.5), size.dtype.type(beta)
         return np.where(size < level, half * size * size / level, size - half * level)
@@ -118,7 +118,7 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
     if delta <= 0:
         raise OperatorError("huber_loss does not support non-positive values for delta.")
 
-    def losses(a: Array, b: Array) -> Any:
+    def losses(a: Array, b: Array) -> object:
         size = np.abs(as_array(a - b))
         half, level = size.dtype.type(0.5), size.dtype.type(delta)
         return np.where(size <= level, half * size * size, level * (size - half * level))
@@ -201,7 +201,7 @@ def binary_cross_entropy_with_logits(
     return reduced(as_array(losses).astype(dtype), reduction)
 
 
-def _times_log(target: Array) -> Any:
+def _times_log(target: Array) -> object:
     """`target * log(target)`, zero at zero."""
     return np.where(target == 0, target.dtype.type(0), target * np.log(target))
 
@@ -220,7 +220,7 @@ def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Arra
         raise OperatorError("kl_div: Complex inputs not supported.", code="dtype-mismatch")
     dtype = common_dtype(self, target)
 
-    def losses(a: Array, b: Array) -> Any:
+    def losses(a: Array, b: Array) -> object:
         return np.exp(b) * (b - a) if log_target else _times_log(b) - b * a
 
     return reduced(binary(losses, self, target), reduction, dtype)
@@ -241,7 +241,7 @@ def poisson_nll_loss(
     dtype = common_dtype(input, target)
     checked_broadcast(target.shape, input.shape, ("target", "input"))
 
-    def losses(a: Array, b: Array) -> Any:
+    def losses(a: Array, b: Array) -> object:
         step = _rounding(a.dtype)
         a, b = widened(a), widened(b)
         if log_input:
@@ -272,7 +272,7 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
     dtype = common_dtype(self, target)
 
-    def losses(a: Array, b: Array) -> Any:
+    def losses(a: Array, b: Array) -> object:
         lack = np.maximum(a.dtype.type(margin) - a, a.dtype.type(0))
         return np.where(b != 1, lack, 0) + np.where(b != -1, a, 0)
 

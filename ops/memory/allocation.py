@@ -52,7 +52,7 @@ class Ledger:
         """The bytes of the last request that was refused; 0 if none was."""
         return self._numbers[2]
 
-    def open(self, limit: int, output: int) -> Any:
+    def open(self, limit: int, output: int) -> object:
         """Count this thread anew; what is given back goes to `close`."""
         numbers = self._numbers
         numbers[0], numbers[1], numbers[2], numbers[3] = 0, limit, 0, RESERVE
@@ -122,7 +122,7 @@ def uncounted() -> Iterator[None]:
             native.swap(before)
 
 
-def carrying(work: Callable[..., object]) -> Callable[..., Any]:
+def carrying(work: Callable[..., object]) -> Callable[..., object]:
     """Work for another thread that counts in this thread's ledger; it must end before that is
     closed."""
     ledger = _THREAD.ledger
@@ -130,7 +130,7 @@ def carrying(work: Callable[..., object]) -> Callable[..., Any]:
     if native is None:
         return work
 
-    def carried(*values: object) -> Any:
+    def carried(*values: object) -> object:
         before = native.swap(ledger.address)
         try:
             return work(*values)
@@ -297,7 +297,7 @@ def _numpy_table() -> Any:
     return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))
 
 
-def _numpy_function(place: int) -> Any:
+def _numpy_function(place: int) -> object:
     return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(_numpy_table()[place])
 
 
@@ -310,7 +310,7 @@ def _default_handler() -> Any:
     return found
 
 
-def _capsule(engine: object) -> Any:
+def _capsule(engine: object) -> object:
     """Our handler as NumPy takes it; it stays for ever, as arrays may outlive everything."""
     handler = _Handler(b"rushlight", 1)
     handler.allocator = _structure(_PythonAllocator, engine, "array", None)

@@ -139,7 +139,7 @@ def _read(words: str) -> dict[str, DType]:
 DTYPES: Final = _read(_WORDS)
 """All dtypes by name."""
 
-PYTHON_DTYPES: Final[dict[Any, DType]] = {
+PYTHON_DTYPES: Final[dict[object, DType]] = {
     **{float: DTYPES["float64"], int: DTYPES["int64"]},
     **{bool: DTYPES["bool"], complex: DTYPES["complex128"]},
 }

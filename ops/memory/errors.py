@@ -8,7 +8,7 @@ torch raises; pickled, an error becomes one of that class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...frontend.diagnostics import Diagnostic
 
@@ -28,7 +28,7 @@ def _shown_as(builtin: type[BaseException]) -> Callable[[Error], Error]:
         cls.__name__ = cls.__qualname__ = builtin.__name__
         cls.__module__ = "builtins"
 
-        def reduce(self: BaseException) -> tuple[Any, ...]:
+        def reduce(self: BaseException) -> tuple[object, ...]:
             return builtin, self.args
 
         cls.__reduce__ = reduce  # type: ignore[assignment]

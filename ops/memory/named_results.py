@@ -32,7 +32,7 @@ def named_results(name: str, fields: Sequence[str]) -> type[NamedResults]:
     key = (name, *fields)
     found = _RESULT_TYPES.get(key)
     if found is None:
-        body: dict[str, Any] = {field: _field(i) for i, field in enumerate(fields)}
+        body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
         body |= {"__slots__": (), "fields": tuple(fields)}
         found = _RESULT_TYPES[key] = type(name, (NamedResults,), body)
     return found

@@ -192,21 +192,21 @@ def _flat(operands: Iterable[object]) -> Iterable[Any]:
     return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 
-def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., Any]:
+def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., object]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
     if written == "unchecked" or getattr(forward, "checks_overlap", False):
         return forward
     if written == "itself":
 
         @wraps(forward)
-        def checked_alone(self: Any, *rest: object) -> Any:
+        def checked_alone(self: Any, *rest: object) -> object:
             check_written(self)
             return forward(self, *rest)
 
         return checked_alone
 
     @wraps(forward)
-    def checked(self: Any, *rest: object) -> Any:
+    def checked(self: Any, *rest: object) -> object:
         check_written(self, rest)
         return forward(self, *rest)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ class _Place:
 
     __slots__ = ("__array_interface__", "base")
 
-    def __init__(self, base: Array, told: dict[str, Any]) -> None:
+    def __init__(self, base: Array, told: dict[str, object]) -> None:
         self.base = base
         self.__array_interface__ = told
 

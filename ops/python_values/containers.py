@@ -38,7 +38,7 @@ def for_keys(
     It is written out for keys that are never NaN.
     """
 
-    def declare(forward: Callable[..., object]) -> Callable[..., Any]:
+    def declare(forward: Callable[..., object]) -> Callable[..., object]:
         takes_key = ", KEY" in templates[0].partition("->")[0]
         for key in KEYS:
             careful = takes_key and key in _MAYBE_NAN
@@ -50,7 +50,7 @@ def for_keys(
     return declare
 
 
-def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
+def _for_numbers(forward: Callable[..., object]) -> Callable[..., object]:
     """The same where a key may be NaN, which equals no key, not even itself.
 
     Python finds a NaN by its identity; one made anew is never found.
@@ -62,7 +62,7 @@ def _for_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _for_tensors(forward: Callable[..., object]) -> Callable[..., Any]:
+def _for_tensors(forward: Callable[..., object]) -> Callable[..., object]:
     """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
     if forward is dict:
         return TensorDict
@@ -91,7 +91,7 @@ def _no_index(values: List, index: int) -> IndexOutOfRange:
 _INDEX: Final = ("-len({0}) <= {1} < len({0})",)
 
 
-def native_row(values: Any, number: int) -> Any:
+def native_row(values: Any, number: int) -> object:
     """A row of `rows`, for numba."""
     starts = values[1]
     if number < 0:
@@ -112,7 +112,7 @@ def native_row(values: Any, number: int) -> Any:
         lists="rows",
     ),
 )
-def get_element(values: List, index: int) -> Any:
+def get_element(values: List, index: int) -> object:
     try:
         return values[index]
     except IndexError:
@@ -209,7 +209,7 @@ operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
 _NOT_THERE: Final = object()
 
 
-def _sought(element: object) -> Any:
+def _sought(element: object) -> object:
     """What to seek in Python's list, which takes a NaN to equal itself; here it never does."""
     return element if element == element else _NOT_THERE
 
@@ -528,7 +528,7 @@ def values_of(mapping: Dict) -> List:
 
 
 @for_keys("aten::items.KEY(Dict(KEY, t) self) -> ((KEY, t)[])")
-def items_of(mapping: Dict) -> list[tuple[Any, Any]]:
+def items_of(mapping: Dict) -> list[tuple[object, object]]:
     return list(mapping.items())
 
 
@@ -545,7 +545,7 @@ def key_error(key: object) -> OperatorError:
     "aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)",
     written=inline("{0}[{1}]"),
 )
-def get_value(mapping: Dict, key: object) -> Any:
+def get_value(mapping: Dict, key: object) -> object:
     try:
         return mapping[key]
     except KeyError:
@@ -569,7 +569,7 @@ def delete_key(mapping: Dict, key: object) -> None:
 
 
 @for_keys("aten::pop.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> t(*)")
-def pop_value(mapping: Dict, key: object) -> Any:
+def pop_value(mapping: Dict, key: object) -> object:
     try:
         return mapping.pop(key)
     except KeyError:
@@ -582,7 +582,7 @@ for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_v
 
 
 @for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")
-def popitem(mapping: Dict) -> tuple[Any, Any]:
+def popitem(mapping: Dict) -> tuple[object, object]:
     """Take out the first item, unlike Python, which takes the last."""
     if not mapping:
         raise OperatorError("popitem(): dictionary is empty", code="key-missing")

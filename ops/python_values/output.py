@@ -156,7 +156,7 @@ def percent_format(self: str, *values: Any) -> str:
     text, rest = "", self
     if len(values) == 1 and isinstance(values[0], tuple):
         (values,) = values
-    left: Iterator[Any] = iter(values)
+    left: Iterator[object] = iter(values)
     count = 0
     while "%" in rest:
         before, _, rest = rest.partition("%")

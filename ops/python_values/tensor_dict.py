@@ -70,7 +70,7 @@ class TensorDict(dict[Any, Any]):
         """The value of an array, which is taken out."""
         return super().pop(_Key(key), *default)
 
-    def popitem(self) -> tuple[Array, Any]:
+    def popitem(self) -> tuple[Array, object]:
         """The last array put in and its value, which are taken out."""
         key, value = super().popitem()
         return key.array, value

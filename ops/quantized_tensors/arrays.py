@@ -321,7 +321,7 @@ operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor", out="")(dequantize
 
 
 @operator("aten::dequantize.any(Any tensors) -> Any")
-def dequantize_any(tensors: object) -> Any:
+def dequantize_any(tensors: object) -> object:
     if isinstance(tensors, np.ndarray):
         return dequantize_tensor(tensors)
     if isinstance(tensors, (list, tuple)):

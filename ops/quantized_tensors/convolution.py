@@ -229,7 +229,7 @@ def _declare_questions(dims: int) -> None:
         for what in ("stride", "padding", "dilation", "output_padding", "groups", "transpose"):
             result = "int" if what in ("groups", "transpose") else "int[]"
 
-            def answer(packed: PackedConvolution, what: str = what) -> Any:
+            def answer(packed: PackedConvolution, what: str = what) -> object:
                 value = getattr(packed, what)
                 return list(value) if isinstance(value, list) else int(value)
 

@@ -63,7 +63,7 @@ def _join(full_name: str, special: Forward) -> None:
 # --------------------------------------------------------------------------- moving numbers
 
 
-def _again(made: object, like: Array, quantizer: Quantizer) -> Any:
+def _again(made: object, like: Array, quantizer: Quantizer) -> object:
     """Results that are whole numbers of the tensor's kind, as quantized tensors."""
     if isinstance(made, np.ndarray):
         same = made.dtype == numbers_of(like[:0] if like.ndim else like).dtype
@@ -73,12 +73,12 @@ def _again(made: object, like: Array, quantizer: Quantizer) -> Any:
     return made
 
 
-def _on_numbers(plain: Forward, x: Array, *rest: object) -> Any:
+def _on_numbers(plain: Forward, x: Array, *rest: object) -> object:
     quantizer = quantizer_of(x, "view")
     return _again(plain(numbers_of(x), *rest), x, quantizer)
 
 
-def _on_uniform_numbers(plain: Forward, x: Array, *rest: object) -> Any:
+def _on_uniform_numbers(plain: Forward, x: Array, *rest: object) -> object:
     if quantizer_of(x, "view").axis is not None:
         raise OperatorError("Setting strides is only possible on a uniformly quantized tensor")
     return _on_numbers(plain, x, *rest)
@@ -233,7 +233,7 @@ def _constant_pad(plain: Forward, x: Array, pad: list[int], value: Scalar = 0) -
 _join("aten::constant_pad_nd", _constant_pad)
 
 
-def _compared(plain: Forward, x: Array, other: object) -> Any:
+def _compared(plain: Forward, x: Array, other: object) -> object:
     values = other
     if isinstance(other, np.ndarray) and other.dtype.names is not None:
         values = dequantize(other)

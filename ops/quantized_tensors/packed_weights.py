@@ -165,7 +165,7 @@ def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
     return make
 
 
-def _plain(number: object) -> Any:
+def _plain(number: object) -> object:
     """The number in a tensor of one element; others as they are, to be refused."""
     return number.item() if isinstance(number, np.ndarray) and number.size == 1 else number
 

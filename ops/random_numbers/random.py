@@ -218,7 +218,7 @@ def _seeded(seed: int) -> Array:
     return np.array(key, np.uint32)
 
 
-def _engine_of(key: Array, position: int) -> Any:
+def _engine_of(key: Array, position: int) -> object:
     made = np.random.MT19937(0)
     state: Any = made.state
     state["state"] = {"key": key, "pos": position}

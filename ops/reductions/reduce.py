@@ -68,7 +68,7 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     if found is not None:
         return found
     check_kernel("sum_cpu", self, "qe")
-    wide: Any = dtype  # NumPy would add up small whole numbers in int64
+    wide: object = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
         if dtype.itemsize < 4:
             wide = _FLOAT32
@@ -293,10 +293,10 @@ def std_mean(
 
 
 def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
-    def of_all(self: Array, unbiased: bool) -> Any:
+    def of_all(self: Array, unbiased: bool) -> object:
         return forward(self, None, int(unbiased), False)
 
-    def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
+    def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> object:
         return forward(self, dim, int(unbiased), keepdim)
 
     face: Face = "function" if result != "Tensor" else ""

@@ -23,7 +23,7 @@ __all__: list[str] = []
 _ROOT: Final = math.sqrt(0.5)
 
 
-def _entr(x: Any) -> Any:
+def _entr(x: Any) -> object:
     inner = np.where(x > 0, -x * np.log(x), np.where(x == 0, x.dtype.type(0), -np.inf))
     return np.where(np.isnan(x), x, inner).astype(x.dtype)
 
@@ -36,19 +36,19 @@ def _erfcx(x: Any) -> Any:
     return np.where(np.isnan(x), x, result)
 
 
-def _ndtr(x: Any) -> Any:
+def _ndtr(x: Any) -> object:
     """The area under the normal curve left of x."""
     return 0.5 * erfc(-x * _ROOT)
 
 
-def _log_ndtr(x: Any) -> Any:
+def _log_ndtr(x: Any) -> object:
     left = np.log(_erfcx(-np.minimum(x, 0) * _ROOT) / 2) - x * x / 2
     right = np.log1p(-erfc(np.maximum(x, -1) * _ROOT) / 2)
     left = np.where(x == -np.inf, x, left)
     return np.where(np.isnan(x), x, np.where(x < -1, left, right))
 
 
-def _ndtri(p: Any) -> Any:
+def _ndtri(p: Any) -> object:
     """The inverse of `ndtr`, by Newton's steps on the logarithm."""
     upper = p > 0.5
     tail = np.where(upper, 1 - p, p)

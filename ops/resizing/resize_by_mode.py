@@ -32,7 +32,7 @@ _SMOOTH: Final = {
 def _call(name: str, *values: object) -> Array:
     entry = TABLE.operator(name)
     assert entry is not None
-    made: Any = entry.forward(*values)
+    made: object = entry.forward(*values)
     return np.asarray(made)
 
 

@@ -61,7 +61,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 
 def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
     """The NumPy index for a list of index tensors; None stands for a whole dimension."""
-    key: list[Any] = []
+    key: list[object] = []
     for position, index in enumerate(indices):
         if index is None:
             key.append(WHOLE)

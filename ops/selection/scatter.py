@@ -30,13 +30,13 @@ _INT64: Final = np.dtype(np.int64)
 # --------------------------------------------------------------------------- combining at positions
 
 
-_COMBINE: Final[dict[str, Callable[..., Any]]] = {
+_COMBINE: Final[dict[str, Callable[..., object]]] = {
     **{"sum": np.add.at, "add": np.add.at, "mean": np.add.at, "prod": np.multiply.at},
     **{"multiply": np.multiply.at, "amax": np.maximum.at, "amin": np.minimum.at},
 }
 
 
-def _neutral(reduce: str, dtype: Dtype) -> Any:
+def _neutral(reduce: str, dtype: Dtype) -> object:
     """The number that combining with changes nothing."""
     if reduce in ("sum", "add", "mean"):
         return 0

@@ -195,7 +195,7 @@ def _pad_circular(self: Array, pad: Ints) -> Array:
             )
         if size + before + after < 0:
             raise OperatorError("Negative padding value is resulting in an empty dimension")
-    crops: tuple[Any, ...] = tuple(
+    crops: tuple[object, ...] = tuple(
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
     )
     inner: Any = (..., *crops)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -246,12 +246,12 @@ def can_cast_to(from_: int, to: int) -> bool:
     "prim::unchecked_cast(t x) -> t",
     "prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)",
 )
-def unchecked(x: object) -> Any:
+def unchecked(x: object) -> object:
     return x
 
 
 @operator("aten::_unwrap_optional(t(a)? optional) -> t(a)")
-def unwrap_optional(optional: object) -> Any:
+def unwrap_optional(optional: object) -> object:
     if optional is None:
         raise OperatorError(
             "Unwrapping null optional", code="none-value", headline="this value is None"
@@ -260,7 +260,7 @@ def unwrap_optional(optional: object) -> Any:
 
 
 @operator("prim::TupleIndex(Any tup, int i) -> Any")
-def tuple_index(tup: tuple[object, ...], i: int) -> Any:
+def tuple_index(tup: tuple[object, ...], i: int) -> object:
     if not -len(tup) <= i < len(tup):
         raise IndexOutOfRange("Tuple list index out of range")
     return tup[i]
@@ -286,7 +286,7 @@ _LISTED: Final = (
 
 
 @operator("prim::tolist(Tensor self, int dim, int element) -> Any")
-def to_list(self: Array, dim: int, element: int) -> Any:
+def to_list(self: Array, dim: int, element: int) -> object:
     """The elements as nested lists `dim` deep; for `dim` 0 the one element."""
     word, names = _LISTED[element]
     dtype = dtype_of(self)

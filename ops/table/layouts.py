@@ -193,7 +193,7 @@ def into_resized(layout: OutLayout, result: Array, dtype: Dtype) -> Array:
     return _duplicate(result, dtype)
 
 
-def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]:
     """The forward of an operator, its results laid out as torch does."""
     if not letters:
         return forward

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -171,14 +171,14 @@ NO_BOOLS: Final = Refusal(
 """The refusal of what subtracts."""
 
 
-def refusing(refuse: Refusal | None, forward: Callable[..., object]) -> Callable[..., Any]:
+def refusing(refuse: Refusal | None, forward: Callable[..., object]) -> Callable[..., object]:
     """A forward that first refuses by the dtype of its first tensor."""
     if refuse is None:
         return forward
     known = refuse.known
 
     @wraps(forward)
-    def checked(self: object, *rest: object) -> Any:
+    def checked(self: object, *rest: object) -> object:
         if type(self) is np.ndarray and self.dtype not in known:
             refuse(self.dtype, self.shape)
         return forward(self, *rest)

@@ -167,7 +167,7 @@ class Differentiable:
         the gradient's place."""
         return tape().register_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: object) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: object) -> object:
         """Have `hook(tensor)` called after a gradient was added to this leaf's `grad`."""
         return tape().register_after(self, hook)
 

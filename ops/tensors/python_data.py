@@ -252,7 +252,7 @@ def _one_by_one(data: object, dtype: Dtype | None) -> Array:
         return np.empty(shape, dtype)
     letter = of_numpy(dtype).kind
     if letter in "iu":
-        stored: list[Any] = list(_leaves(data, shape, 0, _whole_number(dtype)))
+        stored: list[object] = list(_leaves(data, shape, 0, _whole_number(dtype)))
         return np.array(stored, dtype).reshape(shape)
     if letter == "b":
         return np.array(list(_leaves(data, shape, 0, _truth)), np.bool_).reshape(shape)
@@ -266,7 +266,7 @@ def _one_by_one(data: object, dtype: Dtype | None) -> Array:
 
 def _leaves(
     data: Any, shape: list[int], depth: int, store: Callable[[Any], object]
-) -> Iterable[Any]:
+) -> Iterable[object]:
     if depth == len(shape):
         yield store(data)
         return

@@ -17,7 +17,7 @@ __all__ = ["Tape", "install", "tape"]
 class Tape(Protocol):
     """What `ops/gradients/tape.py` offers; `tensor` is always a handle."""
 
-    def taped(self, entry: Operator, values: list[Any], handles: Sequence[object], /) -> Any:
+    def taped(self, entry: Operator, values: list[object], handles: Sequence[object], /) -> Any:
         """Run an operator on machine values and record it."""
 
     def edge_of(self, tensor: object, /) -> tuple[Any, int] | None:
@@ -55,7 +55,7 @@ class Tape(Protocol):
     def register_hook(self, tensor: object, hook: object, /) -> Any:
         """Have a function called with a tensor's gradient."""
 
-    def register_after(self, tensor: object, hook: object, /) -> Any:
+    def register_after(self, tensor: object, hook: object, /) -> object:
         """Have a function called when a gradient was added to a leaf."""
 
     def retain_grad(self, tensor: object, /) -> None:

@@ -445,7 +445,7 @@ class Tensor(Differentiable):
         copied.__dict__.update(self.__dict__)
         return copied
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf:
             raise RuntimeError(_DEEP_COPY)
         copied = type(self)._of(_copied_with_storage(self._array, memo), self._requires_grad)
@@ -536,13 +536,13 @@ def _dim(dim: int, ndim: int) -> int:
     return wrap_dim(dim, ndim)
 
 
-def _is_several(key: list[Any]) -> bool:
+def _is_several(key: Sequence[object]) -> bool:
     """Whether a list stands for one index a dimension, as a short one does that holds indices."""
     kinds = (Tensor, list, tuple, np.ndarray, slice, type(None), type(Ellipsis))
     return len(key) < 32 and any(isinstance(part, kinds) for part in key)
 
 
-def _plain(key: object) -> Any:
+def _plain(key: object) -> object:
     """A key with arrays in place of tensors."""
     if type(key) is int or type(key) is slice:
         return key

@@ -55,7 +55,7 @@ class Tracer(Protocol):
     def set_item(self, tensor: Tensor, key: object, value: object) -> None:
         """`tensor[key] = value`."""
 
-    def number_from(self, tensor: Tensor, number: object, kind: str) -> Any:
+    def number_from(self, tensor: Tensor, number: object, kind: str) -> object:
         """A tensor was given where an operator takes a number; `kind` is what reads it."""
 
     def warn(self, what: str, text: str = "") -> None:
@@ -141,7 +141,7 @@ def asked_by_operators() -> bool:
     return _FORMULAS.depth > 0
 
 
-def traced_number(tensor: Any, number: object, kind: str) -> Any:
+def traced_number(tensor: Any, number: object, kind: str) -> object:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
     return number if tracer is None else tracer.number_from(tensor, number, kind)

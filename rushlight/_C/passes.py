@@ -147,11 +147,11 @@ _GIVE_NOTHING = frozenset(
 """The passes that do not say whether they changed anything."""
 
 
-def _with_room(run: Callable[..., object]) -> Callable[..., Any]:
+def _with_room(run: Callable[..., object]) -> Callable[..., object]:
     """A pass over a graph whose blocks may lie deep in each other."""
 
     @wraps(run)
-    def jit_pass(*args: object, **kwargs: object) -> Any:
+    def jit_pass(*args: object, **kwargs: object) -> object:
         given = next(iter((*args, *kwargs.values())), None)
         with with_room(inner_graph(given).levels if isinstance(given, Graph) else 0):
             return run(*args, **kwargs)
@@ -159,7 +159,7 @@ def _with_room(run: Callable[..., object]) -> Callable[..., Any]:
     return jit_pass
 
 
-_RUNS: Final[dict[str, Callable[..., Any]]] = {
+_RUNS: Final[dict[str, Callable[..., object]]] = {
     **{
         f"_jit_pass_{each.name}": (_silent if each.name in _GIVE_NOTHING else _changes)(each.run)
         for each in OPTIMIZATIONS

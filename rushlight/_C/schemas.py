@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ir.text import escape, float_text
 from ..ops.table.table import TABLE
 from ..typecheck.relations import is_subtype
@@ -119,7 +117,7 @@ class Argument:
         return self._inner.size
 
     @property
-    def default_value(self) -> Any:
+    def default_value(self) -> object:
         """The default; None if there is none."""
         return self._inner.default if self._inner.has_default else None
 
@@ -148,7 +146,7 @@ class Argument:
         return self.is_write and self.kwarg_only
 
     @property
-    def alias_info(self) -> Any:
+    def alias_info(self) -> object:
         """The sets of memory it belongs to: `before_set`, `after_set`, `is_write`."""
         return None if self._inner.alias is None else _AliasInfo(self._inner.alias)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import from_machine, to_machine
@@ -21,7 +20,7 @@ def _has(owner: ScriptObject, name: str) -> bool:
     return name in owner.cls.attributes or name in owner.cls.constants
 
 
-def _get(owner: ScriptObject, name: str) -> Any:
+def _get(owner: ScriptObject, name: str) -> object:
     """The value of an attribute.
 
     Raises:
@@ -127,7 +126,7 @@ def _no_change(owner: ScriptObject, enabled: bool) -> None:
     """A setting of torch's executor; code runs the same way."""
 
 
-MEMBERS: dict[str, Callable[..., Any]] = {
+MEMBERS: dict[str, Callable[..., object]] = {
     "hasattr": _has,
     "getattr": _get,
     "setattr": _set,

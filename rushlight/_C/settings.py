@@ -12,7 +12,7 @@ from ..ops.table.autocast import script_autocasts
 
 __all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 
-_values: dict[str, Any] = {
+_values: dict[str, object] = {
     "profiling_executor": True,
     "profiling_mode": True,
     "num_profiled_runs": 1,
@@ -53,7 +53,7 @@ def tracer_warns() -> bool:
     return bool(_values["tracer_warnings"])
 
 
-def _get(name: str) -> Callable[..., Any]:
+def _get(name: str) -> Callable[..., object]:
     return lambda: _values[name]
 
 
@@ -65,22 +65,22 @@ def _set(name: str) -> Callable[..., None]:
 
 
 def _exchange(name: str) -> Callable[..., Any]:
-    def put(value: object) -> Any:
+    def put(value: object) -> object:
         before, _values[name] = _values[name], value
         return before
 
     return put
 
 
-def _set_and_tell(name: str) -> Callable[..., Any]:
-    def put(value: object) -> Any:
+def _set_and_tell(name: str) -> Callable[..., object]:
+    def put(value: object) -> object:
         _values[name] = value
         return value
 
     return put
 
 
-def _optimizes(new_value: bool | None = None) -> Any:
+def _optimizes(new_value: bool | None = None) -> object:
     before = _values["graph_executor_optimize"]
     if new_value is not None:
         _values["graph_executor_optimize"] = new_value
@@ -92,7 +92,7 @@ def _set_bailout_depth(depth: int) -> int:
     return sum(count for _, count in before)
 
 
-SWITCHES: dict[str, Callable[..., Any]] = {
+SWITCHES: dict[str, Callable[..., object]] = {
     "_get_graph_executor_optimize": _optimizes,
     "_set_graph_executor_optimize": _set("graph_executor_optimize"),
     "_jit_set_profiling_executor": _exchange("profiling_executor"),

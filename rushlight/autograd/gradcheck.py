@@ -130,7 +130,7 @@ def _numeric(func: Any, given: Sequence[object], tensor: Tensor, number: int, ep
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: object,
     grad_outputs: object = None,
     *,

@@ -30,7 +30,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 def open_archive(
     path: str,
     trust: str = "none",
-    extra_files: dict[str, Any] | None = None,
+    extra_files: dict[str, object] | None = None,
     *,
     restores: bool = True,
 ) -> Any:

@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _as_json(found: Audit) -> dict[str, Any]:
+def _as_json(found: Audit) -> dict[str, object]:
     return {
         "file": found.title,
         "kind": found.kind,

@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return FAILED if any(found.values()) else 0
 
 
-def compare(first: str, second: str, trust: str = "none") -> dict[str, list[Any]]:
+def compare(first: str, second: str, trust: str = "none") -> dict[str, list[object]]:
     """The differences: unified diffs of code files, constants, and weights with norms."""
     modules = [open_archive(path, trust) for path in (first, second)]
     return {

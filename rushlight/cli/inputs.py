@@ -38,7 +38,7 @@ __all__ = ["convert", "read_inputs"]
 
 def read_inputs(
     words: Sequence[str], parameters: Sequence[Argument]
-) -> tuple[list[Any], dict[str, Any]]:
+) -> tuple[list[object], dict[str, object]]:
     """Positional and keyword arguments from the words of the command line.
 
     Raises:

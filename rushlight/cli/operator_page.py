@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ..frontend.near_miss import near_misses
 from ..ops.table.table import TABLE, Operator
@@ -104,7 +103,7 @@ def _texts(argument: Argument) -> list[str]:
         inner = _texts(Argument(argument.name, type.element))
         one = [f"[{text}]" for text in inner[:2]]
         return [f"[{inner[0]}, {inner[0]}]", *one] if inner else []
-    table: dict[Any, list[str]] = {
+    table: dict[object, list[str]] = {
         INT: ["1", "0", "2"],
         FLOAT: ["0.5"],
         BOOL: ["True"],

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     method = find_method(open_archive(arguments.archive, arguments.trust), arguments.method)
     parameters = method._rushlight_function.signature.arguments[1:]
     groups = [[word] for word in arguments.inputs] if arguments.each else [arguments.inputs]
-    results: list[Any] = []
+    results: list[object] = []
     for words in progress(groups, "running"):
         args, kwargs = read_inputs(words, parameters)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +26,7 @@ File = str | Path | IO[bytes]
 
 
 def save(
-    m: ScriptModule | ScriptFunction, f: File, _extra_files: dict[str, Any] | None = None
+    m: ScriptModule | ScriptFunction, f: File, _extra_files: dict[str, object] | None = None
 ) -> None:
     """Write a scripted module or function as a TorchScript archive.
 
@@ -85,7 +86,7 @@ def jit_module_from_flatbuffer(f: File) -> Any:
 
 
 def save_jit_module_to_flatbuffer(
-    m: ScriptModule, f: File, _extra_files: dict[str, Any] | None = None
+    m: ScriptModule, f: File, _extra_files: Mapping[str, object] | None = None
 ) -> None:
     """Write a scripted module as a flatbuffer, which `load` and the lite interpreter open.
 
@@ -96,7 +97,7 @@ def save_jit_module_to_flatbuffer(
     m._save_for_lite_interpreter(f, _extra_files, _use_flatbuffer=True)
 
 
-def get_flatbuffer_module_info(path_or_file: File) -> dict[str, Any]:
+def get_flatbuffer_module_info(path_or_file: File) -> dict[str, object]:
     """What a flatbuffer says of itself: the versions of its bytecode and operators, the names of
     its functions and types, and how many arguments each operator gets.
 

@@ -9,7 +9,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 from ..typecheck.names import Meaning, OperatorName, SpecialForm
 
@@ -29,7 +28,7 @@ getattr hasattr hash hex id int isinstance iter len list map max min next oct or
 reversed round set setattr slice sorted str sum super tuple type zip""".split()
 
 
-def _entries() -> Iterator[tuple[Callable[..., Any], Meaning]]:
+def _entries() -> Iterator[tuple[Callable[..., object], Meaning]]:
     for module, names in ((math, _MATH), (cmath, _CMATH)):
         for name in names:
             renamed = _RENAMED.get(f"{module.__name__}.{name}", name)

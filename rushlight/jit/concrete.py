@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -188,7 +188,7 @@ def _container(module: Module) -> str:
 
 
 def _find_method(
-    cls: ClassType, owner: type, contents: Contents, own: dict[str, Any], name: str
+    cls: ClassType, owner: type, contents: Contents, own: Mapping[str, object], name: str
 ) -> Function | None:
     """A method that compiled code reaches, found when it is first asked for.
 
@@ -236,7 +236,7 @@ def gather_facts(module: Module, found: Found | None = None) -> Facts:
     _check_complete(module)
     facts = Facts()
     annotations = dict(_annotations(type(module)))
-    tables: list[tuple[Kind, dict[str, Any]]] = [
+    tables: list[tuple[Kind, dict[str, object]]] = [
         ("parameter", dict(module._parameters)),
         ("buffer", dict(module._buffers)),
     ]
@@ -260,7 +260,7 @@ def gather_facts(module: Module, found: Found | None = None) -> Facts:
     return facts
 
 
-def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
+def _annotations(cls: type) -> Iterator[tuple[str, object]]:
     """The annotations of a class, or of the nearest base that has any.
 
     Those of Module itself say nothing but this, as torch's do.
@@ -276,7 +276,7 @@ def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
             return
 
 
-def _evaluated(annotation: object, names: dict[str, Any]) -> Any:
+def _evaluated(annotation: object, names: dict[str, object]) -> object:
     """A string annotation (`from __future__ import annotations`) as the object it names."""
     if not isinstance(annotation, str):
         return annotation
@@ -295,7 +295,7 @@ def _type_of(name: str, value: object, annotations: dict[str, Any]) -> tuple[Typ
     return type_of_value(value), True
 
 
-def _gather_constants(module: Module, facts: Facts, annotations: dict[str, Any]) -> None:
+def _gather_constants(module: Module, facts: Facts, annotations: Mapping[str, object]) -> None:
     names = dict.fromkeys(getattr(module, "__constants__", ()))
     names |= {n: None for n, a in annotations.items() if _is_final(a)}
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
@@ -329,7 +329,7 @@ def _constant(value: object, name: str, owner: type) -> object:
     )
 
 
-def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, Any]) -> None:
+def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, object]) -> None:
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
     ignored = getattr(module, "__jit_ignored_attributes__", ())
     facts.methods = own_methods(module)

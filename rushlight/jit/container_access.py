@@ -88,7 +88,7 @@ def _elements(module: ContainerAccess, what: str) -> dict[str, Any]:
     )
 
 
-def dict_method(module: ContainerAccess, name: str) -> Any:
+def dict_method(module: ContainerAccess, name: str) -> object:
     """`keys`, `values` or `items` of a scripted ModuleDict; None for all else.
 
     They are no methods of the class: a module may have children of these names.

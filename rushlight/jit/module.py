@@ -101,9 +101,9 @@ def _finish(module: object) -> None:
 class ScriptMeta(type):
     """Takes the `script_method`s out of a class body and compiles them when an object is made."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> None:
         super().__init__(name, bases, namespace)
-        methods: dict[str, Any] = {}
+        methods: dict[str, object] = {}
         for base in reversed(bases):
             methods.update(getattr(base, "_script_methods", {}))
         for key, value in list(namespace.items()):
@@ -120,7 +120,7 @@ class ScriptMeta(type):
         @functools.wraps(original)
         def initialise(self: object, *args: object, **kwargs: object) -> None:
             original(self, *args, **kwargs)
-            made: Any = type(self)
+            made: object = type(self)
             if made is cls:
                 _finish(self)
 
@@ -220,7 +220,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
     def __copy__(self) -> Module:
         return wrap(copy.copy(self._c))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+    def __deepcopy__(self, memo: dict[int, object]) -> Module:
         return wrap(copy.deepcopy(self._c, memo))
 
     @property

@@ -22,7 +22,7 @@ __all__ = ["overload", "overload_method", "overloads_of", "tree_of_overload"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_declared: dict[tuple[str, str], list[Callable[..., Any]]] = {}
+_declared: dict[tuple[str, str], list[Callable[..., object]]] = {}
 
 
 def _key(function: Any) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def _declare(function: Any) -> None:
     known.append(function)
 
 
-def overloads_of(function: object) -> list[Callable[..., Any]]:
+def overloads_of(function: object) -> list[Callable[..., object]]:
     """The declared signatures of a function, in order; none for a usual function."""
     given = getattr(function, "_signatures", ())
     if given:

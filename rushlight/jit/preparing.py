@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..nn.modules.module import Module
 from .module import ScriptModule
 
 __all__ = ["prepared"]
 
 
-def prepared(value: object) -> Any:
+def prepared(value: object) -> object:
     """What is compiled for a value: what its `__prepare_scriptable__` returns, or itself.
 
     As in torch, the modules inside a module are exchanged in the module itself.

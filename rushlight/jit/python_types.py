@@ -34,7 +34,7 @@ from .qualified_names import qualified_name
 
 __all__ = ["named_tuple_type", "type_of_annotation", "type_of_class"]
 
-_CLASSES: dict[Any, Type] = {
+_CLASSES: dict[object, Type] = {
     bool: BOOL,
     int: INT,
     float: FLOAT,

@@ -110,7 +110,7 @@ class LiveResolver:
 
     def _ignored_block(self, name: str) -> PythonName:
         """The function that holds a block left to Python; it sees the names that the block sees."""
-        found: dict[str, Any] = dict(vars(typing))
+        found: dict[str, object] = dict(vars(typing))
         for environment in reversed(list(self._environments())):
             found.update(environment)
         exec(IGNORED_BLOCKS[name], found)
@@ -349,12 +349,12 @@ def _python_types(
     function: Any, signature: inspect.Signature, count: int, receiver: Type | None
 ) -> tuple[list[Type], Type, bool]:
     """The types of a function's parameters and of its result, and whether it says any."""
-    annotations: list[Any] = [
+    annotations: list[object] = [
         p.annotation
         for p in signature.parameters.values()
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    returned: Any = signature.return_annotation
+    returned: object = signature.return_annotation
     own = [] if receiver is None else [receiver]
     if all(a is inspect.Parameter.empty for a in (*annotations[len(own) :], returned)):
         comment = comment_types(function) if inspect.isfunction(function) else None
@@ -376,7 +376,7 @@ def _python_types(
     return [*own, *types], _annotated(returned, names), True
 
 
-def python_partial(python: functools.partial[Any]) -> PythonName:
+def python_partial(python: functools.partial[object]) -> PythonName:
     """A partial application, which is left to Python: it takes and gives tensors."""
     try:
         places = [

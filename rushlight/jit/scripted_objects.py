@@ -63,7 +63,7 @@ class RecursiveScriptClass:
         except CastError as error:
             raise RuntimeError(str(error).removeprefix("Cast error details: ")) from None
 
-    def forward_magic_method(self, method_name: str, *args: object, **kwargs: object) -> Any:
+    def forward_magic_method(self, method_name: str, *args: object, **kwargs: object) -> object:
         """Call a compiled method such as `__len__`.
 
         Raises:
@@ -75,7 +75,7 @@ class RecursiveScriptClass:
         return ScriptMethod(self._c, function)(*args, **kwargs)
 
 
-def _forwarded(name: str) -> Callable[..., Any]:
+def _forwarded(name: str) -> Callable[..., object]:
     def method(self: RecursiveScriptClass, *args: object) -> Any:
         return self.forward_magic_method(name, *args)
 

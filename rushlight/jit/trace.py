@@ -53,7 +53,7 @@ def trace(
     _force_outplace: bool = False,
     _module_class: Any = None,
     _compilation_unit: Any = None,
-    example_kwarg_inputs: dict[str, Any] | None = None,
+    example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
 ) -> Any:
     """Run `func` on examples and make a compiled function or module of the operators it called.
@@ -113,7 +113,7 @@ def trace(
 
 def trace_module(
     mod: Module,
-    inputs: dict[str, Any],
+    inputs: dict[str, object],
     optimize: Any = None,
     check_trace: bool = True,
     check_inputs: object = None,
@@ -407,7 +407,7 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
 def _get_trace_graph(
     f: Any,
     args: object = (),
-    kwargs: dict[str, Any] | None = None,
+    kwargs: dict[str, object] | None = None,
     strict: bool = True,
     _force_outplace: bool = False,
     return_inputs: bool = False,

@@ -158,12 +158,12 @@ def _random_nodes(graph: Graph) -> str:
     return "\n".join(found[:20])
 
 
-def _run(function: Any, given: Any) -> list[Any]:
+def _run(function: Any, given: Any) -> list[object]:
     result = function(**given) if isinstance(given, dict) else function(*given)
     return _leaves(result)
 
 
-def _leaves(value: object) -> list[Any]:
+def _leaves(value: object) -> list[object]:
     if isinstance(value, Tensor):
         return [value._array]
     if isinstance(value, dict):
@@ -175,7 +175,7 @@ def _leaves(value: object) -> list[Any]:
     )
 
 
-def _compare_results(expected: list[Any], found: list[Any], tolerance: float) -> None:
+def _compare_results(expected: Sequence[object], found: Sequence[object], tolerance: float) -> None:
     for number, (a, b) in enumerate(zip(expected, found, strict=False), 1):
         fault = _mismatch(b, a, tolerance)
         if fault is not None:

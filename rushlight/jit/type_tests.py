@@ -26,9 +26,9 @@ __all__ = [
 
 _ONE, _MORE = "a contained type", "contained types"
 _EXAMPLES = {"List": (_ONE, "[int]"), "Tuple": (_ONE, "[int]"), "Dict": (_MORE, "[int, int]")}
-_CAPITAL: dict[str, Any] = {name: getattr(typing, name) for name in _EXAMPLES}
-_BUILTIN: dict[str, Any] = {"List": list, "Tuple": tuple, "Dict": dict}
-_WITHOUT_PARTS: dict[Any, tuple[str, str]] = {
+_CAPITAL: dict[str, object] = {name: getattr(typing, name) for name in _EXAMPLES}
+_BUILTIN: dict[str, object] = {"List": list, "Tuple": tuple, "Dict": dict}
+_WITHOUT_PARTS: dict[object, tuple[str, str]] = {
     **{_CAPITAL[name]: (missing, name + of) for name, (missing, of) in _EXAMPLES.items()},
     **{_BUILTIN[name]: (missing, name.lower() + of) for name, (missing, of) in _EXAMPLES.items()},
     typing.Optional: (_ONE, "Optional[int]"),

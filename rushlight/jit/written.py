@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def model_from(
     weights: Weights | str | os.PathLike[str] | None,
     version: int,
     trust: str = "none",
-) -> Any:
+) -> object:
     """The module that a written source describes.
 
     Args:

@@ -145,13 +145,13 @@ class ModuleGradients:
         self._arguments: list[int] | None = None
         self._count = 0
 
-    def watch_arguments(self, args: tuple[object, ...]) -> tuple[Any, ...]:
+    def watch_arguments(self, args: tuple[object, ...]) -> tuple[object, ...]:
         """The positional arguments of the call, as `forward` is to get them."""
         self._count = len(args)
         values, self._arguments = _through_gate(args, self._see_arguments)
         return values
 
-    def watch_results(self, result: object) -> Any:
+    def watch_results(self, result: object) -> object:
         """The result of the call."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
@@ -228,7 +228,7 @@ def _spread(grads: Sequence[Tensor | None], places: Sequence[int], count: int) -
 
 def _through_gate(
     values: tuple[Any, ...], hook: NodeHook
-) -> tuple[tuple[Any, ...], list[int] | None]:
+) -> tuple[tuple[object, ...], list[int] | None]:
     """The values with tensors that came through a gate, and where they are; `hook` is its node's.
 
     None is said for the places where no gradient is wanted.

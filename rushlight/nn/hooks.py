@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 from ..ops.tensors.tracing import current_tracer
@@ -45,7 +46,7 @@ _with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _always_called: OrderedDict[int, bool] = OrderedDict()
 
 
-def run_forward(module: Members, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+def run_forward(module: Members, args: tuple[object, ...], kwargs: Mapping[str, object]) -> object:
     """`module.forward`; a tracer makes a call of it."""
     tracer = current_tracer()
     path = None if tracer is None else tracer.path_of(module)
@@ -86,7 +87,7 @@ def has_hooks(module: Members) -> bool:
     )
 
 
-def call_with_hooks(module: Members, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+def call_with_hooks(module: Members, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """`module.forward` between the hooks registered for it.
 
     Hooks that are always called come after an error as well; if one of them fails then, that is a
@@ -151,9 +152,9 @@ def _run_after(
     number: int,
     hook: Hook,
     args: tuple[object, ...],
-    kwargs: dict[str, Any],
+    kwargs: Mapping[str, object],
     result: object,
-) -> Any:
+) -> object:
     with_kwargs = number in module._forward_hooks_with_kwargs or number in _with_kwargs
     given = (args, kwargs) if with_kwargs else (args,)
     changed = hook(module, *given, result)

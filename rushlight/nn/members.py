@@ -116,7 +116,7 @@ class Members:
         Raises:
             AttributeError: there is none of that name, or it is something else.
         """
-        module: Any = self
+        module: object = self
         for name in target.split(".") if target else ():
             found = _named(module, name)
             if not isinstance(found, Members):

@@ -96,7 +96,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     ) -> Any:
         return cls._of(_empty(0, device=device, dtype=dtype)._array, requires_grad)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.requires_grad, dtype=self.data.dtype)
         return memo[id(self)]

@@ -102,13 +102,13 @@ def triple(x: object) -> tuple[Any, ...]:
 
 
 @in_script(_same_floats)
-def pair_of_floats(x: object) -> tuple[Any, ...]:
+def pair_of_floats(x: object) -> tuple[object, ...]:
     """`pair` of numbers that are no sizes."""
     return pair(x)
 
 
 @in_script(_same_floats)
-def triple_of_floats(x: object) -> tuple[Any, ...]:
+def triple_of_floats(x: object) -> tuple[object, ...]:
     """`triple` of numbers that are no sizes."""
     return triple(x)
 

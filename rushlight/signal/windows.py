@@ -47,7 +47,7 @@ def _dtype(name: str, length: int, options: dict[str, Any]) -> DType:
     return dtype
 
 
-def _made(values: object, dtype: DType, options: dict[str, Any]) -> Tensor:
+def _made(values: object, dtype: DType, options: dict[str, object]) -> Tensor:
     array = np.asarray(values, np.float64).astype(dtype.numpy)
     return Tensor._of(array, bool(options.get("requires_grad", False)))
 
@@ -107,7 +107,7 @@ def bartlett(M: int, *, sym: bool = True, **options: object) -> Tensor:
 
 
 def _cosines(
-    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, Any]
+    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, object]
 ) -> Tensor:
     dtype = _dtype(name, length, options)
     if length <= 1:

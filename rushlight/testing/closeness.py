@@ -132,7 +132,9 @@ def _in_order(keys: Any) -> list[Any]:
         return list(keys)
 
 
-def _keys(actual: Mapping[Any, object], expected: Mapping[Any, object], path: Path) -> list[Any]:
+def _keys(
+    actual: Mapping[object, object], expected: Mapping[object, object], path: Path
+) -> list[object]:
     missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
     if missing or more:
         raise AssertionError(
@@ -167,7 +169,7 @@ def _pair(actual: object, expected: object, path: Path, terms: _Terms) -> Pair:
     )
 
 
-def _plain(number: object) -> Any:
+def _plain(number: object) -> object:
     return number.item() if isinstance(number, np.number) else number
 
 
@@ -247,7 +249,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, terms: _Terms) -> str | N
 
 
 def _attribute_fault(actual: Tensor, expected: Tensor, terms: _Terms) -> str | None:
-    compared: list[tuple[str, Any, Any]] = [("shape", actual.shape, expected.shape)]
+    compared: list[tuple[str, object, object]] = [("shape", actual.shape, expected.shape)]
     if terms.check_dtype:
         compared.append(("dtype", actual.dtype, expected.dtype))
     if terms.check_stride:
@@ -294,7 +296,7 @@ def _tensor_fault(
     return "\n".join(lines)
 
 
-def _greatest(differences: Any) -> tuple[Any, tuple[int, ...]]:
+def _greatest(differences: Any) -> tuple[object, tuple[int, ...]]:
     """The greatest, or the first that is no number, and its index."""
     absent = np.isnan(differences)
     place = int(np.argmax(absent if absent.any() else differences))

@@ -85,7 +85,7 @@ def _check_options(
 
 
 def _filled(
-    sizes: list[Any], dtype: DType, device: Device, low: Number | None, high: Number | None
+    sizes: list[object], dtype: DType, device: Device, low: Number | None, high: Number | None
 ) -> Tensor:
     if _is_integral(dtype):
         return _integers(sizes, dtype, device, low, high)
@@ -116,7 +116,7 @@ def _uniform(sizes: list[Any], dtype: DType, device: Device, low: Number, high: 
 
 
 def _integers(
-    sizes: list[Any], dtype: DType, device: Device, low: Number | None, high: Number | None
+    sizes: Sequence[object], dtype: DType, device: Device, low: Number | None, high: Number | None
 ) -> Tensor:
     if dtype.name == "bool":
         usual, limits = (0, 2), (0, 2)

@@ -189,7 +189,7 @@ class _Message:
             raise self._wrong(name)
         return value or ""
 
-    def _items(self, name: str) -> list[Any]:
+    def _items(self, name: str) -> list[object]:
         value = self._member(name)
         if value is not None and type(value) is not list:
             raise self._wrong(name)

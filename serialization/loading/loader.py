@@ -151,7 +151,7 @@ class Loader:
         except (LimitExceeded, OutOfTime) as error:
             raise self.error("limit-exceeded", f"cannot be loaded: {error}") from None
 
-    def _load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
+    def _load(self, extra_files: dict[str, object] | None) -> ScriptObject:
         for value in self.constant_values():
             self.constants.append(Constant(value, machine_type(value)))
         root = self.root()

@@ -68,7 +68,7 @@ class FlatBuffer:
         return self._strings[place]
 
     @staticmethod
-    def _fail() -> Any:
+    def _fail() -> object:
         raise MalformedBuffer
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -162,7 +161,7 @@ class ValueWriter:
         return made
 
     def _container(
-        self, value: list[Any] | dict[Any, Any] | tuple[object, ...], type: Type
+        self, value: list[object] | dict[object, object] | tuple[object, ...], type: Type
     ) -> Node:
         parts: list[Node] = []
         made: TupleNode | ListNode | DictNode

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copyreg
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -106,7 +106,7 @@ class ObjectsReader(WeightsReader):
         for name, value in (slots or {}).items():
             setattr(target, name, value)
 
-    def extend(self, items: list[Any]) -> None:
+    def extend(self, items: list[object]) -> None:
         target = self.stack[-1]
         if isinstance(target, list):
             target.extend(items)
@@ -114,7 +114,7 @@ class ObjectsReader(WeightsReader):
             for item in items:
                 target.append(item)
 
-    def set_items(self, items: list[Any]) -> None:
+    def set_items(self, items: Sequence[object]) -> None:
         target = self.stack[-1]
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ops.memory.dtype import DTYPES
@@ -141,7 +141,7 @@ class WeightsReader:
             raise self.damaged("takes a value where there is none")
         return self.stack.pop()
 
-    def to_mark(self) -> list[Any]:
+    def to_mark(self) -> list[object]:
         for place in range(len(self.stack) - 1, -1, -1):
             if isinstance(self.stack[place], _Mark):
                 items = self.stack[place + 1 :]
@@ -169,13 +169,13 @@ class WeightsReader:
         items = [self.pop() for _ in range(count)]
         self.push(tuple(reversed(items)))
 
-    def extend(self, items: list[Any]) -> None:
+    def extend(self, items: list[object]) -> None:
         target = self.stack[-1]
         if type(target) is not list:
             raise self.damaged("appends to what is no list")
         target.extend(items)
 
-    def set_items(self, items: list[Any]) -> None:
+    def set_items(self, items: Sequence[object]) -> None:
         target = self.stack[-1]
         if not isinstance(target, dict) or len(items) % 2:
             raise self.damaged("sets items of what is no dict")
@@ -241,7 +241,7 @@ class WeightsReader:
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
 
-    def storage(self, root: StorageNode, view: list[Any]) -> StorageNode | StorageView:
+    def storage(self, root: StorageNode, view: list[object]) -> StorageNode | StorageView:
         """A storage, or the part of one that files before PyTorch 1.6 can speak of."""
         match view:
             case [] | [None]:
@@ -254,7 +254,7 @@ class WeightsReader:
 _RENAMED = {"__builtin__": "builtins", "torch.torch": "torch"}
 
 
-def _known(module: str, name: str) -> Any:
+def _known(module: str, name: str) -> object:
     full = f"{module}.{name}"
     if full in MAKERS:
         return Name(full, MAKERS[full])

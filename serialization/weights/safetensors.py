@@ -140,7 +140,7 @@ def write_safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
     Raises:
         ArchiveError: a value is no tensor, or the format has no such dtype.
     """
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    header: dict[str, object] = {"__metadata__": dict(metadata)} if metadata else {}
     parts: list[bytes] = []
     at = 0
     for name, tensor in sorted(tensors.items(), key=lambda pair: (-_size(*pair), pair[0])):

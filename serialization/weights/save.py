@@ -132,7 +132,7 @@ class _Writer:
         elif kind is tuple:
             self.tuple(*value)
         elif issubclass(kind, Parameter):
-            hooks: OrderedDict[Any, Any] = OrderedDict()
+            hooks: OrderedDict[object, object] = OrderedDict()
             self.made("torch._utils", "_rebuild_parameter", value.data, value.requires_grad, hooks)
         elif issubclass(kind, Tensor):
             self.tensor(value)

@@ -157,7 +157,7 @@ class Makers:
         self.unset += 1
         return Unset()
 
-    def with_state(self, state: object) -> Any:
+    def with_state(self, state: object) -> object:
         """The packed weights of a state and the name of its class."""
         match state:
             case (value, str(name)) if name.startswith(BUILTIN_NAMESPACE):
@@ -189,14 +189,14 @@ class Makers:
 
     def plain(
         self, make: Callable[..., object], types: tuple[type, ...], *arguments: object
-    ) -> Any:
+    ) -> object:
         """A value of one of Python's own types, of at most one argument of each given type."""
         if len(arguments) > len(types) or not all(map(isinstance, arguments, types)):
             raise self._damaged(f"makes a {make.__name__} in an unknown way")
         return make(*arguments)
 
 
-def _machine_value(value: object) -> Any:
+def _machine_value(value: object) -> object:
     """Tensors without their handles, in lists and tuples."""
     if isinstance(value, Tensor):
         return value._array
@@ -205,14 +205,14 @@ def _machine_value(value: object) -> Any:
     return value
 
 
-def _plain(make: Callable[..., object], *types: type) -> Callable[..., Any]:
+def _plain(make: Callable[..., object], *types: type) -> Callable[..., object]:
     def made(makers: Makers, *arguments: object) -> Any:
         return makers.plain(make, types, *arguments)
 
     return made
 
 
-MAKERS: Final[Mapping[str, Callable[..., Any] | None]] = {
+MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch._utils._rebuild_tensor": Makers.tensor,
     "torch._utils._rebuild_tensor_v2": Makers.tensor,
     "torch._utils._rebuild_tensor_v3": Makers.typed_tensor,

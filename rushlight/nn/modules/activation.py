@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -428,7 +428,7 @@ class PReLU(Module):
         self.num_parameters = num_parameters
         super().__init__()
         self.init = init
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         self.weight = Parameter(_empty(num_parameters, **made))
         self.reset_parameters()
 
@@ -466,7 +466,7 @@ class _AlongDimension(Module):
         super().__init__()
         self.dim = dim
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         if not hasattr(self, "dim"):
             self.dim = None

@@ -9,7 +9,7 @@ conditions of torch: it treats rows without any place to attend to in another wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ...backends import mha
@@ -110,7 +110,7 @@ class MultiheadAttention(Module):
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
-    def _make_projections(self, made: dict[str, Any]) -> None:
+    def _make_projections(self, made: Mapping[str, object]) -> None:
         """One weight for all three projections, or three of different widths."""
         width, apart = self.embed_dim, not self._qkv_same_embed_dim
         for name, size in (("q", width), ("k", self.kdim), ("v", self.vdim)):

@@ -55,7 +55,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         scale = Parameter(_empty(num_features, **made)) if affine else None
         shift = Parameter(_empty(num_features, **made)) if affine and bias else None
         self.register_parameter("weight", scale)

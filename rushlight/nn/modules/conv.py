@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -90,7 +90,7 @@ class _ConvNd(Module):
         channels = (out_channels, in_channels // groups)
         if transposed:
             channels = (in_channels, out_channels // groups)
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         self.weight = Parameter(_empty((*channels, *kernel_size), **made))
         if bias:
             self.bias = Parameter(_empty(out_channels, **made))
@@ -127,7 +127,7 @@ class _ConvNd(Module):
             parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         if not hasattr(self, "padding_mode"):  # pickled before there were others
             self.padding_mode = "zeros"
@@ -158,7 +158,7 @@ def _check_padding(
 
 def _outer_padding(
     padding: str | tuple[int, ...], dilation: tuple[int, ...], kernel_size: tuple[int, ...]
-) -> Any:
+) -> object:
     """What `pad` must add before a convolution that adds nothing itself; last dimension first."""
     if not isinstance(padding, str):
         return reversed_twice(padding)
@@ -301,7 +301,7 @@ class Conv3d(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-def _padding(padding: object, dimensions: int) -> Any:
+def _padding(padding: object, dimensions: int) -> object:
     """A padding by name, or one number for each dimension."""
     if isinstance(padding, str):
         return padding

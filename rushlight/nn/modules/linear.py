@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -45,7 +45,7 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         self.weight = Parameter(_empty(out_features, in_features, **made))
         if bias:
             self.bias = Parameter(_empty(out_features, **made))
@@ -106,7 +106,7 @@ class Bilinear(Module):
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         self.weight = Parameter(_empty(out_features, in1_features, in2_features, **made))
         if bias:
             self.bias = Parameter(_empty(out_features, **made))

@@ -116,7 +116,7 @@ class Module(Members, Conversions):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         for table in _HOOK_TABLES:  # objects pickled by older versions lack some
             self.__dict__.setdefault(table, OrderedDict())
@@ -263,7 +263,7 @@ class Module(Members, Conversions):
         older way to give the others, in their order.
         """
         if args:
-            given: tuple[Any, ...] = destination, prefix, keep_vars
+            given: tuple[object, ...] = destination, prefix, keep_vars
             destination, prefix, keep_vars = tuple(args) + given[len(args) :]
         if destination is None:
             destination = OrderedDict()
@@ -287,7 +287,7 @@ class Module(Members, Conversions):
         return destination
 
     def _save_to_state_dict(
-        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+        self, destination: dict[str, object], prefix: str, keep_vars: bool
     ) -> None:
         """Put this module's own state, without its children's, into `destination`."""
         states.save_own(self, destination, prefix, keep_vars)
@@ -431,7 +431,7 @@ class Module(Members, Conversions):
         return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
 
 
-def _refuse(module: Module, args: tuple[object, ...], kwargs: dict[str, Any]) -> None:
+def _refuse(module: Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
     """`Module.__init__` takes no arguments; say so under the name of the user's class."""
     method = f"{type(module).__name__}.__init__()"
     for name in kwargs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -103,7 +103,7 @@ class LayerNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         weight = shift = None
         if elementwise_affine:
             weight = Parameter(_empty(self.normalized_shape, **made))
@@ -165,7 +165,7 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         scale = Parameter(_empty(num_channels, **made)) if affine else None
         shift = Parameter(_empty(num_channels, **made)) if affine and bias else None
         self.register_parameter("weight", scale)

@@ -9,7 +9,7 @@ import math
 import numbers
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ...ops.eager.dispatch import eager_function
@@ -83,7 +83,7 @@ class RNNBase(Module):
         self._check(dropout)
         self._flat_weights_names: list[str] = []
         self._all_weights: list[list[str]] = []
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         for layer in range(num_layers):
             for suffix in ("", "_reverse") if bidirectional else ("",):
                 self._make_weights(layer, f"_l{layer}{suffix}", made)
@@ -110,7 +110,7 @@ class RNNBase(Module):
         if self.mode not in _CHUNKS:
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
-    def _make_weights(self, layer: int, ending: str, made: dict[str, Any]) -> None:
+    def _make_weights(self, layer: int, ending: str, made: Mapping[str, object]) -> None:
         """The weights of one direction of a layer."""
         rows = _CHUNKS[self.mode] * self.hidden_size
         state = self.proj_size or self.hidden_size
@@ -228,7 +228,7 @@ class RNNBase(Module):
         left_out = ("_flat_weight_refs",)  # nobody can pickle references
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("proj_size", 0)  # older versions lack it
         self._flat_weight_refs = _references(self._flat_weights)
@@ -248,7 +248,7 @@ class RNNBase(Module):
         return ", ".join(shown)
 
 
-def _references(weights: list[Any]) -> list[Any]:
+def _references(weights: Sequence[object]) -> list[object]:
     return [None if weight is None else weakref.ref(weight) for weight in weights]
 
 

@@ -57,7 +57,7 @@ class RNNCellBase(Module):
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: dict[str, object] = {"device": device, "dtype": dtype}
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -81,7 +81,7 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
-            made: dict[str, Any] = {"device": device, "dtype": dtype}
+            made: dict[str, object] = {"device": device, "dtype": dtype}
             table = _empty(num_embeddings, embedding_dim, **made)
             self.weight = Parameter(table, requires_grad=not _freeze)
             self.reset_parameters()
@@ -193,7 +193,7 @@ class EmbeddingBag(Module):
         self.scale_grad_by_freq = scale_grad_by_freq
         self.padding_idx = _row(padding_idx, num_embeddings, "padding_idx")
         if _weight is None:
-            made: dict[str, Any] = {"device": device, "dtype": dtype}
+            made: dict[str, object] = {"device": device, "dtype": dtype}
             self.weight = Parameter(_empty(num_embeddings, embedding_dim, **made))
             self.reset_parameters()
         else:

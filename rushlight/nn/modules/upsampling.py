@@ -3,7 +3,7 @@
 # mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.tensors.tensor import Tensor
 from .. import functional
@@ -64,7 +64,7 @@ class Upsample(Module):
             recompute_scale_factor=self.recompute_scale_factor,
         )
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault(
             "recompute_scale_factor", True

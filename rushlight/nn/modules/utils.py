@@ -41,7 +41,7 @@ def _reverse_repeat_tuple(t: tuple[int, ...], n: int) -> tuple[int, ...]:
     return reversed_twice(t) if n == 2 else tuple(x for x in reversed(t) for _ in range(n))
 
 
-def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, object], prefix: str) -> None:
     """Take a prefix (`module.`) off all keys that begin with it, in the dict itself."""
     for key in [key for key in state_dict if key.startswith(prefix)]:
         state_dict[key.removeprefix(prefix)] = state_dict.pop(key)

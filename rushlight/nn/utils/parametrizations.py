@@ -39,7 +39,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:
     """Train length and direction of a weight apart (arXiv:1602.07868)."""
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
-    def rename_old(state: dict[str, Any], prefix: str, *rest: object) -> None:
+    def rename_old(state: dict[str, object], prefix: str, *rest: object) -> None:
         for old, new in ((f"{name}_g", "original0"), (f"{name}_v", "original1")):
             if prefix + old in state:
                 state[f"{prefix}parametrizations.{name}.{new}"] = state.pop(prefix + old)

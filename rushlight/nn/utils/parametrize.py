@@ -61,7 +61,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        new: Any = original
+        new: object = original
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
                 with suppress(NotImplementedError):  # it has none for this value
@@ -176,14 +176,14 @@ def _parametrized_class(module: Module) -> None:
     """Give a module a class of its own, which properties can be put on."""
     cls = type(module)
 
-    def getstate(self: object) -> Any:
+    def getstate(self: object) -> object:
         raise RuntimeError(
             "Serialization of parametrized modules is only supported through state_dict(). See:\n"
             "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    def deepcopy(self: object, memo: dict[int, Any]) -> Any:
+    def deepcopy(self: object, memo: dict[int, object]) -> Any:
         made = self.__new__(self.__class__)
         memo[id(self)] = made
         made.__dict__ = copy.deepcopy(self.__dict__, memo)
@@ -240,7 +240,7 @@ def register_parametrization(
     original: Any = getattr(module, tensor_name)
     functions = ParametrizationList([parametrization], original, unsafe=unsafe)
     if not unsafe:
-        result: Any = functions()
+        result: object = functions()
         if not isinstance(result, Tensor):
             raise ValueError(
                 f"A parametrization must return a tensor. Got {type(result).__name__}."
