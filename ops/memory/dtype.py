@@ -35,6 +35,8 @@ Dtype = np.dtype[Any]
 """NumPy's dtype of an array's elements."""
 
 Array = np.ndarray[tuple[int, ...], Dtype]
+Doubles = Array | np.float64
+"""An array of float64, or what NumPy makes of one without dimensions."""
 """A tensor at run time."""
 
 Scalar = bool | int | float | complex

@@ -7,10 +7,10 @@ decay or a wave whose slowly changing parts are series in the inverse argument.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from ..memory.dtype import Doubles
 from .series import series
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-def i0e(x: Any) -> Any:
+def i0e(x: Doubles) -> Doubles:
     """`exp(-|x|) * I0(x)`."""
     size = np.abs(x)
     inverse = 1 / np.maximum(size, 8)
@@ -27,7 +27,7 @@ def i0e(x: Any) -> Any:
     return np.where(size > 8, tail, series("i0", size))
 
 
-def i1e(x: Any) -> Any:
+def i1e(x: Doubles) -> Doubles:
     """`exp(-|x|) * I1(x)`."""
     size = np.abs(x)
     inverse = 1 / np.maximum(size, 8)
@@ -35,19 +35,19 @@ def i1e(x: Any) -> Any:
     return np.copysign(np.where(size > 8, tail, series("i1", size) * size), x)
 
 
-def i0(x: Any) -> Any:
+def i0(x: Doubles) -> Doubles:
     """The modified Bessel function of the first kind of order 0; NaN at infinity."""
     half = np.exp(np.abs(x) / 2)
     return i0e(x) * half * half
 
 
-def i1(x: Any) -> Any:
+def i1(x: Doubles) -> Doubles:
     """The modified Bessel function of the first kind of order 1."""
     half = np.exp(np.abs(x) / 2)
     return i1e(x) * half * half
 
 
-def _second_kind(order: int, x: Any) -> Any:
+def _second_kind(order: int, x: Doubles) -> Doubles:
     """`exp(x) * K(x)`."""
     near = np.clip(x, 0, 2)
     log = np.log(near / 2)
@@ -61,34 +61,34 @@ def _second_kind(order: int, x: Any) -> Any:
     return np.where(x > 0, result, np.where(x == 0, np.inf, np.nan))
 
 
-def k0e(x: object) -> Any:
+def k0e(x: Doubles) -> Doubles:
     """`exp(x) * K0(x)`; infinite at 0, NaN below."""
     return _second_kind(0, x)
 
 
-def k1e(x: object) -> Any:
+def k1e(x: Doubles) -> Doubles:
     """`exp(x) * K1(x)`; infinite at 0, NaN below."""
     return _second_kind(1, x)
 
 
-def k0(x: Any) -> Any:
+def k0(x: Doubles) -> Doubles:
     """The modified Bessel function of the second kind of order 0."""
     return k0e(x) * np.exp(-x)
 
 
-def k1(x: Any) -> Any:
+def k1(x: Doubles) -> Doubles:
     """The modified Bessel function of the second kind of order 1."""
     return k1e(x) * np.exp(-x)
 
 
-def spherical_bessel_j0(x: Any) -> Any:
+def spherical_bessel_j0(x: Doubles) -> Doubles:
     """`sin(x) / x`, 1 at 0."""
     safe = np.where(x == 0, 1.0, x)
     result = np.where(x == 0, 1.0, np.sin(safe) / safe)
     return np.where(np.isinf(x), 0.0, result)
 
 
-def airy_ai(x: Any) -> Any:
+def airy_ai(x: Doubles) -> Doubles:
     """The Airy function Ai; NaN at infinity."""
     size = np.maximum(np.abs(x), 2)
     zeta = 2 / 3 * size * np.sqrt(size)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from ..memory.dtype import Doubles
 
 __all__ = ["j0", "j1", "y0", "y1"]
 
@@ -26,7 +27,7 @@ def _coefficients() -> dict[str, tuple[float, ...]]:
     return {name: tuple(map(float, numbers)) for name, *numbers in lines}
 
 
-def _polynomial(name: str, x: object) -> Any:
+def _polynomial(name: str, x: Doubles) -> Doubles:
     """The value of a polynomial, the highest power's coefficient first."""
     first, *rest = _coefficients()[name]
     total = np.full_like(x, first)
@@ -35,11 +36,11 @@ def _polynomial(name: str, x: object) -> Any:
     return total
 
 
-def _ratio(order: int, above: str, below: str, x: object) -> Any:
+def _ratio(order: int, above: str, below: str, x: Doubles) -> Doubles:
     return _polynomial(f"j{order}_{above}", x) / _polynomial(f"j{order}_{below}", x)
 
 
-def _waves(order: int, x: Any) -> tuple[Any, Any]:
+def _waves(order: int, x: Doubles) -> tuple[Doubles, Doubles]:
     """Both waves from 5 on: the function of the first and of the second kind."""
     inverse = 5 / x
     square = inverse * inverse
@@ -50,7 +51,7 @@ def _waves(order: int, x: Any) -> tuple[Any, Any]:
     return (even * cosine - odd * sine) * scale, (even * sine + odd * cosine) * scale
 
 
-def j0(x: Any) -> Any:
+def j0(x: Doubles) -> Doubles:
     """The Bessel function of the first kind of order 0."""
     x = np.abs(x)
     square = np.minimum(x, 5) ** 2
@@ -59,7 +60,7 @@ def j0(x: Any) -> Any:
     return np.where(x <= 5, near, _waves(0, np.maximum(x, 5))[0])
 
 
-def j1(x: Any) -> Any:
+def j1(x: Doubles) -> Doubles:
     """The Bessel function of the first kind of order 1."""
     size = np.abs(x)
     held = np.minimum(size, 5)
@@ -70,19 +71,19 @@ def j1(x: Any) -> Any:
     return np.where(x < 0, -result, result)
 
 
-def _second_kind(x: Any, near: Any, order: int) -> Any:
+def _second_kind(x: Doubles, near: Doubles, order: int) -> Doubles:
     result = np.where(x <= 5, near, _waves(order, np.maximum(x, 5))[1])
     return np.where(x > 0, result, np.where(x == 0, -np.inf, np.nan))
 
 
-def y0(x: Any) -> Any:
+def y0(x: Doubles) -> Doubles:
     """The Bessel function of the second kind of order 0; NaN below zero."""
     held = np.clip(x, 1e-300, 5)
     near = _ratio(0, "yp", "yq", held * held) + 2 / np.pi * np.log(held) * j0(held)
     return _second_kind(x, near, 0)
 
 
-def y1(x: Any) -> Any:
+def y1(x: Doubles) -> Doubles:
     """The Bessel function of the second kind of order 1; NaN below zero."""
     held = np.clip(x, 1e-300, 5)
     near = held * _ratio(1, "yp", "yq", held * held)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+
+from ..memory.dtype import Array, Doubles
 
 __all__ = ["digamma", "lgamma", "polygamma", "zeta"]
 
@@ -23,7 +25,7 @@ _FAR: Final = 1000.0
 """Terms that are added one by one."""
 
 
-def _raised(x: Any) -> tuple[Any, Any, Any]:
+def _raised(x: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """x plus a whole number so that it is at least 10; the product and harmonic sum passed by."""
     product, total = np.ones_like(x), np.zeros_like(x)
     for _ in range(int(_SHIFT)):
@@ -35,7 +37,7 @@ def _raised(x: Any) -> tuple[Any, Any, Any]:
     return x, product, total
 
 
-def lgamma(x: Any) -> Any:
+def lgamma(x: Doubles) -> Doubles:
     """The logarithm of the size of the gamma function: Stirling's series, and reflection."""
     right = np.where(x < 0.5, 1 - x, x)
     y, product, _ = _raised(right)
@@ -53,11 +55,11 @@ def lgamma(x: Any) -> Any:
     return np.where(pole | np.isinf(x), np.inf, result)
 
 
-def _sin_pi(x: Any) -> Any:
+def _sin_pi(x: Doubles) -> Doubles:
     return np.sin(math.pi * (x - 2 * np.round(x / 2)))
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: Doubles) -> Doubles:
     """The derivative of `lgamma`; at 0 infinite against the sign, NaN at the other poles."""
     right = np.where(x < 0, 1 - x, x)
     y, _, total = _raised(np.where(right == 0, 1.0, right))
@@ -72,7 +74,7 @@ def digamma(x: Any) -> Any:
     return np.where(x == 0, np.copysign(np.inf, -x), result)
 
 
-def _passed_by(s: Any, a: Any, far: Any) -> tuple[Any, Any]:
+def _passed_by(s: Array, a: Array, far: Array) -> tuple[Array, Array]:
     """The terms below -1 where `a` is far below, and where the sum goes on: reflected they are a
     difference of two sums that begin above 0, since `s` is whole there."""
     rest = np.where(far, -a - np.floor(-a), 0.5)
@@ -81,7 +83,7 @@ def _passed_by(s: Any, a: Any, far: Any) -> tuple[Any, Any]:
     return np.where(far, sign * passed, 0.0), np.where(far, -rest, a)
 
 
-def zeta(x: Any, q: Any) -> Any:
+def zeta(x: Doubles, q: Doubles) -> Doubles:
     """Hurwitz' zeta function, the sum of `(k + q) ** -x`, after Euler and Maclaurin.
 
     Infinite for x = 1 and at whole q up to 0; NaN for x below 1.
@@ -113,7 +115,7 @@ def zeta(x: Any, q: Any) -> Any:
     return np.where(np.isinf(q) & (q > 0) & (x > 1), np.nan, result)
 
 
-def polygamma(n: int, x: object) -> Any:
+def polygamma(n: int, x: Doubles) -> Doubles:
     """The nth derivative of `digamma`."""
     if n == 0:
         return digamma(x)
@@ -123,7 +125,7 @@ def polygamma(n: int, x: object) -> Any:
     return sign * (math.gamma(n + 1) if n <= 170 else math.inf) * zeta(np.float64(n + 1), x)
 
 
-def _trigamma(x: Any) -> Any:
+def _trigamma(x: Doubles) -> Doubles:
     right = np.where(x < 0.5, 1 - x, x)
     value = zeta(np.float64(2), right)
     sine = np.sin(math.pi * x)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ..memory.dtype import Array, Doubles
 from .error_functions import erfc
 from .gamma import lgamma, zeta
 
@@ -28,7 +29,7 @@ _UNIFORM: Final = 26
 # --------------------------------------------------------------------------- series and fraction
 
 
-def _lower_series(a: Any, x: object) -> Any:
+def _lower_series(a: Doubles, x: Doubles) -> Doubles:
     """The lower function by its power series, for x up to about a."""
     term = total = 1 / a
     n = a
@@ -41,7 +42,7 @@ def _lower_series(a: Any, x: object) -> Any:
     return total * _front(a, x)
 
 
-def _front(a: Any, x: Any) -> Any:
+def _front(a: Doubles, x: Doubles) -> Doubles:
     """`x ** a * exp(-x) / gamma(a)`; near x = a with the large terms cancelled by hand."""
     ratio = (x - a) / a
     plain = a * np.log(x) - x - lgamma(a)
@@ -50,7 +51,7 @@ def _front(a: Any, x: Any) -> Any:
     return np.exp(np.where(a > 20, level, plain))
 
 
-def _upper_fraction(a: Any, x: Any) -> Any:
+def _upper_fraction(a: Doubles, x: Doubles) -> Doubles:
     """The upper function by Legendre's continued fraction (Lentz), for x above about a."""
     tiny = 1e-300
     b = x + 1 - a
@@ -72,12 +73,12 @@ def _upper_fraction(a: Any, x: Any) -> Any:
 
 
 @cache
-def _zetas() -> Any:
+def _zetas() -> Array:
     """`zeta(k) - 1` for k from 2 on."""
-    return zeta(np.arange(2.0, 42.0), np.float64(2))
+    return np.asarray(zeta(np.arange(2.0, 42.0), np.float64(2)))
 
 
-def _log_gamma_above_one(a: Any) -> Any:
+def _log_gamma_above_one(a: Doubles) -> Doubles:
     """`lgamma(1 + a)` to the last places for a from 0 to 1 (DLMF 5.7.3)."""
     total = np.zeros_like(a)
     for k, each in reversed(list(enumerate(_zetas(), 2))):
@@ -85,7 +86,7 @@ def _log_gamma_above_one(a: Any) -> Any:
     return total * a * a + a * (1 - np.euler_gamma) - np.log1p(a)
 
 
-def _upper_series(a: Any, x: Any, unit: object) -> Any:
+def _upper_series(a: Doubles, x: Doubles, unit: type[np.floating]) -> Doubles:
     """The upper function where both arguments are small: what is left of 1 by the power series.
 
     As in torch, `1 + a` is rounded in the dtype `unit` before its gamma function is looked at.
@@ -96,7 +97,8 @@ def _upper_series(a: Any, x: Any, unit: object) -> Any:
     for n in range(1, 60):
         term = term * -x / n
         total = total + term / (a + n)
-    return -np.expm1(log) - a * np.exp(log) * total
+    left: Doubles = -np.expm1(log) - a * np.exp(log) * total
+    return left
 
 
 # --------------------------------------------------------------------------- near each other
@@ -116,7 +118,7 @@ def _expansion() -> tuple[float, ...]:
     return tuple(quotient)
 
 
-def _excess(mu: Any) -> Any:
+def _excess(mu: Doubles) -> Doubles:
     """`mu - log(1 + mu)` of small numbers, by its power series."""
     total = np.zeros_like(mu)
     for n in range(40, 1, -1):
@@ -124,7 +126,7 @@ def _excess(mu: Any) -> Any:
     return total * mu * mu
 
 
-def _uniform(a: Any, x: object) -> tuple[Any, Any]:
+def _uniform(a: Doubles, x: Doubles) -> tuple[Doubles, Doubles]:
     """The lower and the upper function of large arguments near each other."""
     mu = (x - a) / a
     excess = _excess(mu)
@@ -146,7 +148,7 @@ def _uniform(a: Any, x: object) -> tuple[Any, Any]:
 # --------------------------------------------------------------------------- both
 
 
-def _incomplete(a: Any, x: Any, unit: object) -> tuple[Any, Any]:
+def _incomplete(a: Doubles, x: Doubles, unit: type[np.floating]) -> tuple[Doubles, Doubles]:
     """The regularised lower and upper incomplete gamma functions."""
     a, x = np.broadcast_arrays(a, x)
     usable = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
@@ -175,11 +177,11 @@ def _incomplete(a: Any, x: Any, unit: object) -> tuple[Any, Any]:
     return np.where(usable, below, edge), np.where(usable, above, 1 - edge)
 
 
-def igamma(a: object, x: object, unit: object = np.float64) -> Any:
+def igamma(a: Doubles, x: Doubles, unit: type[np.floating] = np.float64) -> Doubles:
     """The regularised lower incomplete gamma function; `unit` is the dtype torch computes in."""
     return _incomplete(a, x, unit)[0]
 
 
-def igammac(a: object, x: object, unit: object = np.float64) -> Any:
+def igammac(a: Doubles, x: Doubles, unit: type[np.floating] = np.float64) -> Doubles:
     """The regularised upper incomplete gamma function; `unit` is the dtype torch computes in."""
     return _incomplete(a, x, unit)[1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from ..memory.dtype import Doubles
 
 __all__ = ["series"]
 
@@ -22,7 +23,7 @@ def _all() -> dict[str, tuple[float, float, tuple[float, ...]]]:
     return found
 
 
-def series(name: str, x: Any) -> Any:
+def series(name: str, x: Doubles) -> Doubles:
     """The sum of a series at x, clipped to its interval, in float64 (Clenshaw's recurrence)."""
     low, high, coefficients = _all()[name]
     t = (np.clip(x, low, high) - (high + low) / 2) * (2 / (high - low))
