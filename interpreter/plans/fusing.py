@@ -471,10 +471,11 @@ class _Way:
         mode = os.environ.get(NATIVE_VARIABLE, "").lower()
         joined = [action for action in self._actions if isinstance(action, _Joined)]
         arrays = family("arrays")
-        _WANTED.update(action.wanted for action in joined)
-        if mode == "off" or len(_WANTED) > MOST_KERNELS:
+        wanted = _WANTED.union(action.wanted for action in joined)
+        if mode == "off" or len(wanted) > MOST_KERNELS:
             self._actions = []
             return False
+        _WANTED.update(wanted)
         if mode == "now" or all(arrays.is_at_hand(*action.wanted) for action in joined):
             self._make(joined)
             return self._is_ready
