@@ -14,7 +14,10 @@ from typing import Literal
 from ..ops.table.table import TABLE
 from .graph import Node
 
-__all__ = ["ANY", "KINDS", "Kind", "has_effects", "is_random"]
+__all__ = [
+    *("ANY", "KINDS", "Kind", "asks_for_form", "has_effects", "is_random"),
+    "is_undefined",
+]
 
 ANY = -1
 """Any number of inputs, outputs or blocks."""
@@ -130,6 +133,26 @@ def _operators_with_effects() -> frozenset[str]:
 @cache
 def _random_operators() -> frozenset[str]:
     return TABLE.names_where(lambda entry: entry.random)
+
+
+@cache
+def _asking_for_form() -> frozenset[str]:
+    return TABLE.names_where(lambda entry: entry.of_form)
+
+
+def asks_for_form(node: Node) -> bool:
+    """Whether it asks what kind of tensor it is given, not what that holds."""
+    return node.kind in _asking_for_form()
+
+
+@cache
+def _with_undefined_contents() -> frozenset[str]:
+    return TABLE.names_where(lambda entry: entry.undefined)
+
+
+def is_undefined(node: Node) -> bool:
+    """Whether what its result holds is left open."""
+    return node.kind in _with_undefined_contents()
 
 
 def is_random(node: Node) -> bool:

@@ -17,6 +17,7 @@ from ...ops.memory.dtype import Array
 from ...typecheck.types import NONE
 from ..constants import MISSING, constant_value, create_constant
 from ..graph import Graph, Node, Value
+from ..kinds import asks_for_form
 from ..tensor_types import type_of_array
 from .context import PassContext
 from .dead_code import eliminate_dead_code
@@ -29,7 +30,6 @@ __all__ = [
     "fold_linear_batch_norm",
 ]
 
-_ASK_FOR_FORM = ("aten::dim", "aten::size", "prim::dtype", "prim::device")
 _CONVOLUTIONS = ("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::_convolution")
 
 
@@ -93,7 +93,7 @@ def _is_alone(layer: Node, node: Node) -> bool:
     """Whether nobody else uses the layer's values."""
     transposed = layer.kind == "aten::_convolution" and constant_value(layer.inputs[6]) is not False
     users = [use.user for use in layer.output.uses]
-    others = [user for user in users if user is not node and user.kind not in _ASK_FOR_FORM]
+    others = [user for user in users if user is not node and not asks_for_form(user)]
     alone = users.count(node) == 1 and not others
     return alone and layer.owner is node.owner and not transposed
 

@@ -16,7 +16,7 @@ from ...typecheck.types import NONE, Type
 from ..alias_db import AliasDb
 from ..constants import MISSING, constant_value, create_constant, type_of
 from ..graph import Graph, Node
-from ..kinds import KINDS, has_effects, is_random
+from ..kinds import KINDS, has_effects, is_random, is_undefined
 from ..tensor_types import type_of_array
 from .constant_propagation import Propagation
 from .context import PassContext
@@ -25,7 +25,6 @@ from .dead_code import eliminate_dead_code
 __all__ = ["propagate_all_constants"]
 
 _CONTAINERS = ("prim::ListConstruct", "prim::DictConstruct")
-_UNDEFINED_CONTENTS = ("aten::empty", "aten::empty_like", "aten::new_empty", "aten::empty_strided")
 
 
 def propagate_all_constants(graph: Graph, context: PassContext) -> bool:
@@ -51,7 +50,7 @@ class _WithMutable(Propagation):
             return False
         if kind is None and (node.signature is None or node.signature.is_mutable):
             return False
-        if is_random(node) or node.kind in _UNDEFINED_CONTENTS:
+        if is_random(node) or is_undefined(node):
             return False
         if not all(value.node.is_constant for value in node.inputs):
             return False

@@ -21,13 +21,13 @@ from ...typecheck.types import FLOAT, INT, NONE, NUMBER, ListType
 from ..alias_db import AliasDb
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
+from ..kinds import asks_for_form
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import overload
 
 __all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
 
-_ASK_FOR_FORM = ("aten::size", "aten::dim", "prim::dtype", "prim::device")
 _LIST_CHANGES = ("aten::append", "aten::insert", "aten::_set_item")
 _FILLED = ("aten::zero_", "aten::fill_")
 _NOT_MADE = frozenset({"prim::Param", "prim::Constant", "prim::GetAttr", "prim::Uninitialized"})
@@ -179,7 +179,7 @@ def _is_private(node: Node, aliases: AliasDb) -> bool:
         # the list is made again of what it was made of, so nothing may have changed it meanwhile
         return not any(aliases.is_written_before(node, place) for place in places)
     users = {use.user for use in changed.uses if use.user.owner is not None} - {node}
-    return all(node.is_before(user) or user.kind in _ASK_FOR_FORM for user in users)
+    return all(node.is_before(user) or asks_for_form(user) for user in users)
 
 
 def _given_by_branches(value: Value) -> set[Value]:

@@ -7,7 +7,7 @@ from types import MethodType
 from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
-from ..memory.dtype import default_dtype
+from ..memory.dtype import DType, default_dtype
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.autocast import autocast_state, eager_policy
@@ -74,12 +74,6 @@ def _gives_list(entry: Operator) -> bool:
     """Whether the one result is a list: with `out=` such functions give nothing back."""
     returned = entry.signature.returns
     return len(returned) == 1 and isinstance(returned[0].type, ListType)
-
-
-_FACTORIES: Final = frozenset(
-    "arange range linspace logspace empty zeros ones full eye rand randn".split()
-)
-"""Functions that make elements in the dtype of the tensor they write into."""
 
 
 _DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
@@ -171,11 +165,8 @@ class EagerFunction:
                 requires_grad = kwargs.pop("requires_grad")
                 if not isinstance(requires_grad, (bool, type(None))):
                     raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
-        if isinstance(out, Tensor) and self.__name__ in _FACTORIES:
-            check_factory_dtype(kwargs.setdefault("dtype", out.dtype), out.dtype)
-        if isinstance(out, Tensor) and self._computes_in_out():
-            wanted = kwargs.setdefault("dtype", out.dtype) or out.dtype
-            check_dtype_of_out(out.dtype, wanted)
+        if isinstance(out, Tensor):
+            self._compute_in(out.dtype, kwargs)
         if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
             name = "" if kwargs.get("rounding_mode") else self.__name__
             operands = _as_operands(name, *args)
@@ -209,9 +200,13 @@ class EagerFunction:
             result.requires_grad_(True)
         return result
 
-    def _computes_in_out(self) -> bool:
-        """Whether the dtype of `out=` is the one it computes in."""
-        return any(form.entry.out_dtype.demand == "computed" for form in self.forms)
+    def _compute_in(self, own: DType, kwargs: dict[str, Any]) -> None:
+        """Give the function the dtype of `out=` to compute in, if it is one that does."""
+        demand = self.forms[0].entry.out_dtype.demand if self.forms else ""
+        if demand == "made":
+            check_factory_dtype(kwargs.setdefault("dtype", own), own)
+        elif demand == "computed":
+            check_dtype_of_out(own, kwargs.setdefault("dtype", own) or own)
 
     def _takes(self, name: str) -> bool:
         return any(name in form.names for form in self.forms)

@@ -13,7 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
-from ..table.out_dtypes import OutDtype
+from ..table.out_dtypes import MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import cpp_name, letter
@@ -69,9 +69,11 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
         filled: Array = fill(made, first, second, None)
         return filled
 
-    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor")(plain)
+    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor", out_dtype=MADE)(plain)
     with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
-    operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor")(from_generator)
+    operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor", out_dtype=MADE)(
+        from_generator
+    )
     operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
 
 

@@ -170,7 +170,9 @@ def as_strided_scatter(
 # --------------------------------------------------------------------------- new tensors
 
 
-@operator(f"aten::empty_strided(SymInt[] size, SymInt[] stride, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::empty_strided(SymInt[] size, SymInt[] stride, {OPTIONS}) -> Tensor", undefined=True
+)
 def empty_strided(
     size: Sizes,
     stride: Sizes,

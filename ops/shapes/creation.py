@@ -15,6 +15,7 @@ from ..memory.dtype import Array, Device, Dtype, Scalar, check_device, default_d
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
 from ..table.ordered import check_dtype
+from ..table.out_dtypes import MADE
 from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
 from ..table.promotion import number_dtype
 from ..table.table import operator
@@ -74,7 +75,7 @@ def check_options(layout: int | None, device: Device | None) -> None:
 # --------------------------------------------------------------------------- filled
 
 
-@operator(f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor")
+@operator(f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def zeros(
     size: Sizes,
     dtype: int | None,
@@ -86,7 +87,7 @@ def zeros(
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
-@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor")
+@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def ones(
     size: Sizes,
     dtype: int | None,
@@ -98,7 +99,7 @@ def ones(
     return np.ones(check_sizes(size, "ones"), float_dtype(dtype))
 
 
-@operator(f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor")
+@operator(f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def full(
     size: Sizes,
     fill_value: Scalar,
@@ -116,7 +117,9 @@ def full(
 
 @operator(
     f"aten::empty.memory_format(SymInt[] size, {OPTIONS}, MemoryFormat? memory_format=None) "
-    "-> Tensor"
+    "-> Tensor",
+    undefined=True,
+    out_dtype=MADE,
 )
 def empty(
     size: Sizes,
@@ -169,9 +172,18 @@ def _declare_like(name: str, value: Scalar | None) -> None:
             made[...] = value
         return made
 
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
+    open_ = value is None
     operator(
-        f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor", out="", face="method"
+        f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor",
+        out="",
+        face="function",
+        undefined=open_,
+    )(like)
+    operator(
+        f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor",
+        out="",
+        face="method",
+        undefined=open_,
     )(new)
 
 
@@ -217,12 +229,12 @@ def new_full(
     return np.full(check_sizes(size, "full"), checked_operand(fill_value, wanted))
 
 
-@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor")
+@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def eye(n: int, dtype: int | None, *options: Any) -> Array:
     return eye_of(n, n, dtype, *options)
 
 
-@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor")
+@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
     for name, value in (("n", n), ("m", m)):
         if value < 0:
@@ -237,6 +249,7 @@ def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
 
 @operator(
     f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
     order="- start start_step start_out out",
 )
 def arange(
@@ -290,18 +303,19 @@ def arange(
     return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
 
 
-@operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor")
+@operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def arange_to(end: Any, *options: Any) -> Array:
     return arange(0, end, 1, *options)
 
 
-@operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+@operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def arange_from(start: Any, end: Any, *options: Any) -> Array:
     return arange(start, end, 1, *options)
 
 
 @operator(
     f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
     order="out out_",
 )
 def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
@@ -322,13 +336,14 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
     return np.asarray(start + step * places).astype(float_dtype(dtype))
 
 
-@operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor")
+@operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
 def closed_range_by_one(start: Any, end: Any, *options: Any) -> Array:
     return closed_range(start, end, 1, *options)
 
 
 @operator(
     f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
@@ -370,6 +385,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Dtype) -> Array:
 
 @operator(
     f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def logspace(
@@ -431,12 +447,12 @@ for _overload, _first, _last in (
     ("Scalar_Tensor", "Scalar", "Tensor"),
 ):
     _ends = f"{_first} start, {_last} end, int steps"
-    operator(f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor")(
+    operator(f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor", out_dtype=MADE)(
         _from_tensors("linspace", linspace)
     )
-    operator(f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor")(
-        _from_tensors("logspace", logspace)
-    )
+    operator(
+        f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor", out_dtype=MADE
+    )(_from_tensors("logspace", logspace))
 
 
 def _indices(below: bool) -> Callable[..., Array]:

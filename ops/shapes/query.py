@@ -21,7 +21,7 @@ __all__: list[str] = []
 ndarray: Final = np.ndarray
 
 
-@operator("aten::size(Tensor self) -> int[]", face="method", order="int -")
+@operator("aten::size(Tensor self) -> int[]", face="method", order="int -", of_form=True)
 def size(self: Array) -> list[int]:
     return list(self.shape)
 
@@ -45,7 +45,7 @@ def length(t: Array) -> int:
     return t.shape[0]
 
 
-@operator("aten::dim(Tensor self) -> int", face="method")
+@operator("aten::dim(Tensor self) -> int", face="method", of_form=True)
 def dim(self: Array) -> int:
     return self.ndim
 
@@ -129,12 +129,12 @@ def get_device(self: Array) -> int:
     return -1
 
 
-@operator("prim::dtype(Tensor a) -> int")
+@operator("prim::dtype(Tensor a) -> int", of_form=True)
 def dtype_number(a: Array) -> int:
     return dtype_of(a).number
 
 
-@operator("prim::device(Tensor a) -> Device")
+@operator("prim::device(Tensor a) -> Device", of_form=True)
 def device(a: Array) -> Device:
     return CPU
 

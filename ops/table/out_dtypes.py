@@ -21,6 +21,7 @@ __all__ = [
     "COMPUTED",
     "FIELDS_SAFELY",
     "FOUND",
+    "MADE",
     "SAFELY",
     "SAME",
     "SELF_AND_RESULT",
@@ -35,12 +36,13 @@ class OutDtype:
     """A demand on the dtype of `out`, and the sentence for what does not meet it.
 
     `computed` is none: the operator computes in the dtype of `out`; `dtype` is its last argument.
+    Nor is `made`: functions without tensors make elements of that dtype.
     In the sentence {result} and {out} are the dtypes' names, {cpp_result} and {cpp_out} as C++
     spells them, {name} the operator, {base} without its package, {field} which of several results
     it is.
     """
 
-    demand: Literal["castable", "same", "complex", "floating", "computed"]
+    demand: Literal["castable", "same", "complex", "floating", "computed", "made"]
     sentence: str
     error: type[OperatorError] = OperatorError
 
@@ -89,6 +91,7 @@ CAN_CAST: Final = OutDtype(
     "typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error "
     "message be improved?  If so, please report an enhancement request to PyTorch.)",
 )
+MADE: Final = OutDtype("made", CASTABLE.sentence)
 COMPUTED: Final = OutDtype("computed", CASTABLE.sentence)
 """Of sums and the like: no demand, as the result is computed in that dtype."""
 

@@ -65,6 +65,7 @@ class Known(TypedDict, total=False):
     instruction: str
     layout: str
     native: tuple[Native, ...]
+    of_form: bool
     order: str
     out: str
     out_dtype: OutDtype
@@ -72,6 +73,7 @@ class Known(TypedDict, total=False):
     out_overlap: OutOverlap
     random: bool
     refuses: Refusal
+    undefined: bool
     written: Written
 
 
@@ -129,6 +131,9 @@ class Operator:
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
 
+    of_form: bool = False
+    """Whether it asks what kind of tensor it is given, not what that holds."""
+
     order: str = ""
     """Overloads of its name, `-` the nameless one, that torch tries in this order, not by the rule.
 
@@ -152,6 +157,9 @@ class Operator:
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""
+
+    undefined: bool = False
+    """Whether what its result holds is left open."""
 
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
