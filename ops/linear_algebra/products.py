@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import mul, sub
-from ..kernels import blas
+from ..kernels import blas, products
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
@@ -175,8 +175,8 @@ def tensordot(
                 code="shape-mismatch",
                 roles={"self": f"has size {a}", "other": f"has size {b}"},
             )
-    found = blas.tensordot(_wide(self), _wide(other), (first, second))
-    return np.asarray(found).astype(self.dtype, copy=False)
+    found = products.tensordot(_wide(self), _wide(other), first, second)
+    return found.astype(self.dtype, copy=False)
 
 
 def _summed(array: Array, dim: int) -> Array:
@@ -375,8 +375,8 @@ def _covariance(
         factor = float(own(total) - own(correction) * (weights * importance).sum() / own(total))
     else:
         factor = total - correction
-    products = np.asarray(blas.matmul(centred * heavy, np.conj(centred).T))
-    return as_array(products / real.type(max(factor, 0.0)))
+    found = np.asarray(products.dot(centred * heavy, np.conj(centred).T))
+    return as_array(found / real.type(max(factor, 0.0)))
 
 
 @operator("aten::corrcoef(Tensor self) -> Tensor", out="", cost="matrices")
@@ -388,16 +388,16 @@ def corrcoef(self: Array) -> Array:
             f"{self.ndim} dimensions",
             code="shape-mismatch",
         )
-    products = cov(self, 1, None, None)
-    if not products.ndim:
-        return as_array(products / products)
-    spread = np.sqrt(np.diagonal(products).real)
-    found = as_array(products / spread[:, None] / spread[None, :])
+    covariances = cov(self, 1, None, None)
+    if not covariances.ndim:
+        return as_array(covariances / covariances)
+    spread = np.sqrt(np.diagonal(covariances).real)
+    found = as_array(covariances / spread[:, None] / spread[None, :])
     if found.dtype.kind == "c":
         return as_array(np.clip(found.real, -1, 1) + 1j * np.clip(found.imag, -1, 1)).astype(
             found.dtype
         )
-    return as_array(np.clip(found, -1, 1)).astype(products.dtype, copy=False)
+    return as_array(np.clip(found, -1, 1)).astype(covariances.dtype, copy=False)
 
 
 @operator(

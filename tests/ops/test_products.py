@@ -129,6 +129,23 @@ def test_the_number_of_threads_changes_no_bit(
     assert len(found) == 1
 
 
+def test_long_vectors_are_summed_in_pieces(crew: Callable[[int], None]) -> None:
+    x, y = pair((100_003,), (100_003,), "d", ("plain", "plain"))
+    exact, found = float(x @ y), set()
+    for count in (1, 2, 3):
+        crew(count)
+        a, b = (torch.from_numpy(each.astype("f")) for each in (x, y))
+        found.add(torch.dot(a, b).item())
+    assert len(found) == 1
+    assert abs(found.pop() - exact) < 1e-2
+
+
+def test_tensordot_sums_over_chosen_dimensions() -> None:
+    a, b = pair((6, 30, 40), (40, 50, 6), "f", ("plain", "plain"))
+    made = torch.tensordot(torch.from_numpy(a), torch.from_numpy(b), ([2, 0], [0, 2]))
+    assert np.allclose(made.numpy(), np.tensordot(a, b, ((2, 0), (0, 2))), rtol=1e-4, atol=1e-3)
+
+
 def test_types_that_are_equal_give_the_same_bits() -> None:
     """Arrays that were pickled have a type of their own."""
     for a, b in (

@@ -14,12 +14,14 @@ import numpy as np
 from .products import product_kernel, strip
 from .run import run
 
-__all__ = ["multiply", "multiply_batches"]
+__all__ = ["multiply", "multiply_batches", "multiply_vectors"]
 
 _FEW: Final = 24
 """Rows for which packing columns does not pay."""
 _NEAR: Final = 1 << 15
 """Bytes of a matrix that is read as quickly without packing."""
+_PIECE: Final = 1 << 12
+"""Elements of two vectors whose products are summed together."""
 _BLOCK: Final = 128
 """Rows of a unit, where columns are packed."""
 _UNITS: Final = 8
@@ -107,6 +109,22 @@ def multiply_batches(a: Any, b: Any, out: Any = None) -> Any:
         raise ValueError("the result has no room of its shape in one piece")
     way.go(a, b, out, out)
     return out
+
+
+def multiply_vectors(a: Any, b: Any) -> Any:
+    """The sum of products of two vectors of one length and dtype, 0-d: that of sums of pieces.
+
+    Raises:
+        ValueError: they differ in length.
+    """
+    if a.shape != b.shape:
+        raise ValueError("vectors differ in length")
+    whole = a.size // _PIECE * _PIECE
+    pieces = multiply_batches(
+        a[:whole].reshape(-1, 1, _PIECE), b[:whole].reshape(-1, _PIECE, 1)
+    ).reshape(-1)
+    rest = multiply(a[None, whole:], b[whole:]).reshape(()) if whole < a.size else a.dtype.type(0)
+    return np.asarray(np.add.reduce(pieces) + rest)
 
 
 def _are_one(a: Any) -> bool:
