@@ -166,6 +166,6 @@ def test_the_matrix_library_is_reached_through_one_file() -> None:
             tree = ast.parse(text)
             errors = {id(n.value) for n in ast.walk(tree) if getattr(n, "attr", 0) == "LinAlgError"}
             places = [n for n in ast.walk(tree) if _reaches(n) and id(n) not in errors]
-            if not {"gradients", "nn"} & {*path.parts}:  # which are about tensors
+            if not {"gradients", "nn", "warm_up.py"} & {*path.parts}:  # which are about tensors
                 found += [f"{path.name}: {ast.unparse(node)}" for node in places]
     assert sorted(found) == ["products.py: a.dot", "products.py: np.matmul"]  # small ones

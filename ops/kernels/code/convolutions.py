@@ -78,7 +78,7 @@ def _share(form: Any, kernel: int, plan: Any, *arrays: Any) -> None:
 def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
-    offsets = np.array(steps, np.int64) @ places
+    offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)
     return np.concatenate([np.array([sizes[name] for name in form.SIZES], np.int64), offsets])
 
 
