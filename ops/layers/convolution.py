@@ -42,11 +42,8 @@ from .transposed_convolution import in_parts
 __all__ = ["batched", "convolution"]
 
 _FLOAT32: Final = np.dtype(np.float32)
-_NATIVE_LEAST: Final = 1 << 18
-"""Products of numbers from which native code is worth its start."""
-_PLAIN_LEAST: Final = 1 << 21
-_GROUPED_LEAST: Final = 1 << 16
-"""The same for kernels of size 1, and where channels lie in groups, which NumPy is slow with."""
+_PARTS_LEAST: Final = 1 << 18
+"""Products of numbers from which a transposed convolution is worth several plain ones."""
 _DENSE_LIMIT: Final = 1 << 22
 """Columns of more elements than this are made for a few output rows at a time."""
 
@@ -229,14 +226,6 @@ def _finish(result: Array, bias: Array | None, input: Array, weight: Array) -> A
     return follow_format(result, weight) if laid_out is result else laid_out
 
 
-def _is_large(input: Array, weight: Array, output: Ints, groups: int) -> bool:
-    """Whether native code is worth its start."""
-    work = input.shape[0] * weight.size * prod(output)
-    if prod(weight.shape[2:]) == 1:  # which is one product of matrices without any copies
-        return work >= _PLAIN_LEAST
-    return work >= (_NATIVE_LEAST if groups == 1 else _GROUPED_LEAST)
-
-
 def _natively(
     input: Array,
     weight: Array,
@@ -251,6 +240,9 @@ def _natively(
     native = family("convolutions")
     if native is None or weight.ndim > 5:
         return None
+    # what nothing depends on may be larger than any memory
+    stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
+    dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
     more = 5 - weight.ndim
     ones, none = (1,) * more, (slice(None), slice(None), *(None,) * more)
     made: Array | None = native.convolve(
@@ -276,7 +268,7 @@ def _transposed_natively(
     groups: int,
 ) -> Array | None:
     """The transposed convolution without bias by native code, if it is large and there is any."""
-    if not 0 < _NATIVE_LEAST * input.shape[1] <= input.size * weight.size:
+    if not 0 < _PARTS_LEAST * input.shape[1] <= input.size * weight.size:
         return None
 
     def convolve(x: Array, part: Array, count: Ints, pads: Pads, far: Ints) -> Array | None:
@@ -299,10 +291,8 @@ def _convolve(
         space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
         check_room((*input.shape[:2], *space), input.dtype)
     output = _sizes(input, weight.shape[2:], stride, pads, dilation)
-    if input.dtype is _FLOAT32 is weight.dtype and min(output) > 0:
-        is_large = _is_large(input, weight, output, groups)
-        given = input, weight, bias, output, stride, pads, dilation, groups
-        made = _natively(*given) if is_large else None
+    if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
+        made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
         if made is not None:
             laid_out = follow_format(made, input)
             return follow_format(made, weight) if laid_out is made else laid_out

@@ -77,9 +77,9 @@ def test_all_settings(given: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def small_ones_too() -> Iterator[None]:
-    before, convolution._NATIVE_LEAST = convolution._NATIVE_LEAST, 1  # type: ignore[misc]
+    before, convolution._PARTS_LEAST = convolution._PARTS_LEAST, 1  # type: ignore[misc]
     yield
-    convolution._NATIVE_LEAST = before  # type: ignore[misc]
+    convolution._PARTS_LEAST = before  # type: ignore[misc]
 
 
 @settings(max_examples=80, deadline=None)
