@@ -82,15 +82,42 @@ def _circular(at: Array, size: int) -> Array:
     return at % size
 
 
+_LARGE: Final = 1 << 15
+"""Elements from which it pays to read edges alone by index."""
+
+
 def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
     """The array with each padded dimension read at the places `indexer` says."""
-    result = self
     pairs = _pairs(pad)
-    for dim, (before, after) in enumerate(pairs, self.ndim - len(pairs)):
+    dims = range(self.ndim - len(pairs), self.ndim)
+    if self.size >= _LARGE and all(part >= 0 for pair in pairs for part in pair):
+        return follow_format(_edged(self, dict(zip(dims, pairs, strict=True)), indexer), self)
+    result = self
+    for dim, (before, after) in zip(dims, pairs, strict=True):
         size = self.shape[dim]
         if before or after:
             result = result.take(indexer(np.arange(-before, size + after), size), dim)
     return follow_format(result.copy() if result is self else result, self)
+
+
+def _edged(self: Array, pairs: dict[int, tuple[int, int]], indexer: Indexer) -> Array:
+    """The same where nothing is cut off: the array goes to the middle, then edge after edge is
+    read there; what a later dimension's edges hold until then is written over."""
+    widths = [pairs.get(dim, (0, 0)) for dim in range(self.ndim)]
+    result = np.empty(
+        [sum(pair) + size for pair, size in zip(widths, self.shape, strict=True)], self.dtype
+    )
+    result[tuple(slice(b, b + size) for (b, _), size in zip(widths, self.shape, strict=True))] = (
+        self
+    )
+    for dim, (before, after) in pairs.items():
+        size, before_it = self.shape[dim], (slice(None),) * dim
+        for first, count in ((-before, before), (size, after)):
+            if count:
+                places = indexer(np.arange(first, first + count), size) + before
+                goal = slice(first + before, first + before + count)
+                result[(*before_it, goal)] = result.take(places, dim)
+    return result
 
 
 def _sizes(shape: Sequence[int]) -> str:
@@ -118,7 +145,7 @@ _LETTERS: Final = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}
 def _check_output(self: Array, pad: Ints, dims: int) -> None:
     space = self.shape[-dims:]
     made = [s + sum(p) for s, p in zip(space, _pairs(pad), strict=True)]
-    if any(size < 1 for size in made):
+    if max(made) < 1 or min(made) < 0:  # one of several may be empty
         letters = _LETTERS[dims]
         before = " ".join(f"{n}: {s}" for n, s in zip(letters, space, strict=True))
         after = " ".join(f"{n}: {s}" for n, s in zip(letters, made, strict=True))

@@ -12,7 +12,8 @@ from .run import run
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
 
 F: Final = np.float32
-_PER_THREAD: Final = 1 << 17
+_PER_THREAD: Final = 1 << 15
+"""Elements that are worth another thread: some 10 us of work."""
 
 
 def _along(name: str, x: Any, *others: Any, number: float = 0.0) -> None:
