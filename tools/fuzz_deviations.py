@@ -18,7 +18,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch compares complex and whole numbers with an operator that it does not have",
     ),
     (
-        r"(\w+) \+= \(*\1\b|(\w+)\.extend\(\(*\2\b",
+        r"(\w+) \+= \(*\1\b|(\w+)\.extend\(\(*\2\b|(v\d+) = (v\d+)\n(?:.*\n)*? *\4 \+= \3\b",
         r"torch.*(NoneType|raises)",
         "torch reads freed memory where a list is extended by itself",
     ),
@@ -74,8 +74,38 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"self\.\w+ = [^\n]*(self\.w\b|'w'|self\.thrice\.p|\bv\d+)",
-        r"^(frozen|prepared).*rushlight.*leaf Variable",
+        r"^(frozen|prepared).*rushlight.*(leaf Variable|requires_grad)",
         "torch freezes a parameter that an attribute is set to, and then writes into the constant",
+    ),
+    (
+        r"requires_grad_\(\)",
+        r"torch .*\"out\".*rushlight.*leaf Variable",
+        "torch leaves out what is written into a tensor that nobody sees, and does not check it",
+    ),
+    (
+        r"divmod\(",
+        r"torch .*\"out\".*rushlight.*ZeroDivisionError: \w+ divmod",
+        "torch leaves out a division whose result nobody uses",
+    ),
+    (
+        r"-0\.0\b",
+        r"^loaded",
+        "torch's archives lose the sign of a zero",
+    ),
+    (
+        r"expand",
+        r"expand\(CPU\w+Type.*expand\(torch\.\w+Tensor",
+        "what Python calls the class of a tensor is told of scripts too",
+    ),
+    (
+        r"topk\(",
+        r'torch .*"tensor".*rushlight.*"tensor"',
+        "which of equal elements `topk` takes is not said",
+    ),
+    (
+        r"storage_offset\(",
+        r"",
+        "NumPy does not keep where a tensor without elements begins",
     ),
     (
         r"\*\* -1\b",
@@ -124,10 +154,8 @@ def _rounded(value: dict[str, Any]) -> dict[str, Any]:
 
 def _unsigned(value: dict[str, Any]) -> dict[str, Any]:
     texts = {k: v for k, v in value.items() if isinstance(v, str) and "nan" in v}
-    return {
-        **value,
-        **{k: re.sub(r"[ -]+(?=nan)|^ +| +$", " ", v, flags=re.M) for k, v in texts.items()},
-    }
+    bare = {k: re.sub(r"[ -]+(?=nan)|^ +| +$", "", v, flags=re.M) for k, v in texts.items()}
+    return {**value, **bare}
 
 
 LOOSER: tuple[tuple[str, str, Callable[[dict[str, Any]], dict[str, Any]], str], ...] = (

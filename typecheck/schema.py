@@ -23,11 +23,15 @@ NO_DEFAULT: Final = _NoDefault()
 
 @value_class(frozen=True, slots=True)
 class AliasInfo:
-    """`Tensor(a!)`: the alias sets before and after the call, and whether it is written to."""
+    """`Tensor(a!)`: the alias sets before and after the call, and whether it is written to.
+
+    In `Tensor(a)[]` it is of the elements of a list.
+    """
 
     sets: tuple[str, ...]
     is_write: bool = False
     after: tuple[str, ...] = ()
+    of_elements: bool = False
 
 
 @value_class(frozen=True, slots=True)

@@ -105,6 +105,8 @@ def _type(parsed: Tree[Any]) -> tuple[Type, int | None, AliasInfo | None]:
         if suffix.data == "list":
             size = int(str(suffix.children[0])) if suffix.children else None
             type = ListType(type)
+            if alias is not None:
+                alias = AliasInfo(alias.sets, alias.is_write, alias.after, of_elements=True)
         elif suffix.data == "optional":
             type = OptionalType(type)
         else:

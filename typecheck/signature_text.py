@@ -48,6 +48,8 @@ def _torch_type(argument: Argument) -> str:
         sets, after = "|".join(argument.alias.sets), "|".join(argument.alias.after)
         change = f" -> {after}" if after and after != sets else ""
         alias = f"({sets}{'!' if argument.alias.is_write else ''}{change})"
+        if argument.alias.of_elements and isinstance(type, ListType):
+            return f"{type_text(type.element)}{alias}[]{suffix}"
     return f"{type_text(type)}{alias}{suffix}"
 
 

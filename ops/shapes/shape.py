@@ -429,9 +429,9 @@ def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Arra
 
 @operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
 def unbind(self: Array, dim: int) -> list[Array]:
+    axis = wrap_dim(dim, self.ndim)
     if not self.ndim:
         raise IndexOutOfRange("Dimension specified as 0 but tensor has no dimensions")
-    axis = wrap_dim(dim, self.ndim)
     before: tuple[Any, ...] = (slice(None),) * axis
     self = _placed(self)
     views: list[Any] = [None] * self.shape[axis]  # which says at once if memory does not do

@@ -76,3 +76,15 @@ def sure(x: int) -> int:
 
 def test_the_message_of_an_assertion_that_holds_is_not_compiled() -> None:
     assert torch.jit.script(sure)(3) == 3
+
+
+def in_parts(n: int):  # type: ignore[no-untyped-def]
+    return torch.chunk(n, 2)  # type: ignore[arg-type]
+
+
+def test_schemas_say_what_the_elements_of_a_list_share() -> None:
+    with pytest.raises(RuntimeError, match=r"int dim=0\) -> Tensor\(a\)\[\]:"):
+        torch.jit.script(in_parts)
+    for dim, told in ((1, "but got 1"), (0, "tensor has no dimensions")):
+        with pytest.raises(IndexError, match=told):
+            torch.tensor(2.5).unbind(dim)
