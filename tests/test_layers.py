@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def module_name(file: Path) -> tuple[str, ...]:
     return name[:-1] if name[-1] == "__init__" else name
 
 
+@cache
 def imports(file: Path, *, by_text: bool = False) -> set[tuple[str, ...]]:
     """The dotted names a file imports anywhere, in functions and for types alone too; also those
     that `import_module` is asked for, if `by_text`."""
@@ -125,6 +127,49 @@ def members(circle: str) -> list[tuple[str, ...]]:
     """The modules of one of `CIRCLES`."""
     part, names = circle.split(":")
     return [("rushlight", part, *name.split(".")) for name in names.split()]
+
+
+FOREIGN = {
+    # What is derived from the operator table is put into the class of tensors.
+    "ops/eager/methods.py": {"Tensor"},
+    "ops/eager/namespace.py": {"Generator", "Tensor"},
+    # The commands stand in for Python's own.
+    "rushlight/__main__.py": {"warnings"},
+    "rushlight/as_torch.py": {"sys"},
+    "rushlight/cli/check.py": {"sys"},
+}
+"""Modules and classes of other files whose attributes a file sets.  Let it not grow."""
+
+
+def owners_of_set_attributes(code: ast.Module) -> set[str]:
+    """The imported names (`CONSTANTS` are objects and do not count) of what has attributes set."""
+    nodes = list(ast.walk(code))
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    owners = [
+        n.value for n in nodes if isinstance(n, ast.Attribute) and type(n.ctx) is not ast.Load
+    ]
+    owners += [
+        node.args[0]
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("setattr", "delattr")
+    ]
+    names = {owner.id for owner in owners if isinstance(owner, ast.Name)}
+    return {name for name in names & imported if not name.isupper()}
+
+
+def test_attributes_of_other_files_are_set_in_known_places_alone() -> None:
+    found = {
+        str(file.relative_to(ROOT)): owners_of_set_attributes(ast.parse(file.read_text("utf-8")))
+        for file in FILES
+    }
+    assert {file: owners for file, owners in found.items() if owners} == FOREIGN
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
