@@ -24,6 +24,7 @@ import numpy as np
 from ...frontend.locks import after_fork
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
+from ...ops.memory.storage import laid_out
 from ...ops.table.formula import Formula
 from ...ops.table.promotion import result_dtype
 from ...ops.table.record import Operator
@@ -108,7 +109,7 @@ class _Joined:
         operands = [constants[-1 - n] if n < 0 else _word(held[n]) for n in self._inputs]
         results = []
         for number, fact in self._outputs:
-            held[number] = made = ndarray(fact.shape, fact.dtype, strides=fact.strides)
+            held[number] = made = laid_out(fact.shape, fact.dtype, fact.strides)
             results.append(made)
         arrays = family("arrays")
         arrays.run(self.kernel, way.size, way.least, way.geometry, *operands, *results)

@@ -154,13 +154,6 @@ def _run(
     return np.concatenate(outputs).reshape(len(outputs), *outputs[0].shape), state
 
 
-def _stepped(step: Step, input: Array, state: State, weights: Weights) -> State:
-    """The state of a cell after an input [B, F]."""
-    gates = linear(input, weights.w_ih, weights.b_ih)
-    made = _by_kernel(step, gates, (len(gates),), state, weights)
-    return step(gates, state, weights) if made is None else made[1]
-
-
 def _run_packed(
     step: Step,
     data: Array,
@@ -383,7 +376,7 @@ def _declare(name: str, step: Step) -> None:
     ) -> Array:
         weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
         _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
-        return _stepped(step, input, (hx,), weights)[0]
+        return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
 
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
@@ -475,4 +468,4 @@ def lstm_cell(
     _check_states(hx, "lstm_cell")
     weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
     _check_step(input, hx, weights, 4)
-    return _stepped(_lstm_step, input, (hx[0], hx[1]), weights)
+    return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)

@@ -21,6 +21,7 @@ __all__ = [
     "bounds_of",
     "contiguous_strides",
     "is_resizable",
+    "laid_out",
     "memory_of",
     "settled",
     "spread",
@@ -165,6 +166,11 @@ def spread(array: Array, sizes: Ints, strides: Ints) -> Array:
         return _placed(seen, sizes, strides, 0, seen.dtype)
     except ValueError:
         raise _overflow(sizes, strides, seen.itemsize) from None
+
+
+def laid_out(sizes: Ints, kind: Dtype, strides: Ints) -> Array:
+    """New memory without contents, in which elements lie by strides without gaps."""
+    return np.ndarray(sizes, kind, strides=strides)
 
 
 def settled(array: Array) -> Array:
