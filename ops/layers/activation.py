@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -60,17 +61,18 @@ def _zero(dtype: Dtype) -> Array:
 _FLOAT32_ZERO: Final = _zero(_float32)
 
 
+_positive_part: Final = pointwise("relu", partial(_maximum, _FLOAT32_ZERO))  # leaves -0. as it is
+
+
 @operator(
     "aten::relu(Tensor self) -> Tensor",
     formula=formula("relu"),
-    inline=inline(
-        "maximum(zero, {0})", ON_FLOAT32, names={"maximum": np.maximum, "zero": _FLOAT32_ZERO}
-    ),
+    inline=inline("positive_part({0})", ON_FLOAT32, names={"positive_part": _positive_part}),
 )
 def relu(self: Array) -> Array:
     dtype = self.dtype
     if dtype is _float32:
-        result = _maximum(_FLOAT32_ZERO, self)  # in this order it leaves -0. as it is
+        result = _positive_part(self)
         return result if type(result) is ndarray else as_array(result)
     if dtype.kind == "b":
         raise OperatorError(
