@@ -206,3 +206,12 @@ class HoldsClass(nn.Module):
 def test_a_class_is_no_attribute() -> None:
     with pytest.raises(RuntimeError, match="Module 'HoldsClass' has no attribute 'kind'"):
         torch.jit.script(HoldsClass())
+
+
+def test_marks_for_profilers_are_contexts_in_script() -> None:
+    def f(x):
+        with torch.no_grad(), torch.autograd.profiler.record_function("doubling"):
+            y = x * 2
+        return y
+
+    assert torch.jit.script(f)(torch.ones(1)).tolist() == [2.0]
