@@ -238,13 +238,16 @@ class _Transformation:
 # ---------------------------------------------------------------------------- merging of branches
 
 
-def _merge_branches(block: Block) -> None:
-    node = block.first
+def _merge_branches(block: Block, done: Node | None = None) -> None:
+    """Merge what can be; up to `done`, and inside of it, that has happened."""
+    node = block.first if done is None else done
     while node is not block.ret:
-        for inner in node.blocks:
-            _merge_branches(inner)
-        if not _merge_next(node):
-            node = node.next
+        if node is not done:
+            for inner in node.blocks:
+                _merge_branches(inner)
+        while _merge_next(node):
+            pass
+        node = node.next
 
 
 def _merge_next(node: Node) -> bool:
@@ -257,7 +260,9 @@ def _merge_next(node: Node) -> bool:
     if MISSING in known or known[0] == known[1]:
         return False
     for block, value in zip(node.blocks, known, strict=True):
+        last = block.ret.previous
         _append_copy(node, block, second.blocks[0 if value else 1])
+        _merge_branches(block, None if last is block.param else last)
     for output in second.outputs:
         new = node.add_output(output.type)
         new.copy_name(output)
