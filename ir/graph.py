@@ -264,6 +264,9 @@ class Node:
         if after.kind == "prim::Return":
             self.position = low + 1024
             after.position = self.position + 1024
+        elif before.kind == "prim::Param":
+            self.position = after.position - 1024
+            before.position = self.position - 1024
         elif after.position - low > 1:
             self.position = (low + after.position) // 2
         elif self.owner is not None:
