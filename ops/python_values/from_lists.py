@@ -64,8 +64,9 @@ _DTYPES: Final = {"int": np.dtype(np.int64), "float": np.dtype(float), "bool": n
 
 
 def _check_element(element: str, data: object) -> None:
-    if element == "complex" or (element.startswith("Union[") and "bool" not in element):
-        shown = element.replace("[", "(").replace("]", ")")
+    of_numbers = element.startswith("Union[") and "bool" not in element
+    if element in ("complex", "number") or of_numbers:
+        shown = "Scalar" if element == "number" else element.replace("[", "(").replace("]", ")")
         raise OperatorError(
             f"Add new condition, expected Float, Complex, Int, or Bool but got{shown}",
             headline=f"no tensor is made of a list of `{element}` here",

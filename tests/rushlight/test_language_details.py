@@ -313,3 +313,10 @@ def test_a_pre_hook_says_what_it_returns() -> None:
     module.register_forward_pre_hook(hook)
     with pytest.raises(RuntimeError, match="'hook' on module 'Same' is missing a return annot"):
         torch.jit.script(module)
+
+
+@pytest.mark.parametrize("data", ["[c.argmax().item(), 3]", "[c.item()]", "[[c.item()]]"])
+def test_no_tensor_is_made_of_lists_of_numbers_of_any_kind(data: str) -> None:
+    unit = torch.jit.CompilationUnit(f"def f(c: Tensor):\n    return torch.tensor({data})\n")
+    with pytest.raises(RuntimeError, match="expected Float, Complex, Int, or Bool but gotScalar"):
+        unit.f(torch.tensor(2.5))
