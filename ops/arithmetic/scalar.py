@@ -525,4 +525,6 @@ for _name, _sign, _choose, _is_better in (
     order="int float complex Scalar -",
 )
 def absolute(a: Scalar) -> Scalar:
+    if isinstance(a, complex):  # Python's own takes an overflow of before for one of NaN
+        return math.hypot(a.real, a.imag)
     return wrap64(abs(a)) if isinstance(a, int) else abs(a)

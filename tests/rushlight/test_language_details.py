@@ -320,3 +320,11 @@ def test_no_tensor_is_made_of_lists_of_numbers_of_any_kind(data: str) -> None:
     unit = torch.jit.CompilationUnit(f"def f(c: Tensor):\n    return torch.tensor({data})\n")
     with pytest.raises(RuntimeError, match="expected Float, Complex, Int, or Bool but gotScalar"):
         unit.f(torch.tensor(2.5))
+
+
+def test_the_size_of_complex_numbers_is_infinite_or_nan_but_no_error() -> None:
+    unit = torch.jit.CompilationUnit("def f(z: complex) -> float:\n    return abs(z)\n")
+    assert unit.f(complex(1.5e308, 1.5e308)) == float("inf")
+    assert unit.f(complex(float("nan"), float("-inf"))) == float("inf")
+    assert unit.f(complex(float("nan"), 1.0)) != unit.f(complex(float("nan"), 1.0))
+    assert unit.f(3 + 4j) == 5.0
