@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 __all__ = ["names_without"]
@@ -67,6 +68,7 @@ class _DeviceOf(_Chosen):
         return None
 
 
+@cache
 def names_without(library: str) -> dict[str, Any]:
     """The names of a module such as `torch.cuda`, where torch is built without `library`."""
     said = f"Torch not compiled with {library} enabled"

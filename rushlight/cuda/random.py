@@ -8,4 +8,5 @@ __all__ = [
     *("get_rng_state", "get_rng_state_all", "initial_seed", "manual_seed", "manual_seed_all"),
     *("seed", "seed_all", "set_rng_state", "set_rng_state_all"),
 ]
-globals().update({name: names_without("CUDA")[name] for name in __all__})
+_NAMES = names_without("CUDA")
+globals().update({name: _NAMES[name] for name in __all__})

@@ -59,9 +59,11 @@ def _work(async_op: bool, group: object) -> Work | None:
     return Work() if async_op else None
 
 
-def _root(name: str, rank: int | None) -> None:
-    if rank not in (0, None):
-        raise _no_peer(name, rank)
+def _root(name: str, rank: int | None, group_rank: int | None = None) -> None:
+    """See that a process is the one there is, by its number or by that in its group."""
+    chosen = group_rank if rank is None else rank
+    if chosen not in (0, None):
+        raise _no_peer(name, chosen)
 
 
 def _only(name: str, given: Sequence[Any] | None) -> Any:
@@ -131,7 +133,7 @@ def reduce(
         NotImplementedError: it is another process.
     """
     del tensor, op
-    _root("reduce", dst if dst is not None else group_dst)
+    _root("reduce", dst, group_dst)
     return _work(async_op, group)
 
 
@@ -148,7 +150,7 @@ def broadcast(
         NotImplementedError: it is another process.
     """
     del tensor
-    _root("broadcast", src if src is not None else group_src)
+    _root("broadcast", src, group_src)
     return _work(async_op, group)
 
 
@@ -191,7 +193,7 @@ def gather(
         NotImplementedError: it is another process.
         ValueError: the list has not one tensor for each process.
     """
-    _root("gather", dst if dst is not None else group_dst)
+    _root("gather", dst, group_dst)
     done = _work(async_op, group)
     _filled(_only("gather", gather_list), tensor)
     return done
@@ -211,7 +213,7 @@ def scatter(
         NotImplementedError: another process has the list.
         ValueError: the list has not one tensor for each process.
     """
-    _root("scatter", src if src is not None else group_src)
+    _root("scatter", src, group_src)
     done = _work(async_op, group)
     _filled(tensor, _only("scatter", scatter_list))
     return done
@@ -347,7 +349,7 @@ def gather_object(
         NotImplementedError: it is another process.
         ValueError: the list has not one place for each process.
     """
-    _root("gather_object", dst if dst is not None else group_dst)
+    _root("gather_object", dst, group_dst)
     all_gather_object(object_gather_list or [], obj, group)
 
 
@@ -381,7 +383,7 @@ def scatter_object_list(
         NotImplementedError: another process has the list.
         ValueError: the list has not one object for each process, or there is no first place.
     """
-    _root("scatter_object_list", src if src is not None else group_src)
+    _root("scatter_object_list", src, group_src)
     member_of(group)
     sent = _only("scatter_object_list", scatter_object_input_list)
     if not scatter_object_output_list:

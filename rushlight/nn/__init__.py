@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
-from . import functional, init, modules, parallel
+from . import functional, init, modules
 from .modules import *  # noqa: F403
-from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
     "Buffer",
-    "DataParallel",
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
     "functional",
     "init",
-    "parallel",
 ]
 __all__ += modules.__all__
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name == "attention":
+def __getattr__(name: str) -> Any:
+    if name in ("attention", "parallel"):  # which few programs need
         return import_module(f".{name}", __name__)
+    if name == "DataParallel":
+        return import_module(".parallel", __name__).DataParallel
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -307,6 +307,7 @@ def test_absent_devices_answer_and_refuse() -> None:
             pass
         with pytest.raises(RuntimeError):
             device.Stream()
+    assert torch.cuda.Stream is torch.cuda.streams.Stream
     assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
     assert torch.accelerator.current_accelerator() is None
     with pytest.raises(RuntimeError, match="Cannot access accelerator device"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
+
 from ...amp import grad_scaler
 
 __all__ = ["GradScaler"]
@@ -10,14 +12,4 @@ __all__ = ["GradScaler"]
 class GradScaler(grad_scaler.GradScaler):
     """`torch.amp.GradScaler("cuda", ...)`."""
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        super().__init__(
-            "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
-        )
+    __init__ = partialmethod(grad_scaler.GradScaler.__init__, "cuda")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
     ChainDataset,
@@ -13,7 +16,6 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .distributed import DistributedSampler
 from .sampler import (
     BatchSampler,
     RandomSampler,
@@ -29,7 +31,6 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
-    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
@@ -44,3 +45,9 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DistributedSampler":  # which few programs need, and brings `torch.distributed`
+        return import_module(".distributed", __name__).DistributedSampler
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
