@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickletools
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
 from .ops.tensors.untyped_storage import Storage
+from .serialization.files.container import ArchiveReader
+from .serialization.files.errors import ArchiveError
 from .serialization.weights.pickle import WeightsReader
 from .serialization.weights.vouched import SAFE, Vouched, named
 from .weights import load, save
@@ -69,16 +70,16 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a file of `torch.save` that would have to be vouched for; nothing is made.
 
     Raises:
-        ValueError: it is no zip file with a `data.pkl`.
+        ValueError: it is no zip file with a `data.pkl`, or is damaged.
         OSError: it cannot be opened.
     """
-    if not zipfile.is_zipfile(f):
-        raise ValueError("get_unsafe_globals_in_checkpoint reads files in the zip format only")
-    with zipfile.ZipFile(f) as archive:
-        inside = [name for name in archive.namelist() if name.endswith("/data.pkl")]
-        if not inside:
-            raise ValueError("the file has no data.pkl")
-        pickled = archive.read(inside[0])
+    if hasattr(f, "seek"):
+        f.seek(0)  # wherever it stands: a zip file is read from its end
+    try:
+        with ArchiveReader(f) as archive:
+            pickled = archive.read("data.pkl")
+    except ArchiveError as error:
+        raise ValueError(str(error)) from None
     reader = WeightsReader(pickled, str(f), None)  # type: ignore[arg-type]
     found = []
     for module, name in _names(pickled):
