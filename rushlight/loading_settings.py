@@ -77,6 +77,8 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         f.seek(0)  # wherever it stands: a zip file is read from its end
     try:
         with ArchiveReader(f) as archive:
+            if "data.pkl" not in archive:
+                raise ValueError("the file has no data.pkl")
             pickled = archive.read("data.pkl")
     except ArchiveError as error:
         raise ValueError(str(error)) from None

@@ -384,3 +384,16 @@ def test_an_optimizer_with_all_its_state_here() -> None:
         return ZeroRedundancyOptimizer(parameters, torch.optim.SGD, lr=0.1, momentum=0.9)
 
     assert trained(spread) == trained(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9))
+
+
+def test_names_in_files_that_hold_no_weights() -> None:
+    import zipfile
+
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("a/b", "c")
+    names = torch.serialization.get_unsafe_globals_in_checkpoint
+    with pytest.raises(ValueError, match=r"no data\.pkl"):
+        names(other)
+    with pytest.raises(ValueError, match="central directory"):
+        names(io.BytesIO(b"PK"))
