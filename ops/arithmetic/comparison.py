@@ -355,29 +355,17 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
     return choose
 
 
-_larger, _smaller = _chooser("maximum", np.maximum), _chooser("minimum", np.minimum)
-operator("aten::maximum(Tensor self, Tensor other) -> Tensor", formula=formula("maximum", 0, 1))(
-    _larger
-)
-operator(
-    "aten::max.other(Tensor self, Tensor other) -> Tensor",
-    out="out",
-    order="unary_out out",
-    out_dtype=CAN_CAST,
-    out_overlap="apart",
-    formula=formula("maximum", 0, 1),
-)(_larger)
-operator("aten::minimum(Tensor self, Tensor other) -> Tensor", formula=formula("minimum", 0, 1))(
-    _smaller
-)
-operator(
-    "aten::min.other(Tensor self, Tensor other) -> Tensor",
-    out="out",
-    order="unary_out out",
-    out_dtype=CAN_CAST,
-    out_overlap="apart",
-    formula=formula("minimum", 0, 1),
-)(_smaller)
+for _name, _short, _kernel in (("maximum", "max", np.maximum), ("minimum", "min", np.minimum)):
+    _choose, _formula = _chooser(_name, _kernel), formula(_name, 0, 1)
+    operator(f"aten::{_name}(Tensor self, Tensor other) -> Tensor", formula=_formula)(_choose)
+    operator(
+        f"aten::{_short}.other(Tensor self, Tensor other) -> Tensor",
+        out="out",
+        order="unary_out out",
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
+        formula=_formula,
+    )(_choose)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 

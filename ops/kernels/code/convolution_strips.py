@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from .convolution_frame import Convolving
 from .objects import kernel
 from .padded_planes import copy_row
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import BYTE, FLOAT, FLOATS, INT64, LANES, Value
 
 __all__ = ["SIZES", "SLACK", "strips_kernel"]
 
@@ -28,7 +29,6 @@ The work is cut into `items`, `block` of all `strips`; there are `chunks` strips
 rows for each sample and group, of which there are `groups`, with `inside` channels that become
 `made`.  A strip has `seen` rows, for each of the places in a stride `across` a row of `pitch`.
 """
-_ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slots")
 
 SLACK: Final = 2 * LANES
 """Numbers behind a strip that may be read, but not used."""
@@ -49,24 +49,14 @@ def strips_kernel() -> int:
 
 
 def _text(target: Target) -> str:
-    made = _Strips(target)
-    code = made.code
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as slot:
-        made.work(code.at(made.at["slots"], slot * made.size["slot"], FLOAT))
-    return code.kernel("convolution_strips", [(POINTER, name) for name in _ARRAYS])
+    return _Strips(target).text("convolution_strips")
 
 
-class _Strips:
+class _Strips(Convolving):
     """The parts of the kernel."""
 
     def __init__(self, target: Target) -> None:
-        self.code = code = Code(target)
-        self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.size = {
-            name: code.load(INT64, code.at(self.at["sizes"], place, INT64))
-            for place, name in enumerate(SIZES)
-        }
-        self.zero = code.constant(INT64, 0)
+        super().__init__(target, SIZES)
         self.tall = 8 if target.has_scaling else 2
 
     def work(self, slot: Value) -> None:

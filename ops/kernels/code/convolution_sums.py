@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from .convolution_frame import Convolving
 from .objects import kernel
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Value
 from .tiles import Tile, turned
 
 __all__ = ["SIZES", "channels_of_panel", "slot_size", "sums_kernel"]
@@ -35,7 +36,6 @@ plane's first; from row to row of windows, and from plane to plane, sample and g
 """
 _FEW: Final = 4
 """Pixels that are taken together where a row of tall tiles has ended."""
-_ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slots")
 
 
 def channels_of_panel(target: Target) -> int:
@@ -63,28 +63,18 @@ def sums_kernel() -> int:
 
 
 def _text(target: Target) -> str:
-    made = _Sums(target)
-    code = made.code
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as slot:
-        made.work(code.at(made.at["slots"], slot * made.size["slot"], FLOAT))
-    return code.kernel("convolution_sums", [(POINTER, name) for name in _ARRAYS])
+    return _Sums(target).text("convolution_sums")
 
 
-class _Sums:
+class _Sums(Convolving):
     """The parts of the kernel."""
 
     def __init__(self, target: Target) -> None:
-        self.code = code = Code(target)
-        self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.size = {
-            name: code.load(INT64, code.at(self.at["sizes"], place, INT64))
-            for place, name in enumerate(SIZES)
-        }
-        self.zero = code.constant(INT64, 0)
+        super().__init__(target, SIZES)
         tile = Tile.of(target)
         self.vectors, self.tall = tile.vectors, tile.rows
-        self.rows = code.room(INT64.of_lanes(self.vectors * LANES))
-        self.biases = code.room(FLOAT.of_lanes(self.vectors * LANES))
+        self.rows = self.code.room(INT64.of_lanes(self.vectors * LANES))
+        self.biases = self.code.room(FLOAT.of_lanes(self.vectors * LANES))
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
