@@ -8,6 +8,7 @@ the state of an `IntList`; and the first writers took the one-byte integer for a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from ..files.limits import DEFAULT_LIMITS, Limits
 from ..pickles.nodes import Global, ListNode, Node, ObjectNode, TensorNode, TupleNode
@@ -42,6 +43,10 @@ def read_attributes(
 
 
 class _AttributeReader(PickleReader):
+    actions: ClassVar = {
+        **PickleReader.actions,
+        b"K": lambda r: r.push(int.from_bytes(r.take(1), "little", signed=r.is_signed)),
+    }
     tensors: Sequence[TensorNode] = ()
     is_signed = False
 
@@ -52,9 +57,9 @@ class _AttributeReader(PickleReader):
                 return self.tensors[number]
         raise self.damaged("refers to a tensor that is not in the table")
 
-    def build(self) -> None:
+    def set_state(self) -> None:
         """Besides setting states: what was once a class stands for what its state says."""
-        super().build()
+        super().set_state()
         match self.stack.pop():
             case ObjectNode(Global("__main__", "TensorID"), state):
                 self.push(self.table_tensor((state,)))
@@ -64,17 +69,8 @@ class _AttributeReader(PickleReader):
             case top:
                 self.stack.append(top)
 
-    def small_integer(self) -> None:
-        """One byte."""
-        self.push(int.from_bytes(self.take(1), "little", signed=self.is_signed))
-
 
 _AttributeReader.rebuilders = {
     **PickleReader.rebuilders,
     ("torch.jit._pickle", "build_tensor_from_id"): _AttributeReader.table_tensor,
-}
-_AttributeReader.actions = {
-    **PickleReader.actions,
-    b"b": _AttributeReader.build,
-    b"K": _AttributeReader.small_integer,
 }

@@ -1,19 +1,18 @@
 """Reading the pickles of an archive into plain data.
 
 This is no general unpickler.  It knows the opcodes that PyTorch writes and a closed list of names;
-it imports nothing, calls nothing and makes nothing but the nodes of `pickle_nodes`, so a pickle can
+it imports nothing, calls nothing and makes nothing but the nodes of `nodes.py`, so a pickle can
 ask for nothing else.  Whatever it does not know is an error that names the opcode and its offset.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from ...frontend.clock import checkpoint
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
+from .machine import SHARED, PickleMachine
 from .nodes import (
     ComplexNode,
     DeviceNode,
@@ -63,156 +62,58 @@ def check_length(data: bytes, title: str, limits: Limits) -> None:
         raise archive_error("limit-exceeded", message)
 
 
-class _Mark:
-    """The place on the stack where a group of items begins."""
+class PickleReader(PickleMachine):
+    """Makes nodes; `rebuilders` says what the names stand for that may be called."""
 
-
-_MARK = _Mark()
-
-
-class PickleReader:
-    """The stack machine of one pickle.
-
-    `actions` says what opcodes do, `rebuilders` what the names stand for that may be called.
-    """
-
-    actions: Mapping[bytes, Callable[[Any], None]]
+    actions: ClassVar = {**SHARED, b"d": "dict_to_mark", b"\x8a": "long"}
     rebuilders: Mapping[tuple[str, str], Callable[[Any, Sequence[Node]], Node]]
 
     def __init__(self, data: bytes, title: str, limits: Limits) -> None:
-        self.data = data
-        self.title = title
-        self.limits = limits
+        super().__init__(data, title, limits=limits)
         self.room = limits.nodes
-        self.at = 0
-        self.opcode_at = 0
-        self.stack: list[Node | _Mark] = []
-        self.memo: dict[int, Node] = {}
 
     def read(self) -> Node:
         if self.data[:2] != b"\x80\x02":
             raise self.error("damaged-archive", "does not begin as a pickle of protocol 2")
         self.at = 2
-        for count in range(self.limits.opcodes):
-            if not count & 1023:
-                checkpoint()
-            self.opcode_at = self.at
-            opcode = self.take(1)
-            if opcode == b".":
-                return self.pop()
-            action = self.actions.get(opcode)
-            if action is None:
-                raise self.error("unsafe-pickle", "uses an opcode that archives do not use")
-            action(self)
-        raise self.error("limit-exceeded", f"has more than {self.limits.opcodes} opcodes")
+        node: Node = super().read()
+        return node
 
     def error(self, code: str, what: str) -> ArchiveError:
         place = ""
         if self.at > 2:
             byte = self.data[self.opcode_at : self.opcode_at + 1]
             place = f" (opcode {_opcode_name(byte)} at offset {self.opcode_at})"
-        return archive_error(code, f"{self.title} {what}{place}")
+        return super().error(code, f"{what}{place}")
 
-    def damaged(self, what: str) -> ArchiveError:
-        return self.error("damaged-archive", what)
+    def unknown(self, opcode: bytes) -> ArchiveError:
+        return self.error("unsafe-pickle", "uses an opcode that archives do not use")
 
-    # -- bytes
-
-    def take(self, count: int) -> bytes:
-        taken = self.data[self.at : self.at + count]
-        if len(taken) < count:
-            raise self.damaged("ends in the middle")
-        self.at += count
-        return taken
-
-    def line(self) -> str:
-        end = self.data.find(b"\n", self.at)
-        if end < 0 or end - self.at > 4096:
-            raise self.damaged("has a name without an end")
-        text = self.data[self.at : end].decode("utf-8", "surrogateescape")
-        self.at = end + 1
-        return text
-
-    def unsigned(self, size: int) -> int:
-        return int.from_bytes(self.take(size), "little")
-
-    # -- the stack
-
-    def push(self, node: Node) -> None:
-        self.stack.append(node)
-
-    def push_made(self, node: Node) -> None:
-        """Push what takes memory of its own."""
+    def push_made(self, value: object) -> None:
         self.room -= 1
         if self.room < 0:
             what = f"makes more than {self.limits.nodes} tuples, lists, dicts, names and objects"
             raise self.error("limit-exceeded", what)
-        self.stack.append(node)
+        self.stack.append(value)
 
-    def pop(self) -> Node:
-        if not self.stack:
-            raise self.damaged("takes a value where there is none")
-        top = self.stack.pop()
-        if isinstance(top, _Mark):
-            raise self.damaged("takes a value where there is none")
-        return top
+    # -- containers and names
 
-    def top(self) -> Node:
-        node = self.pop()
-        self.push(node)
-        return node
+    def new_tuple(self, items: list[Node]) -> Node:
+        return TupleNode(tuple(items))
 
-    def pop_to_mark(self) -> list[Node]:
-        items: list[Node] = []
-        while self.stack:
-            item = self.stack.pop()
-            if isinstance(item, _Mark):
-                items.reverse()
-                return items
-            items.append(item)
-        raise self.damaged("ends a group that never began")
+    def new_list(self, items: list[Node]) -> Node:
+        return ListNode(items)
 
-    # -- opcodes
+    def new_dict(self) -> Node:
+        return DictNode()
 
-    def mark(self) -> None:
-        self.stack.append(_MARK)
-
-    def remember(self, size: int) -> None:
-        self.memo[self.unsigned(size)] = self.top()
-
-    def recall(self, size: int) -> None:
-        index = self.unsigned(size)
-        if index not in self.memo:
-            raise self.damaged(f"refers to memo {index}, which is not set")
-        self.push(self.memo[index])
-
-    def long(self) -> None:
-        size = self.unsigned(1)
-        if size > 8:
-            raise self.damaged("has an integer of more than 64 bits")
-        self.push(int.from_bytes(self.take(size), "little", signed=True))
-
-    def text(self) -> None:
-        self.push(self.take(self.unsigned(4)).decode("utf-8", "surrogateescape"))
-
-    def name(self) -> None:
-        module = self.line()
-        self.push_made(Global(module, self.line()))
-
-    def tuple_of(self, count: int) -> None:
-        items = [self.pop() for _ in range(count)]
-        self.push_made(TupleNode(tuple(reversed(items))))
-
-    def tuple_to_mark(self) -> None:
-        self.push_made(TupleNode(tuple(self.pop_to_mark())))
-
-    def list_to_mark(self) -> None:
-        self.push_made(ListNode(self.pop_to_mark()))
+    def named(self, module: str, name: str) -> Node:
+        return Global(module, name)
 
     def dict_to_mark(self) -> None:
         self.push_made(DictNode(self.pairs(self.pop_to_mark())))
 
-    def append(self, items: list[Node]) -> None:
+    def extend(self, items: list[Node]) -> None:
         target = self.top()
         if not isinstance(target, ListNode):
             raise self.damaged("appends to what is no list")
@@ -229,22 +130,22 @@ class PickleReader:
             raise self.damaged("has a key without a value")
         return list(zip(items[::2], items[1::2], strict=True))
 
-    def one_item(self) -> None:
-        item = self.pop()
-        self.append([item])
+    # -- opcodes
 
-    def one_pair(self) -> None:
-        value, key = self.pop(), self.pop()
-        self.set_items([key, value])
+    def long(self) -> None:
+        size = self.unsigned(1)
+        if size > 8:
+            raise self.damaged("has an integer of more than 64 bits")
+        self.push(self.signed(size))
 
-    def new_object(self) -> None:
+    def new(self) -> None:
         arguments, cls = self.pop(), self.pop()
         empty = isinstance(arguments, TupleNode) and not arguments.items
         if not (isinstance(cls, Global) and empty):
             raise self.error("unsafe-pickle", "makes an object in a way that archives do not")
         self.push_made(ObjectNode(cls))
 
-    def build(self) -> None:
+    def set_state(self) -> None:
         state, target = self.pop(), self.top()
         if not isinstance(target, ObjectNode):
             raise self.damaged("sets the state of what is no object")
@@ -259,7 +160,7 @@ class PickleReader:
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
 
-    def reduce(self) -> None:
+    def call(self) -> None:
         arguments, function = self.pop(), self.pop()
         if not isinstance(function, Global):
             raise self.error("unsafe-pickle", "calls what is not a name")
@@ -401,39 +302,4 @@ PickleReader.rebuilders = {
     ("torch._utils", "_rebuild_sparse_tensor"): PickleReader.sparse,
     ("torch._utils", "_rebuild_parameter"): PickleReader.parameter,
     ("torch.jit._pickle", "restore_type_tag"): PickleReader.tagged,
-}
-
-PickleReader.actions = {
-    b"c": PickleReader.name,
-    b"q": lambda r: r.remember(1),
-    b"r": lambda r: r.remember(4),
-    b"h": lambda r: r.recall(1),
-    b"j": lambda r: r.recall(4),
-    b")": lambda r: r.tuple_of(0),
-    b"]": lambda r: r.push_made(ListNode()),
-    b"}": lambda r: r.push_made(DictNode()),
-    b"(": PickleReader.mark,
-    b"t": PickleReader.tuple_to_mark,
-    b"\x85": lambda r: r.tuple_of(1),
-    b"\x86": lambda r: r.tuple_of(2),
-    b"\x87": lambda r: r.tuple_of(3),
-    b"a": PickleReader.one_item,
-    b"e": lambda r: r.append(r.pop_to_mark()),
-    b"l": PickleReader.list_to_mark,
-    b"d": PickleReader.dict_to_mark,
-    b"s": PickleReader.one_pair,
-    b"u": lambda r: r.set_items(r.pop_to_mark()),
-    b"\x81": PickleReader.new_object,
-    b"b": PickleReader.build,
-    b"R": PickleReader.reduce,
-    b"Q": PickleReader.persistent,
-    b"N": lambda r: r.push(None),
-    b"\x88": lambda r: r.push(True),
-    b"\x89": lambda r: r.push(False),
-    b"K": lambda r: r.push(r.unsigned(1)),
-    b"M": lambda r: r.push(r.unsigned(2)),
-    b"J": lambda r: r.push(int.from_bytes(r.take(4), "little", signed=True)),
-    b"\x8a": PickleReader.long,
-    b"G": lambda r: r.push(struct.unpack(">d", r.take(8))[0]),
-    b"X": PickleReader.text,
 }

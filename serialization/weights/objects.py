@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copyreg
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ..files.errors import archive_error
 from ..pickles.object_names import found
-from .pickle import ACTIONS, Name, WeightsReader
+from .pickle import Name, WeightsReader
 from .values import Unset
 
 __all__ = ["ObjectsReader", "Reduction", "reduced"]
@@ -59,6 +59,14 @@ _CLASSES: Final = frozenset({"Parameter", "Size", "device"})
 
 class ObjectsReader(WeightsReader):
     """Reads any pickle.  Storages and tensors are made as for weights."""
+
+    actions: ClassVar = {
+        **WeightsReader.actions,
+        b"\x92": "new_with_keywords",
+        b"0": lambda r: r.stack.pop(),
+        b"1": lambda r: r.pop_to_mark(),
+        b"2": lambda r: r.push(r.stack[-1]),
+    }
 
     def named(self, module: str, name: str) -> Any:
         if module.startswith("torch") and name not in _CLASSES and self.is_known(module, name):
@@ -106,7 +114,7 @@ class ObjectsReader(WeightsReader):
         for name, value in (slots or {}).items():
             setattr(target, name, value)
 
-    def extend(self, items: list[object]) -> None:
+    def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]
         if isinstance(target, list):
             target.extend(items)
@@ -114,7 +122,7 @@ class ObjectsReader(WeightsReader):
             for item in items:
                 target.append(item)
 
-    def set_items(self, items: Sequence[object]) -> None:
+    def set_items(self, items: list[Any]) -> None:
         target = self.stack[-1]
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
@@ -125,18 +133,3 @@ class ObjectsReader(WeightsReader):
                 self.stack[-1] = kind
             case _:
                 super().persistent()
-
-    def action(self, opcode: bytes) -> Callable[[Any], Any] | None:
-        return _MORE_ACTIONS.get(opcode) or ACTIONS.get(opcode)
-
-
-_MORE_ACTIONS: dict[bytes, Callable[[ObjectsReader], Any]] = {
-    b"R": ObjectsReader.call,
-    b"\x81": ObjectsReader.new,
-    b"\x92": ObjectsReader.new_with_keywords,
-    b"b": ObjectsReader.set_state,
-    b"Q": ObjectsReader.persistent,
-    b"0": lambda r: r.stack.pop(),
-    b"1": lambda r: r.to_mark(),
-    b"2": lambda r: r.push(r.stack[-1]),
-}

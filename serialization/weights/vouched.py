@@ -7,7 +7,7 @@ refused as before.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from .objects import ObjectsReader
@@ -78,6 +78,6 @@ class VouchedReader(ObjectsReader):
         self._see_changed(self.stack[-1])
         super().extend(items)
 
-    def set_items(self, items: Sequence[object]) -> None:
+    def set_items(self, items: list[Any]) -> None:
         self._see_changed(self.stack[-1])
         super().set_items(items)

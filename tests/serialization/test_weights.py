@@ -15,6 +15,7 @@ import pytest
 import rushlight as torch
 from rushlight import nn, safetensors
 from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.weights.pickle import WeightsReader
 from rushlight.serialization.weights.safetensors import write_safetensors
 
 DATA = Path(__file__).parent / "data" / "weights"
@@ -130,6 +131,12 @@ def test_damage_is_never_anything_else() -> None:
         changed[place] ^= 0x15
         with contextlib.suppress(ArchiveError):
             torch.load(io.BytesIO(bytes(changed)))
+
+
+@pytest.mark.parametrize("opcodes", [b"q\x00", b"a", b"}s", b"\x85", b"R"])
+def test_the_beginning_of_a_group_is_no_value(opcodes: bytes) -> None:
+    with pytest.raises(ArchiveError, match="takes a value where there is none"):
+        WeightsReader(b"\x80\x02(" + opcodes + b"t.", "it", None).read()  # type: ignore[arg-type]
 
 
 def test_safetensors() -> None:
