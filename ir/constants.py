@@ -8,6 +8,7 @@ import numpy as np
 
 from ..frontend.source import UNKNOWN, Span
 from ..typecheck.functions import Function
+from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     BOOL,
     COMPLEX,
@@ -81,8 +82,11 @@ def same_constant(one: Node, other: Node) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality that tells 1 from True; nan equals nothing, and 0.0 equals -0.0, as in torch."""
-    if type(a) is not type(b):
+    """Equality that tells 1 from True; as in torch nan equals nothing, and 0.0 equals -0.0.
+
+    A member of an enumeration is a new object wherever it is written, which `is` can tell.
+    """
+    if type(a) is not type(b) or isinstance(a, EnumMember):
         return False
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         alike = a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides

@@ -93,6 +93,13 @@ def _vector_error(self: Array, vec: Array) -> OperatorError:
     )
 
 
+def _needs_dimensions(name: str, one: Array, other: Array) -> OperatorError:
+    ranks = f"{one.ndim}D and {other.ndim}D"
+    return rank_error(
+        f"both arguments to {name} need to be at least 1D, but they are {ranks}", one, other
+    )
+
+
 def rank_error(sentence: str, *arrays: Array) -> OperatorError:
     ranks = ", ".join(f"{list(a.shape)}" for a in arrays)
     return OperatorError(sentence, code="shape-mismatch", headline=f"{sentence}: got {ranks}")
@@ -322,12 +329,7 @@ def matmul(self: Array, other: Array) -> Array:
                 left = self.shape if rank == 2 else (1, *self.shape)
                 raise inner_sizes_differ(left, other.shape, ("self", "other")) from None
     if self.ndim == 0 or other.ndim == 0:
-        raise rank_error(
-            f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and "
-            f"{other.ndim}D",
-            self,
-            other,
-        )
+        raise _needs_dimensions("matmul", self, other)
     if other.ndim == 1:
         if self.ndim == 1:
             return dot(self, other)
@@ -387,7 +389,7 @@ def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
 
 def _features_differ(input: Array, weight: Array) -> OperatorError:
     rows = prod(input.shape[:-1])
-    columns = input.shape[-1] if input.ndim else 1
+    columns = input.shape[-1]
     takes = f"takes inputs with {weight.shape[-1]} features, but got {columns}"
     return OperatorError(
         f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and {by(weight.T.shape)})",
@@ -437,6 +439,8 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
             return products.dot(input, weight.T, bias)
         flat = products.dot(input.reshape(-1, input.shape[-1]), weight.T, bias)
         return flat.reshape(*input.shape[:-1], weight.shape[0])
+    if not (input.ndim and weight.ndim):
+        raise _needs_dimensions("linear", input, weight)
     if dtype.itemsize == 2 and bias is not None:
         found = once(linear, input, weight, bias)
         if found is not None:
@@ -448,7 +452,7 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         if bias is not None and (input.ndim == 2 or bias.ndim == 1):
             raise OperatorError("mat2 must be a matrix, got 1-D tensor")
         return _with_bias(matmul(input, weight), bias)
-    if not input.ndim or input.shape[-1] != turned.shape[0]:
+    if input.shape[-1] != turned.shape[0]:
         raise _features_differ(input, weight)
     if input.ndim > 2:
         flat = product(input.reshape(-1, input.shape[-1]), turned)

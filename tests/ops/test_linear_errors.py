@@ -9,6 +9,7 @@ import rushlight as torch
 Sizes = tuple[int, ...]
 _TURNED = "t() expects a tensor with <= 2 dimensions, but self is 3D"
 _NO_MATRIX = "mat2 must be a matrix, got 1-D tensor"
+_NEEDS_DIMENSIONS = "both arguments to linear need to be at least 1D, but they are {}"
 _WIDER = (
     "The expanded size of the tensor (4) must match the existing size (2) at non-singleton "
     "dimension 1.  Target sizes: [{}, 4].  Tensor sizes: [2]"
@@ -26,6 +27,8 @@ _WIDER = (
         ((3,), (4, 3), (2,), _WIDER.format(1)),
         ((2, 2, 3), (4, 3), (2,), _WIDER.format(4)),
         ((3,), (4, 3), (2, 4), "output with shape [4] doesn't match the broadcast shape [2, 4]"),
+        ((), (3,), (2,), _NEEDS_DIMENSIONS.format("0D and 1D")),
+        ((2, 3), (), None, _NEEDS_DIMENSIONS.format("2D and 0D")),
         ((2, 0), (4, 3), None, "mat1 and mat2 shapes cannot be multiplied (2x0 and 3x4)"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import io
 import math
 import warnings
@@ -164,8 +165,23 @@ def same_values(d: Dict[str, List[int]]):
     return [list(d.values())[0] is d["a"], list(d.items())[0][1] is d["a"], d.get("a") is d["a"]]
 
 
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+def members(c: Colour, n: int):
+    """A member is a new object wherever it is written."""
+    given = c is Colour.GREEN
+    for _ in range(n):
+        c = Colour.GREEN
+    d = {"a": Colour.RED}
+    return [given, c is Colour.GREEN, d["a"] is Colour.RED, d["a"] is not Colour.RED, c is c]
+
+
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (inside, ("a", "abc"), (True, False, True)),
+    (members, (Colour.GREEN, 1), [False, False, False, True, True]),
     (inside, ("z", "ac"), (False, True, False)),
     (inside, ("", ""), (True, False, False)),
     (nan_in_lists, ([NAN], NAN), (False, 0, False, True)),
